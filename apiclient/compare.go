@@ -8,45 +8,46 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fundesk/apiclient/apitype"
 )
 
-// answerPaths says where the answer shows what a request carries under another path;
-// "-" is shown nowhere in a form that can be compared.
-var answerPaths = map[string]string{
-	"name.initials":                         "initials",
-	"name.firstName":                        "firstName",
-	"name.lastNamePrefix":                   "lastNamePrefix",
-	"name.lastName":                         "lastName",
-	"optIns.email":                          "optInEmail",
-	"optIns.mail":                           "optInMail",
-	"optIns.phone":                          "optInPhone",
-	"optIns.sms":                            "optInSms",
-	"mandate.id":                            "-",
-	"externalMetadata.additionalProperties": "-",
-	"attempts":                              "-",
-	"focusAreaUuids":                        "-",
+// answerPaths says where answers show what a request carries under another path, "" for nowhere in a
+// form that can be compared. null for one of the groups, which answers show field by field elsewhere,
+// clears all of it.
+var answerPaths = sync.OnceValues(func() (paths map[string]string, groups map[string][]string) {
+	paths, groups = map[string]string{}, map[string][]string{}
+	for _, f := range apitype.PersonFields() {
+		if f.Sent == "" || f.Name == "" {
+			continue
+		}
+		paths[f.Sent] = f.Name
+		group, _, _ := strings.Cut(f.Sent, ".")
+		groups[group] = append(groups[group], f.Name)
+	}
+	noteRecast(paths, apitype.PersonFields())
+	noteRecast(paths, apitype.CallFields())
+	noteRecast(paths, apitype.PledgeFields())
+	return paths, groups
+})
+
+func noteRecast[T any](paths map[string]string, fields []apitype.Field[T]) {
+	for _, f := range fields {
+		if f.Recast {
+			paths[f.Sent] = ""
+		}
+	}
 }
 
 // ShownAs is where a record shows the field of a request, "" for one that it does not show.
 func ShownAs(path string) string {
-	switch shown, moved := answerPaths[path]; {
-	case shown == "-":
-		return ""
-	case moved:
+	paths, _ := answerPaths()
+	if shown, moved := paths[path]; moved {
 		return shown
-	default:
-		return path
 	}
-}
-
-// groups are the objects of a request that answers show field by field elsewhere; null
-// for one of them clears all of it.
-var groups = map[string][]string{
-	"name":   {"initials", "firstName", "lastNamePrefix", "lastName"},
-	"optIns": {"optInEmail", "optInMail", "optInPhone", "optInSms"},
+	return path
 }
 
 // tally is how the fields of a change compare with the record that was read.
@@ -126,14 +127,6 @@ func (ch Change) Without(fields []string) Change {
 	return ch
 }
 
-// ChangedElsewhere names the fields of an update of which a record shows neither what was shown
-// before nor what is sent.
-func (ch Change) ChangedElsewhere(record any) []string {
-	text, _ := json.Marshal(record)
-	_, fields := judgeChange(ch, false, &Response{Body: text})
-	return fields
-}
-
 // fingerprint tells values of a field apart without showing them.
 func fingerprint(path string, value any) string {
 	switch v := value.(type) {
@@ -158,6 +151,7 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 			f(path, "", value)
 			continue
 		}
+		_, groups := answerPaths()
 		if fields, ok := groups[path]; ok && value == nil {
 			for _, field := range fields {
 				f(field, field, nil)

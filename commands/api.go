@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +17,9 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/commands/read"
 	"fundesk/render"
 )
 
@@ -34,15 +36,15 @@ type apiFlags struct {
 // methods are those that a request may have.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-func apiCommand(s *session) *cobra.Command {
+func apiCommand(s *cli.Session) *cobra.Command {
 	a := &apiFlags{}
 	cmd := &cobra.Command{
 		Use: "api [METHOD] PATH",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && slices.Contains(methods, strings.ToUpper(args[0])) {
-				return withHint(usageError("missing PATH"), "usage: "+cmd.UseLine())
+				return cli.WithHint(cli.UsageError("missing PATH"), "usage: "+cmd.UseLine())
 			}
-			return atMost(2)(cmd, args)
+			return cli.AtMost(2)(cmd, args)
 		},
 		Long: "Send one request as you write it, with the token of the profile, and print the answer. Fields go\n" +
 			"into the query of a GET, else into a JSON body. Without a method it is GET, or POST where there is a body.\n" +
@@ -67,11 +69,11 @@ func apiCommand(s *session) *cobra.Command {
 	f.BoolVarP(&a.include, "include", "i", false, "print the status and the headers of the answer, too")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
 	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
-	s.unpagedFlag(cmd)
+	s.UnpagedFlag(cmd)
 	return cmd
 }
 
-func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
+func (a *apiFlags) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		args = []string{http.MethodGet, args[0]}
 		if len(a.fields)+len(a.texts) > 0 || a.input != "" {
@@ -80,13 +82,13 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 	}
 	method := strings.ToUpper(args[0])
 	if !slices.Contains(methods, method) {
-		return withHint(usageError(quote(args[0])+" is not a method"), "usage: "+cmd.UseLine())
+		return cli.WithHint(cli.UsageError(cli.Quote(args[0])+" is not a method"), "usage: "+cmd.UseLine())
 	}
 	path, query, err := splitPath(args[1])
 	if err != nil {
 		return err
 	}
-	options, err := s.output()
+	options, err := s.Output()
 	if err != nil {
 		return err
 	}
@@ -96,20 +98,20 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if options.Format == render.ID && !a.paginate && options.Query == nil {
-		return usageError("-o id goes with --paginate")
+		return cli.UsageError("-o id goes with --paginate")
 	}
 	header, err := a.header()
 	switch {
 	case err != nil:
 		return err
 	case a.paginate && method != http.MethodGet:
-		return usageError("--paginate goes with GET")
+		return cli.UsageError("--paginate goes with GET")
 	case a.paginate && (a.include || len(a.headers) > 0):
-		return usageError("--paginate excludes --include and --header")
-	case a.include && (options.Query != nil || s.flags.output != ""):
-		return usageError("--include excludes -o and --jq: headers are no JSON")
+		return cli.UsageError("--paginate excludes --include and --header")
+	case a.include && (options.Query != nil || s.Flags.Output != ""):
+		return cli.UsageError("--include excludes -o and --jq: headers are no JSON")
 	}
-	client, err := s.connect(cmd.Context())
+	client, err := s.Connect(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -126,9 +128,9 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 		err = answer.Err()
 	}
 	if err != nil {
-		return outcomeOf(isRead, err)
+		return cli.OutcomeOf(isRead, err)
 	}
-	return printAnswer(s, options, answer)
+	return cli.PrintAnswer(s, options, answer)
 }
 
 // header are the headers of the request. The token is the profile's, and goes to its service.
@@ -139,9 +141,9 @@ func (a *apiFlags) header() (http.Header, error) {
 		name = http.CanonicalHeaderKey(strings.TrimSpace(name))
 		switch {
 		case !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(value, "\r\n"):
-			return nil, usageError("--header is not of the form 'Name: value'")
+			return nil, cli.UsageError("--header is not of the form 'Name: value'")
 		case name == "Authorization" || name == "Host" || name == "Content-Length":
-			return nil, withHint(usageError("--header "+name+" is not yours to set"), "the token of the profile is sent; another one: FUNDESK_TOKEN")
+			return nil, cli.WithHint(cli.UsageError("--header "+name+" is not yours to set"), "the token of the profile is sent; another one: FUNDESK_TOKEN")
 		}
 		header.Add(name, strings.TrimSpace(value))
 	}
@@ -149,7 +151,7 @@ func (a *apiFlags) header() (http.Header, error) {
 }
 
 // printHead prints the status and the headers of an answer.
-func printHead(s *session, options render.Options, answer *apiclient.Response) error {
+func printHead(s *cli.Session, options render.Options, answer *apiclient.Response) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "HTTP/1.1 %d %s\n", answer.Status, http.StatusText(answer.Status))
 	for _, name := range slices.Sorted(maps.Keys(answer.Header)) {
@@ -161,25 +163,8 @@ func printHead(s *session, options render.Options, answer *apiclient.Response) e
 	if options.Terminal {
 		out = render.CleanLines(out)
 	}
-	_, err := fmt.Fprintln(s.app.Out, out)
+	_, err := fmt.Fprintln(s.App.Out, out)
 	return err
-}
-
-// outcomeOf says that a change with a lost answer may have taken effect.
-func outcomeOf(isRead bool, err error) error {
-	known, _ := errorAs(err)
-	if isRead || known == nil || !known.Sent {
-		return err
-	}
-	unclear := *known
-	switch known.Kind {
-	case apiclient.KindUnavailable:
-		unclear.Kind = apiclient.KindUnknownOutcome
-		unclear.Message = "the change was sent, and whether it took effect is not known: " + known.Message
-	case apiclient.KindInterrupted:
-		unclear.Message = "interrupted; the change may have reached the service"
-	}
-	return &unclear
 }
 
 // splitPath takes the query off a path. A whole URL is refused: the token goes to the
@@ -187,40 +172,40 @@ func outcomeOf(isRead bool, err error) error {
 func splitPath(text string) (string, url.Values, error) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.Fragment != "" {
-		return "", nil, usageError("the path " + quote(shownURL(text)) + " is not of the form /api/v1/…")
+		return "", nil, cli.UsageError("the path " + cli.Quote(cli.ShownURL(text)) + " is not of the form /api/v1/…")
 	}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return "", nil, usageError("the query of the path is malformed")
+		return "", nil, cli.UsageError("the query of the path is malformed")
 	}
 	return "/" + strings.TrimLeft(parsed.EscapedPath(), "/"), query, nil
 }
 
 // body is the body of the request; the fields of a read go into its query.
-func (a *apiFlags) body(ctx context.Context, s *session, isRead bool, query url.Values) ([]byte, error) {
+func (a *apiFlags) body(ctx context.Context, s *cli.Session, isRead bool, query url.Values) ([]byte, error) {
 	if a.input != "" {
 		if len(a.fields)+len(a.texts) > 0 {
-			return nil, usageError("fields and --input exclude each other")
+			return nil, cli.UsageError("fields and --input exclude each other")
 		}
-		return s.readInput(ctx, a.input)
+		return s.ReadInput(ctx, a.input)
 	}
 	object := map[string]any{}
 	for i, field := range slices.Concat(a.fields, a.texts) {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, usageError("--field " + quote(name) + " is not of the form k=v")
+			return nil, cli.UsageError("--field " + cli.Quote(name) + " is not of the form k=v")
 		}
 		if !utf8.ValidString(field) {
-			return nil, usageError("--field " + quote(name) + " " + errUTF8.Error())
+			return nil, cli.UsageError("--field " + cli.Quote(name) + " " + change.ErrUTF8.Error())
 		}
 		if isRead {
 			query.Add(name, value)
 			continue
 		}
 		if i < len(a.fields) {
-			setPath(object, name, fieldValueOf(value))
+			change.SetPath(object, name, fieldValueOf(value))
 		} else {
-			setPath(object, name, value)
+			change.SetPath(object, name, value)
 		}
 	}
 	if isRead || len(object) == 0 {
@@ -241,44 +226,19 @@ func fieldValueOf(text string) any {
 	return text
 }
 
-// printAnswer prints whatever was answered.
-func printAnswer(s *session, options render.Options, answer *apiclient.Response) error {
-	if len(answer.Body) == 0 {
-		return nil
-	}
-	if !jsontext.Value(answer.Body).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-		if options.Query != nil || options.Format.IsJSON() {
-			return &apiclient.Error{Kind: apiclient.KindUnavailable, Status: answer.Status, Message: "the answer is not JSON"}
-		}
-		text := string(answer.Body)
-		if options.Terminal {
-			text = render.CleanLines(text)
-		}
-		_, err := fmt.Fprint(s.app.Out, text)
-		return err
-	}
-	if options.Query != nil {
-		return options.Query.Print(s.app.Out, options, answer.Body)
-	}
-	if options.Format == render.NDJSON {
-		return render.Line(s.app.Out, options, answer.Body)
-	}
-	return render.Document(s.app.Out, options, bytes.TrimSpace(answer.Body))
-}
-
 // walk prints the records of all pages.
-func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
+func (a *apiFlags) walk(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
 	if !options.Format.IsJSON() && options.Format != render.ID && options.Query == nil {
 		options.Format = render.JSON
 	}
-	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)
+	list, err := render.NewList[json.RawMessage](s.App.Out, nil, options)
 	if err != nil {
-		return usageError(err.Error())
+		return cli.UsageError(err.Error())
 	}
-	all := apiclient.AllOptions{PageSize: defaultPageSize, Reuse: true}
+	all := apiclient.AllOptions{PageSize: read.DefaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {
 		if all.PageSize, err = strconv.Atoi(size); err != nil || all.PageSize <= 0 {
-			return usageError("first must be a whole number greater than 0")
+			return cli.UsageError("first must be a whole number greater than 0")
 		}
 	}
 	var flushed error
@@ -291,7 +251,7 @@ func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client
 			err = list.Add(record.Raw, record.Decode)
 		}
 		if err != nil {
-			return endList(list, err)
+			return read.EndList(list, err)
 		}
 	}
 	return list.Close()

@@ -123,22 +123,3 @@ func (c *faultCase) searchFiles(home string) {
 		c.Errorf("got %d files, %v, want what the commands keep", files, err)
 	}
 }
-
-// Of an address only what cannot be secret is shown.
-func TestShownURL(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"https://example.org/base":                  "https://example.org/base",
-		"https://example.org/p?iban=NL91":           "https://example.org/p…",
-		"https://example.org/p#NL91":                "https://example.org/p…",
-		"https://anna:secret@example.org/p/q":       "https://…@example.org/p/q",
-		"https://anna:secret@example.org":           "https://…@example.org",
-		"https://anna:se@cret@example.org/?iban=NL": "https://…@example.org…",
-		"/api/v1/persons/a@b?iban=NL91":             "/api/v1/persons/a@b…",
-		"embedded:demo":                             "embedded:demo",
-	} {
-		if got := shownURL(text); got != want {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
-	}
-}

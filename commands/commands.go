@@ -18,7 +18,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"fundesk/commands/account"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/commands/desk"
+	"fundesk/commands/doctor"
+	"fundesk/commands/queue"
+	"fundesk/commands/read"
 )
+
+// App is what the commands need from their surroundings.
+type App = cli.App
+
+// Embedded is a service inside the process.
+type Embedded = cli.Embedded
 
 // entry is a top-level command. Only the chosen one is built: an eager tree costs more
 // than the rest of a start.
@@ -27,7 +41,7 @@ type entry struct {
 	aliases []string
 	short   string
 	group   string
-	build   func(*session) *cobra.Command
+	build   func(*cli.Session) *cobra.Command
 }
 
 // entries are the top-level commands in the order of the help.
@@ -36,23 +50,23 @@ func entries() []entry {
 		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
 		{"call", []string{"calls"}, "List, read, create and work calls", groupRecords, callCommand},
 		{"pledge", []string{"pledges"}, "List, read, create and change pledges", groupRecords, pledgeCommand},
-		{"queue", nil, "Share the calls that wait among many agents", groupWork, queueCommand},
-		{"processed", nil, "Mark retrieved records as processed", groupMoving, processedCommand},
-		{"pull", nil, "Retrieve what is new since the last time", groupMoving, pullCommand},
-		{"outbox", nil, "Look after changes that are not sent yet", groupMoving, outboxCommand},
-		{"auth", nil, "Log in and out, look at the token", groupSettings, authCommand},
-		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", groupSettings, profileCommand},
+		{"queue", nil, "Share the calls that wait among many agents", groupWork, queue.Command},
+		{"processed", nil, "Mark retrieved records as processed", groupMoving, change.Processed},
+		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
+		{"outbox", nil, "Look after changes that are not sent yet", groupMoving, change.Outbox},
+		{"auth", nil, "Log in and out, look at the token", groupSettings, account.Auth},
+		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", groupSettings, account.Profiles},
 		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
-		{"tui", nil, "Work calls in the terminal", groupWork, tuiCommand},
-		{"demo", nil, "Try everything on sample data", groupWork, demoCommand},
-		{"doctor", nil, "Look for what keeps fundesk from working", groupSettings, doctorCommand},
+		{"tui", nil, "Work calls in the terminal", groupWork, desk.TUI},
+		{"demo", nil, "Try everything on sample data", groupWork, desk.Demo},
+		{"doctor", nil, "Look for what keeps fundesk from working", groupSettings, doctor.Command},
 		{"version", nil, "Print the version", groupSettings, versionCommand},
 		{"completion", nil, "Print a completion script for a shell", groupSettings, completionCommand},
 	}
 }
 
 // Run runs one command line and returns its exit code.
-func Run(ctx context.Context, args []string, app App) int {
+func Run(ctx context.Context, args []string, app cli.App) int {
 	if app.Now == nil {
 		app.Now = time.Now
 	}
@@ -60,13 +74,13 @@ func Run(ctx context.Context, args []string, app App) int {
 		args = []string{"version"}
 	}
 	args = joinValues(args)
-	s := newSession(app, args)
-	defer s.close()
+	s := cli.NewSession(app, args)
+	defer s.Close()
 	root := newRoot(s, args)
 	root.SetArgs(args)
 	root.SetContext(ctx)
 	command, err := root.ExecuteContextC(ctx)
-	return s.finish(command, err)
+	return s.Finish(command, err)
 }
 
 // maxRetries keeps a script from waiting for a service that is down for an hour.
@@ -82,7 +96,7 @@ func onlyPrints(name string) bool {
 }
 
 // newRoot builds the command tree as far as the arguments need it.
-func newRoot(s *session, args []string) *cobra.Command {
+func newRoot(s *cli.Session, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fundesk",
 		Short: "The fundraising desk: calls, persons and pledges",
@@ -98,41 +112,41 @@ func newRoot(s *session, args []string) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if s.app.WatchSignals != nil && !onlyPrints(cmd.Name()) {
-				s.app.WatchSignals()
+			if s.App.WatchSignals != nil && !onlyPrints(cmd.Name()) {
+				s.App.WatchSignals()
 			}
-			if s.flags.timeout <= 0 {
-				return usageError("--timeout must be greater than 0")
+			if s.Flags.Timeout <= 0 {
+				return cli.UsageError("--timeout must be greater than 0")
 			}
-			if s.flags.retries < 0 || s.flags.retries > maxRetries {
-				return usageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
+			if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
+				return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
 			}
 			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
 				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
-					return usageError("--" + name + " must not be empty")
+					return cli.UsageError("--" + name + " must not be empty")
 				}
 			}
-			if err := s.checkOutput(cmd); err != nil {
+			if err := checkOutput(s, cmd); err != nil {
 				return err
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
+				return cli.UnknownVerb(cmd, args[0])
 			}
-			if s.onTerminal() {
-				return s.welcome(cmd.Context())
+			if s.OnTerminal() {
+				return welcome(cmd.Context(), s)
 			}
 			return cmd.Help()
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetOut(s.app.Out)
-	root.SetErr(s.app.Err)
-	root.SetIn(s.app.In)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagErrorOf(s.args, cmd, err) })
-	s.flags.register(root)
+	root.SetOut(s.App.Out)
+	root.SetErr(s.App.Err)
+	root.SetIn(s.App.In)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagErrorOf(s.Args, cmd, err) })
+	s.Flags.Register(root)
 	root.SetUsageFunc(printUsage)
 	root.SetHelpCommand(helpCommand(s))
 	chosen, overview := chosenEntry(args), isOverview(args)
@@ -149,7 +163,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 		}
 	}
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		s.addCompletions(root)
+		addCompletions(s, root)
 	}
 	return root
 }
@@ -157,7 +171,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 // chosenEntry is the first argument that is no flag, when it names a top-level command;
 // "" has the whole tree built. For help and completion it is the argument after.
 func chosenEntry(args []string) string {
-	names := positional(args)
+	names := cli.Positional(args)
 	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {
 		names = names[1:]
 		if len(names) < 2 { // The word that is being typed may be any command.
@@ -177,7 +191,7 @@ func chosenEntry(args []string) string {
 
 // isOverview reports whether only the names of the top-level commands are shown.
 func isOverview(args []string) bool {
-	names := positional(args)
+	names := cli.Positional(args)
 	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 

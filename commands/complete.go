@@ -1,108 +1,63 @@
 package commands
 
 import (
-	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 	"fundesk/completions"
 	"fundesk/render"
 	"fundesk/tui/page"
 )
 
-// completer is a function of cobra that completes one word.
-type completer = cobra.CompletionFunc
-
-// values completes with fixed values.
-func values[T ~string](all []T) completer {
-	return cobra.FixedCompletions(apitype.Texts(all), cobra.ShellCompDirectiveNoFileComp)
-}
-
-// source asks the service; it never prompts and stays silent when it cannot.
-func (s *session) source() completions.Source {
-	s.flags.noInput, s.flags.quiet, s.flags.debug = true, true, false
-	return completions.Source{
-		Connect:  func(ctx context.Context) (*apiclient.Client, error) { return s.connect(ctx) },
-		Patience: s.app.CompletionPatience,
-	}
-}
-
-// records completes with records of a noun.
-func (s *session) records(find func(completions.Source, context.Context, string) []string) completer {
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		lines := slices.DeleteFunc(find(s.source(), ctx, toComplete), func(line string) bool {
-			value, _, _ := strings.Cut(line, "\t")
-			return slices.Contains(args, value)
-		})
-		return lines, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// recordsOf completes with what a noun has, nil for one that has nothing.
-func (s *session) recordsOf(noun string) completer {
-	return map[string]completer{
-		"person": s.records(completions.Source.Persons),
-		"call":   s.records(completions.Source.Calls),
-		"pledge": s.records(completions.Source.Pledges),
-		"outbox": s.outboxEntries,
-	}[noun]
-}
-
 // addCompletions gives every flag and argument of the tree its values. It runs only
 // when a shell asks.
-func (s *session) addCompletions(root *cobra.Command) {
-	flags := map[string]completer{
-		"output": values(render.Formats),
-		"type":   values(apitype.CallTypes),
+func addCompletions(s *cli.Session, root *cobra.Command) {
+	flags := map[string]cli.Completer{
+		"output": cli.Values(render.Formats),
+		"type":   cli.Values(apitype.CallTypes),
 		"columns": func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return parts(func() []string { return columnsOf(topCommand(cmd)) })(cmd, args, toComplete)
+			return cli.Parts(func() []string { return cli.ColumnsOf(topCommand(cmd)) })(cmd, args, toComplete)
 		},
-		"gender":              values(apitype.Genders),
-		"person":              s.records(completions.Source.Persons),
-		"related-case":        s.records(completions.Source.Pledges),
-		"result-code":         s.records(completions.Source.ResultCodes),
-		"token-storage":       values([]string{"keyring", "file", "command"}),
-		"profile":             s.profileNames,
-		"owning-organization": s.records(completions.Source.Organizations), "recruiting-organization": s.records(completions.Source.Organizations),
-		"calling-organization": s.records(completions.Source.Organizations),
-		"opt-in-email":         values([]string{"true", "false"}),
-		"opt-in-mail":          values([]string{"true", "false"}),
-		"opt-in-phone":         values([]string{"true", "false"}),
-		"opt-in-sms":           values([]string{"true", "false"}),
-		"recruitment-type":     values(apitype.RecruitmentTypes),
-		"language":             values(apitype.LanguageCodes()), "languages": parts(apitype.LanguageCodes),
+		"gender":              cli.Values(apitype.Genders),
+		"person":              s.Records(completions.Source.Persons),
+		"related-case":        s.Records(completions.Source.Pledges),
+		"result-code":         s.Records(completions.Source.ResultCodes),
+		"token-storage":       cli.Values([]string{"keyring", "file", "command"}),
+		"profile":             s.ProfileNames,
+		"owning-organization": s.Records(completions.Source.Organizations), "recruiting-organization": s.Records(completions.Source.Organizations),
+		"calling-organization": s.Records(completions.Source.Organizations),
+		"opt-in-email":         cli.Values([]string{"true", "false"}),
+		"opt-in-mail":          cli.Values([]string{"true", "false"}),
+		"opt-in-phone":         cli.Values([]string{"true", "false"}),
+		"opt-in-sms":           cli.Values([]string{"true", "false"}),
+		"recruitment-type":     cli.Values(apitype.RecruitmentTypes),
+		"language":             cli.Values(apitype.LanguageCodes()), "languages": cli.Parts(apitype.LanguageCodes),
 		"country":           countries,
-		"theme":             values(page.Themes),
-		"donation-interval": values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
+		"theme":             cli.Values(page.Themes),
+		"donation-interval": cli.Values(apitype.DonationIntervals), "initial-donation-interval": cli.Values(apitype.DonationIntervals),
 	}
-	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
+	statuses := map[string]cli.Completer{"call": cli.Values(apitype.CallStatuses), "pledge": cli.Values(apitype.PledgeStatuses)}
 	walkCommands(root, func(cmd *cobra.Command) {
 		top := topCommand(cmd)
 		for name, complete := range flags {
-			registerFlag(cmd, name, complete)
+			cli.RegisterFlag(cmd, name, complete)
 		}
-		registerFlag(cmd, "status", statuses[top])
+		cli.RegisterFlag(cmd, "status", statuses[top])
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			if filter, ok := flag.Value.(interface{ Values() []string }); ok && filter.Values() != nil {
-				registerFlag(cmd, flag.Name, values(filter.Values()))
+				cli.RegisterFlag(cmd, flag.Name, cli.Values(filter.Values()))
 			}
 			if flag.Value.Type() == "time" && flag.Name != "date-of-birth" {
-				registerFlag(cmd, flag.Name, values(typedTimes))
+				cli.RegisterFlag(cmd, flag.Name, cli.Values(typedTimes))
 			}
 		})
 		keepFilesOut(cmd)
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
-		if complete := s.recordsOf(top); complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
+		if complete := s.RecordsOf(top); complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
 		}
 	})
@@ -111,38 +66,12 @@ func (s *session) addCompletions(root *cobra.Command) {
 // typedTimes are ways of writing a time, besides a whole one.
 var typedTimes = []string{"now", "today", "yesterday", "90m", "36h", "7d", "2w"}
 
-// parts completes the last value of a list with commas between; those before it are kept.
-func parts(all func() []string) completer {
-	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
-		lines := all()
-		for i := range lines {
-			lines[i] = before + lines[i]
-		}
-		return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}
-}
-
 // countries completes with those of addresses, or those whose way of writing a file may have.
 func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if cmd.Flags().Lookup("map") != nil {
-		return values(render.PhoneCountries())(cmd, args, toComplete)
+		return cli.Values(render.PhoneCountries())(cmd, args, toComplete)
 	}
-	return values(apitype.CountryCodes())(cmd, args, toComplete)
-}
-
-// columnsOf are the columns of a noun.
-func columnsOf(noun string) []string {
-	switch noun {
-	case "person":
-		return render.Names(render.PersonColumns())
-	case "call":
-		return render.Names(render.CallColumns())
-	case "pledge":
-		return render.Names(render.PledgeColumns())
-	default:
-		return nil
-	}
+	return cli.Values(apitype.CountryCodes())(cmd, args, toComplete)
 }
 
 // keepFilesOut has no file offered for a flag whose value is none.
@@ -152,21 +81,10 @@ func keepFilesOut(cmd *cobra.Command) {
 		case "file", "input", "results", "state", "errors":
 		default:
 			if _, given := cmd.GetFlagCompletionFunc(flag.Name); !given {
-				registerFlag(cmd, flag.Name, cobra.NoFileCompletions)
+				cli.RegisterFlag(cmd, flag.Name, cobra.NoFileCompletions)
 			}
 		}
 	})
-}
-
-// registerFlag completes a flag that the command has.
-func registerFlag(cmd *cobra.Command, name string, complete completer) {
-	if complete == nil {
-		return
-	}
-	if flag := cmd.Flags().Lookup(name); flag != nil || cmd.PersistentFlags().Lookup(name) != nil {
-		// The only error is a second registration, and each name comes once.
-		_ = cmd.RegisterFlagCompletionFunc(name, complete)
-	}
 }
 
 // topCommand is the top-level command that a command belongs to.
@@ -183,29 +101,4 @@ func walkCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 	for _, child := range cmd.Commands() {
 		walkCommands(child, visit)
 	}
-}
-
-// outboxEntries completes with what waits in the outbox.
-func (s *session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	entries, _, _ := s.allEntries() // What cannot be read is not offered.
-	lines := make([]string, len(entries))
-	for i, entry := range entries {
-		lines[i] = entry.ID + "\t" + entry.Op + ", " + string(entry.State)
-	}
-	return lines, cobra.ShellCompDirectiveNoFileComp
-}
-
-// profileNames completes with the profiles.
-func (s *session) profileNames(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	config, err := s.config()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
-		if strings.HasPrefix(name, toComplete) {
-			lines = append(lines, name+"\t"+shownURL(config.Profiles[name].BaseURL))
-		}
-	}
-	return lines, cobra.ShellCompDirectiveNoFileComp
 }

@@ -18,6 +18,9 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/commands/desk"
 	"fundesk/service/servicetest"
 )
 
@@ -34,9 +37,9 @@ func TestLineDesk(t *testing.T) {
 	desk := func(answers string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := newSession(App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.flags.timeout = time.Minute
-		if err := s.lineDesk(t.Context()); err != nil {
+		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.Flags.Timeout = time.Minute
+		if err := desk.ByLines(t.Context(), s, 0); err != nil {
 			t.Fatalf("lineDesk: %v\n%s", err, said.String())
 		}
 		if strings.ContainsAny(said.String(), "\x1b\r") {
@@ -82,14 +85,14 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 		{"taken back", "a\nu\nq\n", []string{"sent in 5 s, u takes it back", "taken back: not reached"}, 0},
 		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
 		{"taken up again", "d\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
-		{"asked before it ends", "x\nn\nq\n", []string{"cancel the call to"}, 0},
+		{"asked before it ends", "x\nn\nq\n", []string{"Cancel the call to"}, 0},
 		{"sent", "a\nq\n", []string{", sent"}, 1},
 	}
 	for _, step := range steps {
 		var said bytes.Buffer
-		s := newSession(App{In: strings.NewReader(step.answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.flags.timeout = time.Minute
-		if err := s.lineDesk(t.Context()); err != nil {
+		s := cli.NewSession(cli.App{In: strings.NewReader(step.answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.Flags.Timeout = time.Minute
+		if err := desk.ByLines(t.Context(), s, 0); err != nil {
 			t.Fatalf("%s: %v\n%s", step.name, err, said.String())
 		}
 		for _, want := range step.want {
@@ -124,16 +127,16 @@ func TestLineDeskWithoutService(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := newSession(App{
+	s := cli.NewSession(cli.App{
 		In: strings.NewReader("a\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}, nil)
-	s.flags.timeout = time.Minute
-	if err := s.lineDesk(t.Context()); err != nil {
+	s.Flags.Timeout = time.Minute
+	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	box, err := s.anyOutbox()
+	box, err := s.AnyOutbox()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,23 +186,23 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := newSession(App{
+	s := cli.NewSession(cli.App{
 		In: strings.NewReader("a\na\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}, nil)
-	s.flags.timeout = time.Minute
-	if _, err := s.connect(t.Context()); err != nil {
+	s.Flags.Timeout = time.Minute
+	if _, err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	change, err := apiclient.AddAttemptChange(apitype.MustParseUUID(waits), apitype.AddAttemptRequest{})
+	attempt, err := apiclient.AddAttemptChange(apitype.MustParseUUID(waits), apitype.AddAttemptRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if queued, err := s.queueChanges(t.Context(), []apiclient.Change{change}, 0); err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
+	if queued, err := change.Enqueue(t.Context(), s, []apiclient.Change{attempt}, 0); err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
 		t.Fatalf("got %v, %v, want that the attempt waits", queued, err)
 	}
-	if err := s.lineDesk(t.Context()); err != nil {
+	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
 	if attempts[twice] != 1 || strings.Count(said.String(), "win-back call for") != 1 || !strings.Contains(said.String(), "Name of "+twice[35:]) {
@@ -218,9 +221,9 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	queued := filepath.Join(state, "outbox", "queued")
 	desk := func(answers string, said *heard) error {
-		s := newSession(App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.flags.timeout = time.Minute
-		return s.lineDesk(t.Context())
+		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.Flags.Timeout = time.Minute
+		return desk.ByLines(t.Context(), s, 0)
 	}
 	if err := os.WriteFile(filepath.Join(state, "outbox"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -283,9 +286,9 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		"A call has come":       say("a"), // Nobody has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	s := newSession(App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.flags.timeout, s.lookEvery = time.Minute, time.Millisecond
-	if err := s.lineDesk(t.Context()); err != nil {
+	s := cli.NewSession(cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.Flags.Timeout = time.Minute
+	if err := desk.ByLines(t.Context(), s, time.Millisecond); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
 	text := said.String()
@@ -358,9 +361,9 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 			}()
 		},
 	}}
-	s := newSession(App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.flags.timeout, s.lookEvery = time.Minute, 5*time.Millisecond
-	if err := s.lineDesk(t.Context()); err != nil {
+	s := cli.NewSession(cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.Flags.Timeout = time.Minute
+	if err := desk.ByLines(t.Context(), s, 5*time.Millisecond); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
 	if taken == "" || kept <= taken || after != "" {
@@ -391,9 +394,9 @@ func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr bytes.Buffer
-	code := Run(ctx, []string{"call", "list", "--profile", "demo"}, App{
+	code := Run(ctx, []string{"call", "list", "--profile", "demo"}, cli.App{
 		In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" },
-		OpenEmbedded: func(ctx context.Context, _, _ string) (Embedded, error) {
+		OpenEmbedded: func(ctx context.Context, _, _ string) (cli.Embedded, error) {
 			cancel()
 			return nil, fmt.Errorf("fill the database: %w", ctx.Err())
 		},
@@ -426,9 +429,9 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.flags.timeout = time.Minute
-		if err := s.lineDesk(t.Context()); err != nil {
+		s := cli.NewSession(cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.Flags.Timeout = time.Minute
+		if err := desk.ByLines(t.Context(), s, 0); err != nil {
 			t.Fatalf("lineDesk: %v\n%s", err, said.String())
 		}
 		return said.String()
@@ -444,23 +447,23 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	}
 
 	said := desk("help", "?", "q")
-	if n := strings.Count(said, "\nu to take the last one back (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
+	if n := strings.Count(said, "\nu undo (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "only win-back", "all calls", "t types and languages")
+	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "3 win-back, chosen", "x everything", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
 	has(desk("/nobodyatall", "q"), "nobody has that name or number")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
-		"e-mail must be", "to be corrected: e-mail: ", "to be new@example.org", ", sent")
+		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")
 	if after := call(); is("status", "completed")(after) != 1 {
 		t.Errorf("call: got %v, want it completed", after["status"])
 	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
-	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", "u takes it back")
+	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you\na for anybody\n", "later: ", "u takes it back")
 }
 
 // A donor who is not among the newest is looked for further, when the agent wants it, and gets a new
@@ -496,17 +499,17 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
 	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
-	s := newSession(App{In: strings.NewReader(answers), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.flags.timeout = time.Minute
-	if err := s.lineDesk(t.Context()); err != nil {
+	s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.Flags.Timeout = time.Minute
+	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	const question = "/ find a donor, t types and languages that you take, ? help, empty to look again, q to end: "
-	const newCall = "1 Zed\nnumber of the donor, empty for none: looking for an open call of Zed…\nZed has no open call\n" +
-		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty for none: "
+	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
+	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
+		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
 	want := question + "nobody among the newest 5000 donors; m looks through more, empty for not: " +
-		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty for none: " +
-		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty for none: "
+		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
+		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
 	_, text, _ := strings.Cut(said.String(), "when one comes.\n")
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
@@ -527,9 +530,9 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 		desk := func(answers ...string) string {
 			t.Helper()
 			var said bytes.Buffer
-			s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-			s.flags.timeout = time.Minute
-			if err := s.lineDesk(t.Context()); err != nil {
+			s := cli.NewSession(cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+			s.Flags.Timeout = time.Minute
+			if err := desk.ByLines(t.Context(), s, 0); err != nil {
 				t.Fatalf("lineDesk: %v\n%s", err, said.String())
 			}
 			return said.String()
@@ -540,7 +543,7 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 			t.Fatalf("colleague: got %d %s", a.Status, a.Body)
 		}
 		said := desk("c", "fixed", "", "", answer, "")
-		if !strings.Contains(said, "was changed elsewhere: k keeps theirs") {
+		if !strings.Contains(said, "k theirs: theirs@example.org") {
 			t.Errorf("%s: got no question:\n%s", answer, said)
 		}
 		if got := h.Do(c.token, http.MethodGet, person, "").Object()["email"]; got != want {

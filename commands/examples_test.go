@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
 
@@ -122,7 +123,7 @@ func (e *example) load(noun, text string) {
 func (e *example) run(in string, args ...string) (out, errs string, code int) {
 	environment := map[string]string{"HOME": e.TempDir(), "FUNDESK_BASE_URL": e.service.URL, "FUNDESK_TOKEN": e.token}
 	var stdout, stderr bytes.Buffer
-	code = Run(e.Context(), args, App{
+	code = Run(e.Context(), args, cli.App{
 		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: e.service.Clock.Now, Getenv: func(name string) string { return environment[name] },
 	})
 	return stdout.String(), stderr.String(), code

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 )
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
@@ -28,7 +29,7 @@ func against(t *testing.T, handler http.HandlerFunc, args ...string) (out, errs 
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
 	var stdout, stderr bytes.Buffer
-	code = Run(t.Context(), args, App{
+	code = Run(t.Context(), args, cli.App{
 		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -120,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 			if test.kind == "" {
 				return
 			}
-			var line struct{ Error report }
+			var line struct{ Error cli.Report }
 			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || string(line.Error.Kind) != test.kind {
 				t.Errorf("got %q on stderr, want one line of kind %s", errs, test.kind)
 			}
@@ -167,46 +168,16 @@ func TestBrokenConnectionIsNoClosedPipe(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
 			home := t.TempDir()
-			code := Run(t.Context(), append(strings.Fields(test.line), "--profile", "demo"), App{
+			code := Run(t.Context(), append(strings.Fields(test.line), "--profile", "demo"), cli.App{
 				In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 				Getenv:       func(name string) string { return map[string]string{"HOME": home}[name] },
 				Sleep:        func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-				OpenEmbedded: func(context.Context, string, string) (Embedded, error) { return brokenPipe{}, nil },
+				OpenEmbedded: func(context.Context, string, string) (cli.Embedded, error) { return brokenPipe{}, nil },
 			})
 			if code != test.code || stderr.Len() == 0 {
 				t.Errorf("got exit code %d and %q, want %d and why", code, &stderr, test.code)
 			}
 		})
-	}
-}
-
-// Errors are told as JSON however the format was asked for.
-func TestWantsJSON(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]bool{
-		"call list":                   false,
-		"call list -o json":           true,
-		"call list -ojson":            true,
-		"call list -o=ndjson":         true,
-		"call list -qo json":          true,
-		"call list -qojson":           true,
-		"call list --output ndjson":   true,
-		"call list --output=json":     true,
-		"call list --jq .":            true,
-		"call list --jq=.":            true,
-		"call list --jq . -o tsv":     false,
-		"call list -o json -o csv":    false,
-		"call list -- -o json":        false,
-		"call list --quiet -o id":     false,
-		"call list -o":                false,
-		"call list --other-o json":    false,
-		"outbox show o json":          false,
-		"call list -q":                false,
-		"call list -o csv --no-input": false,
-	} {
-		if got := wantsJSON(strings.Fields(line)); got != want {
-			t.Errorf("%s: got %t, want %t", line, got, want)
-		}
 	}
 }
 
@@ -318,7 +289,7 @@ func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	server := httptest.NewServer(status(400, "application/json", bad))
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
-	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, App{
+	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, cli.App{
 		In: strings.NewReader(""), Out: closedPipe{}, Err: io.Discard, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 	})

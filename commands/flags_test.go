@@ -19,6 +19,9 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/commands/cli"
+	"fundesk/commands/desk"
 )
 
 // flagsService answers lists with a few records, notes what it is asked, and takes every
@@ -206,7 +209,7 @@ func (p *flagsPlay) run(line string) string {
 	if n := len(words) - 2; n > 0 && words[n] == "<" {
 		words, stdin = words[:n], strings.ReplaceAll(words[n+1], `\n`, "\n")
 	}
-	app := App{
+	app := cli.App{
 		Version: func() string { return "test" },
 		Now:     func() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) },
 		Getenv:  func(name string) string { return environment[name] },
@@ -233,7 +236,7 @@ func (p *flagsPlay) run(line string) string {
 }
 
 // on runs a command line in a pipe, or on a terminal.
-func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string, code int) {
+func (p *flagsPlay) on(app cli.App, words []string, stdin string) (out, errs string, code int) {
 	p.Helper()
 	if words[0] == "tty" {
 		return p.onTerminal(app, words[1:], stdin)
@@ -244,10 +247,10 @@ func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string,
 		app.Out, words = fullDisk{}, words[1:]
 	}
 	if words[0] == "desk" {
-		s := newSession(app, words[1:])
-		s.flags.timeout = time.Minute
-		if err := s.lineDesk(p.Context()); err != nil {
-			code = s.finish(nil, err)
+		s := cli.NewSession(app, words[1:])
+		s.Flags.Timeout = time.Minute
+		if err := desk.ByLines(p.Context(), s, 0); err != nil {
+			code = s.Finish(nil, err)
 		}
 		reads := regexp.MustCompile(`(?m)^> GET .*\n`) // They come as they like.
 		return reads.ReplaceAllString(p.service.requests(), ""), stderr.String(), code
@@ -262,7 +265,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // onTerminal runs a command line on a terminal, where stdin was typed before.
-func (p *flagsPlay) onTerminal(app App, words []string, stdin string) (shown, none string, code int) {
+func (p *flagsPlay) onTerminal(app cli.App, words []string, stdin string) (shown, none string, code int) {
 	p.Helper()
 	master, terminal, err := pty.Open()
 	if err != nil {
@@ -308,7 +311,7 @@ func TestTerminalFlags(t *testing.T) {
 			text, _ := io.ReadAll(master) // Ends with an error, when the terminal is closed.
 			all <- string(text)
 		}()
-		code = Run(t.Context(), strings.Fields(line), App{
+		code = Run(t.Context(), strings.Fields(line), cli.App{
 			In: terminal, Out: terminal, Err: terminal, Now: time.Now, Version: func() string { return "test" },
 			Getenv: func(name string) string { return environment[name] },
 		})

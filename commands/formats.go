@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 	"fundesk/render"
 )
 
@@ -65,52 +66,44 @@ func commandName(cmd *cobra.Command) string {
 
 // checkOutput refuses a format and columns that a command does not have: what is asked for is
 // never left out in silence.
-func (s *session) checkOutput(cmd *cobra.Command) error {
+func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	kind := outputOf(cmd)
-	if len(s.flags.columns) > 0 && !kind.columns {
-		return usageError("there are no columns here; " + kind.advice())
+	if len(s.Flags.Columns) > 0 && !kind.columns {
+		return cli.UsageError("there are no columns here; " + kind.advice())
 	}
-	if s.flags.sortBy != "" && (!kind.columns || kind.endless) {
-		return usageError("there is no list here that --sort-by could sort")
+	if s.Flags.SortBy != "" && (!kind.columns || kind.endless) {
+		return cli.UsageError("there is no list here that --sort-by could sort")
 	}
-	if asked := render.Format(s.flags.output); len(s.flags.columns) > 0 && (s.flags.jq != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
-		return usageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
+	if asked := render.Format(s.Flags.Output); len(s.Flags.Columns) > 0 && (s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
+		return cli.UsageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
 	}
-	if s.flags.jq != "" && slices.Equal(kind.formats, spoken.formats) {
-		return usageError("nothing is printed here that --jq could read")
+	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {
+		return cli.UsageError("nothing is printed here that --jq could read")
 	}
-	if s.flags.jq == "" && (s.flags.raw || len(s.flags.arguments) > 0) {
-		return usageError("--raw and --arg go with --jq")
+	if s.Flags.JQ == "" && (s.Flags.Raw || len(s.Flags.Arguments) > 0) {
+		return cli.UsageError("--raw and --arg go with --jq")
 	}
-	if s.flags.output == "" {
+	if s.Flags.Output == "" {
 		return nil
 	}
-	format, err := render.ParseFormat(s.flags.output)
+	format, err := render.ParseFormat(s.Flags.Output)
 	switch {
-	case err != nil && s.flags.output == "yaml":
-		return withHint(usageError(err.Error()), "-o json | yq -P")
+	case err != nil && s.Flags.Output == "yaml":
+		return cli.WithHint(cli.UsageError(err.Error()), "-o json | yq -P")
 	case err != nil:
-		return usageError(err.Error())
+		return cli.UsageError(err.Error())
 	}
 	raw := format == render.TSV || format == render.ID // Of a text that --jq makes.
 	switch {
-	case s.flags.jq != "" && raw:
+	case s.Flags.JQ != "" && raw:
 		return nil
-	case s.flags.jq != "" && !format.IsJSON():
-		return usageError("--jq goes with -o json, ndjson, tsv or id")
+	case s.Flags.JQ != "" && !format.IsJSON():
+		return cli.UsageError("--jq goes with -o json, ndjson, tsv or id")
 	case !slices.Contains(kind.formats, format):
-		return usageError("there is no -o " + string(format) + " here; " + kind.advice())
+		return cli.UsageError("there is no -o " + string(format) + " here; " + kind.advice())
 	default:
 		return nil
 	}
-}
-
-// wantedColumns are the columns that were asked for, to be printed or to be sorted by.
-func (s *session) wantedColumns() []string {
-	if by := strings.TrimPrefix(s.flags.sortBy, "-"); by != "" {
-		return append(slices.Clone(s.flags.columns), by)
-	}
-	return s.flags.columns
 }
 
 // advice names the formats there are.

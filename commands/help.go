@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 	"fundesk/tui"
 )
 
@@ -39,7 +40,7 @@ func topics() map[string]func() string {
 	}
 }
 
-func helpCommand(s *session) *cobra.Command {
+func helpCommand(s *cli.Session) *cobra.Command {
 	names := append([]string{"options"}, slices.Sorted(maps.Keys(topics()))...)
 	return &cobra.Command{
 		Use: "help [COMMAND | TOPIC]", Short: "Help on a command or a topic", Args: cobra.ArbitraryArgs,
@@ -51,16 +52,16 @@ func helpCommand(s *session) *cobra.Command {
 				return cmd.Root().Help()
 			}
 			if len(args) == 1 && args[0] == "options" {
-				_, err := fmt.Fprint(s.app.Out, optionsTopic(cmd.Root()))
+				_, err := fmt.Fprint(s.App.Out, optionsTopic(cmd.Root()))
 				return err
 			}
 			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {
-				_, err := fmt.Fprint(s.app.Out, topic())
+				_, err := fmt.Fprint(s.App.Out, topic())
 				return err
 			}
 			target, unread, err := cmd.Root().Find(args)
 			if err != nil || len(unread) > 0 || target == cmd.Root() {
-				return withHint(usageError("there is no help on "+quote(strings.Join(args, " "))), "topics: "+strings.Join(names, ", "))
+				return cli.WithHint(cli.UsageError("there is no help on "+cli.Quote(strings.Join(args, " "))), "topics: "+strings.Join(names, ", "))
 			}
 			target.InitDefaultHelpFlag()
 			return target.Help()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"fundesk/commands/cli"
 )
 
 // A change that is held is taken back by ctrl+c, and never sent.
@@ -21,7 +23,7 @@ func TestInterruptWhileHeld(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "token"}
 	run := func(args string, sleep func(context.Context, time.Duration) error) (out, errs string, code int) {
 		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), strings.Fields(args), App{
+		code = Run(t.Context(), strings.Fields(args), cli.App{
 			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Sleep: sleep,
 			Getenv: func(name string) string { return environment[name] },
 		})
@@ -79,7 +81,7 @@ func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(t.Context(), strings.Fields(args), App{
+		ended <- Run(t.Context(), strings.Fields(args), cli.App{
 			In: terminal, Out: io.Discard, Err: terminal, Now: time.Now,
 			Getenv: func(name string) string { return environment[name] },
 		})

@@ -20,6 +20,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
+	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
 
@@ -92,7 +93,7 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 	defer server.Close()
 	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": i.token}
 	var stderr bytes.Buffer
-	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), App{
+	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), cli.App{
 		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -278,7 +279,7 @@ func nameOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", 
 func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
-	i.run(1)
+	i.run(1, "--concurrency", "1") // Side by side, all three may be sent before the first ends the run.
 	_, size, err := bulk.ReadResults(i.results)
 	if err != nil {
 		t.Fatal(err)

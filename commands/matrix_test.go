@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
@@ -143,7 +144,7 @@ func (c *faultCase) play(variant int) {
 		timeout = "2s" // Not less: a busy machine needs as much for an honest answer.
 	}
 	var stdout, stderr bytes.Buffer
-	code := Run(c.Context(), append(strings.Fields(c.names.Replace(c.command.line)), "--timeout", timeout), App{
+	code := Run(c.Context(), append(strings.Fields(c.names.Replace(c.command.line)), "--timeout", timeout), cli.App{
 		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
 )
 
 // A round of sending that ends with a change refused says so, exits with 9, and keeps its text.
@@ -27,7 +29,7 @@ func TestOutboxSendTellsWhatIsRefused(t *testing.T) {
 	now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
 	fundesk := func(line string) (out, errs string, code int) {
 		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), strings.Fields(line), App{
+		code = Run(t.Context(), strings.Fields(line), cli.App{
 			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: func() time.Time { return now },
 			Getenv: func(name string) string { return environment[name] },
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

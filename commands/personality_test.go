@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
 
@@ -32,7 +33,7 @@ func (a *actedService) runWith(stdin, line string) (out, errs string, code int) 
 	for i := range args {
 		args[i] = a.names.Replace(args[i])
 	}
-	code = Run(a.Context(), args, App{
+	code = Run(a.Context(), args, cli.App{
 		In: strings.NewReader(a.names.Replace(stdin)), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
 		Getenv: func(name string) string { return a.env[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -143,7 +144,7 @@ func (a *actedService) refusals() {
 		{"call list --after nonsense", 7},
 	} {
 		out, errs, code := a.run(step.line + " -o json")
-		var line struct{ Error report }
+		var line struct{ Error cli.Report }
 		if code != step.code || json.Unmarshal([]byte(errs), &line) != nil || line.Error.Message == "" {
 			a.Errorf("%s: got exit code %d, %q and %q, want %d", step.line, code, out, errs, step.code)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
 )
 
 // failingWriter takes some bytes and then breaks, as a full disk or a killed reader
@@ -43,7 +44,7 @@ func pullOnce(t *testing.T, url, token, home string, limit int) (out string, cod
 	t.Helper()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": url, "FUNDESK_TOKEN": token}
 	writer := &failingWriter{left: limit}
-	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, App{
+	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, cli.App{
 		In: strings.NewReader(""), Out: writer, Err: &bytes.Buffer{}, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -379,7 +380,7 @@ func TestPullInterruptedWhileMarking(t *testing.T) {
 	defer server.Close()
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
-	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, App{
+	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, cli.App{
 		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

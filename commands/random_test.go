@@ -20,6 +20,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"fundesk/commands/cli"
 )
 
 var (
@@ -93,22 +95,22 @@ func (m *monkey) run(n int) {
 				m.Errorf("%d: %q panics: %v\n%s", n, args, problem, debug.Stack())
 			}
 		}()
-		code = Run(ctx, args, App{
+		code = Run(ctx, args, cli.App{
 			In: strings.NewReader(stdin), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
 			Getenv: func(name string) string { return environment[name] },
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		})
 	}()
-	if !slices.Contains(slices.Collect(maps.Values(exitCodes)), code) && code != 0 {
+	if !slices.Contains(slices.Collect(maps.Values(cli.ExitCodes)), code) && code != 0 {
 		m.Errorf("%d: %q: got exit code %d, want one of the table\n%s", n, args, code, stderr.String())
 	}
 	if code != 0 && stderr.Len() == 0 {
 		m.Errorf("%d: %q: got exit code %d and nothing on stderr", n, args, code)
 	}
-	if code != 0 && wantsJSON(args) && !slices.Contains(args, "--arg") { // The word behind its name may look like a flag.
+	if code != 0 && cli.WantsJSON(args) && !slices.Contains(args, "--arg") { // The word behind its name may look like a flag.
 		last := bytes.TrimSpace(stderr.Bytes())
 		last = last[bytes.LastIndexByte(last, '\n')+1:]
-		var line struct{ Error *report }
+		var line struct{ Error *cli.Report }
 		if json.Unmarshal(last, &line) != nil || line.Error == nil || line.Error.Kind == "" {
 			m.Errorf("%d: %q: got %q on stderr, want a JSON error at its end", n, args, stderr.String())
 		}

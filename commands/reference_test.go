@@ -58,17 +58,3 @@ func reference(root *cobra.Command) string {
 	}
 	return b.String()
 }
-
-// docs/configuration.md has every key of a profile.
-func TestConfigurationPage(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, setting := range settings() {
-		if !strings.Contains(string(page), "`"+setting.key+"`") {
-			t.Errorf("docs/configuration.md does not have %s: %s", setting.key, setting.help)
-		}
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
 )
 
 // What was kept with a token that names no account is the profile's: with the next token it is
@@ -46,7 +47,7 @@ func TestARenewedOpaqueTokenFindsItsOutbox(t *testing.T) {
 	run := func(token string, args ...string) (out, errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_STATE_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": token}
 		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), args, App{
+		code = Run(t.Context(), args, cli.App{
 			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 			Getenv: func(name string) string { return environment[name] },
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -111,7 +112,7 @@ func TestARenewedTokenWithoutAProfileSendsWhatWaits(t *testing.T) {
 	run := func(token string, args ...string) (errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
 		var stderr bytes.Buffer
-		code = Run(t.Context(), args, App{
+		code = Run(t.Context(), args, cli.App{
 			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
 			Getenv: func(name string) string { return environment[name] },
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

@@ -11,10 +11,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
+	"fundesk/commands/desk"
 )
 
 // settingsSession is a session with an environment, and a profile p in its configuration.
-func settingsSession(t *testing.T, environment map[string]string, settings string) *session {
+func settingsSession(t *testing.T, environment map[string]string, settings string) *cli.Session {
 	t.Helper()
 	dir := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"https://api.example.org\"\n" + settings
@@ -23,7 +26,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	}
 	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
 	maps.Copy(all, environment)
-	return newSession(App{
+	return cli.NewSession(cli.App{
 		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Now: time.Now, Getenv: func(name string) string { return all[name] },
 	}, nil)
 }
@@ -32,7 +35,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 func TestProfileReachesTheDesk(t *testing.T) {
 	t.Parallel()
 	s := settingsSession(t, nil, "result_codes = [\"later\", \"yes\"]\nmax_attempts = 7\n")
-	screen, err := s.screenOptions(t.Context(), "desk", false)
+	screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,7 @@ func TestTokenEndReachesTheScreen(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]string{13*24*time.Hour + time.Hour: "the token ends in 13 days, on 20", 15 * 24 * time.Hour: ""} {
 		s := settingsSession(t, map[string]string{"FUNDESK_TOKEN": tokenOf(left)}, "")
-		screen, err := s.screenOptions(t.Context(), "desk", false)
+		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 		if err != nil || !strings.HasPrefix(screen.Notice, want) || (want == "") != (screen.Notice == "") {
 			t.Errorf("with %s left: got %q, %v, want %q", left, screen.Notice, err, want)
 		}
@@ -69,8 +72,8 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 		{"--no-color", nil, true, true},
 	} {
 		s := settingsSession(t, test.environment, "")
-		s.flags.noColor = test.flag
-		screen, err := s.screenOptions(t.Context(), "desk", false)
+		s.Flags.NoColor = test.flag
+		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +109,11 @@ func TestFoldersOfTheEnvironment(t *testing.T) {
 		environment := map[string]string{"HOME": filepath.Join(root, "home"), "FUNDESK_TOKEN": "secret"}
 		used := func() string {
 			var data string
-			Run(t.Context(), strings.Fields(test.command), App{
+			Run(t.Context(), strings.Fields(test.command), cli.App{
 				In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Now: time.Now,
 				Getenv: func(name string) string { return environment[name] },
 				Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-				OpenEmbedded: func(_ context.Context, _, dataDir string) (Embedded, error) {
+				OpenEmbedded: func(_ context.Context, _, dataDir string) (cli.Embedded, error) {
 					data = dataDir
 					return nil, errors.New("not here")
 				},

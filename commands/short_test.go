@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
 )
 
 // onePage is a page of two records that no other page has.
@@ -119,7 +121,7 @@ func walkBroken(t *testing.T, list func(http.ResponseWriter, *http.Request, int)
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 	var stdout, stderr bytes.Buffer
-	code := Run(t.Context(), strings.Fields(line), App{
+	code := Run(t.Context(), strings.Fields(line), cli.App{
 		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

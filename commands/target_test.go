@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
 )
 
 // line is one command line in an environment of its own.
@@ -29,13 +31,13 @@ type line struct {
 func (l line) run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	app := App{
+	app := cli.App{
 		In: strings.NewReader(l.stdin), Out: &stdout, Err: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return l.environment[name] },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	if l.homeless {
-		app.OpenEmbedded = func(context.Context, string, string) (Embedded, error) { return nil, errors.New("opened") }
+		app.OpenEmbedded = func(context.Context, string, string) (cli.Embedded, error) { return nil, errors.New("opened") }
 		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }
 	}
 	code = Run(t.Context(), args, app)

@@ -15,13 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"fundesk/commands/cli"
 	"fundesk/service/embedded"
 )
 
 // wholeTree is every command.
 func wholeTree(t *testing.T) *cobra.Command {
 	t.Helper()
-	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
+	s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
 	return newRoot(s, []string{"help", "everything"})
 }
 
@@ -82,7 +83,7 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
 		if path := strings.Fields(cmd.CommandPath()); len(path) == 3 {
 			args := append(path[1:], "--help")
-			s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, args)
+			s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, args)
 			found, _, err := newRoot(s, args).Find(args)
 			if err != nil || len(found.Parent().Commands()) != 1 {
 				t.Errorf("%s: got %d verbs and %v, want this one", cmd.CommandPath(), len(found.Parent().Commands()), err)
@@ -92,16 +93,6 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 			}
 		}
 	})
-	for _, args := range [][]string{{"call"}, {"call", "lst"}, {"call", "--status", "list"}, {"help", "call"}, {"--profile", "list", "call"}, {"__complete", "call", "list"}, {"__complete"}, {"__complete", "list", "list", ""}} {
-		if got := chosenVerb(args, "call", []verb{{name: "list"}}); got != "" {
-			t.Errorf("%v: got only %s built, want all", args, got)
-		}
-	}
-	for _, args := range [][]string{{"calls", "list"}, {"call", "list", "--status"}, {"__complete", "call", "list", "--st"}, {"__completeNoDesc", "call", "list", ""}} {
-		if got := chosenVerb(args, "call", []verb{{name: "list"}, {name: "get"}}); got != "list" {
-			t.Errorf("%v: got %q, want list alone", args, got)
-		}
-	}
 }
 
 // leafArguments are what a command needs to run on the demo; %CALL, %PERSON and %PLEDGE
@@ -167,7 +158,7 @@ func TestEveryLeafSpeaksJSON(t *testing.T) {
 		out, errs, code := runIn(t, home, "", append(leafCommand(path, ids), "-o", "json")...)
 		switch {
 		case code != 0:
-			var line struct{ Error *report }
+			var line struct{ Error *cli.Report }
 			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || line.Error == nil || line.Error.Kind == "" {
 				t.Errorf("%s: got exit code %d and %q on stderr, want one JSON line", path, code, errs)
 			}
@@ -189,10 +180,10 @@ func runIn(t *testing.T, home, in string, args ...string) (out, errs string, cod
 	environment := map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	code = Run(ctx, args, App{
+	code = Run(ctx, args, cli.App{
 		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: DemoNow, Version: func() string { return "test" },
 		Getenv: func(name string) string { return environment[name] },
-		OpenEmbedded: func(ctx context.Context, name, dataDir string) (Embedded, error) {
+		OpenEmbedded: func(ctx context.Context, name, dataDir string) (cli.Embedded, error) {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err
 			}

@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
 )
 
 // truths is how many changes are told; the long form is -truths 1000.
@@ -44,7 +45,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	run := func(args ...string) (errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_STATE_DIR": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 		var stderr bytes.Buffer
-		code = Run(t.Context(), args, App{
+		code = Run(t.Context(), args, cli.App{
 			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
 			Getenv: func(name string) string { return environment[name] },
 		})
@@ -53,12 +54,12 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
-	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: accountOf(""), Token: func(context.Context) (string, error) { return "token", nil }})
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: accountOf("")})
+		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: "profile-"})
 		if err != nil {
 			t.Fatal(err)
 		}

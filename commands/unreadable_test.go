@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
 )
 
 // A record that cannot be read is named, and everything that walks lists goes around it: the
@@ -56,7 +58,7 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 			t.Parallel()
 			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL + test.base, "FUNDESK_TOKEN": "token"}
 			var stdout, stderr bytes.Buffer
-			code := Run(t.Context(), strings.Fields(test.line), App{
+			code := Run(t.Context(), strings.Fields(test.line), cli.App{
 				In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
 				Getenv: func(name string) string { return environment[name] },
 				Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

@@ -6,21 +6,23 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"fundesk/commands/cli"
 )
 
-func versionCommand(s *session) *cobra.Command {
+func versionCommand(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Args: cli.NoArgs,
 		Long:    "Print the version of fundesk and of the Go it was built with.",
 		Example: "  fundesk version\n  fundesk version -o json",
 		RunE: func(_ *cobra.Command, _ []string) error {
-			version := s.version()
-			if s.flags.output == "" && s.flags.jq == "" {
-				_, err := fmt.Fprintf(s.app.Out, "fundesk %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			version := s.Version()
+			if s.Flags.Output == "" && s.Flags.JQ == "" {
+				_, err := fmt.Fprintf(s.App.Out, "fundesk %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err
 			}
 			value := map[string]string{"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
-			return showOne(s, value, []pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}})
+			return cli.ShowOne(s, value, []cli.Pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}})
 		},
 	}
 }
@@ -42,9 +44,9 @@ __fundesk_init_completion()
 }
 `
 
-func completionCommand(s *session) *cobra.Command {
+func completionCommand(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish|powershell", Short: "Print a completion script", Args: needExactly(1),
+		Use: "completion bash|zsh|fish|powershell", Short: "Print a completion script", Args: cli.NeedExactly(1),
 		Long: "Print a script that completes commands, flags and values in your shell.",
 		Example: "  source <(fundesk completion bash)\n  fundesk completion zsh > \"${fpath[1]}/_fundesk\"\n" +
 			"  fundesk completion fish > ~/.config/fish/completions/fundesk.fish",
@@ -53,19 +55,19 @@ func completionCommand(s *session) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				if err := root.GenBashCompletionV2(s.app.Out, true); err != nil {
+				if err := root.GenBashCompletionV2(s.App.Out, true); err != nil {
 					return err
 				}
-				_, err := io.WriteString(s.app.Out, bashAlone)
+				_, err := io.WriteString(s.App.Out, bashAlone)
 				return err
 			case "zsh":
-				return root.GenZshCompletion(s.app.Out)
+				return root.GenZshCompletion(s.App.Out)
 			case "fish":
-				return root.GenFishCompletion(s.app.Out, true)
+				return root.GenFishCompletion(s.App.Out, true)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(s.app.Out)
+				return root.GenPowerShellCompletionWithDesc(s.App.Out)
 			default:
-				return usageError("no script for the shell " + quote(args[0]) + "; there are bash, zsh, fish and powershell")
+				return cli.UsageError("no script for the shell " + cli.Quote(args[0]) + "; there are bash, zsh, fish and powershell")
 			}
 		},
 	}

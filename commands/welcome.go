@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/commands/cli"
+	"fundesk/commands/doctor"
 	"fundesk/render"
 )
 
@@ -14,24 +16,24 @@ import (
 // commands that lead on from there.
 type situation struct {
 	what string
-	next []pair // A command, and what it is for.
+	next []cli.Pair // A command, and what it is for.
 }
 
 // welcomeTimeout keeps the prompt near when the service is away.
 const welcomeTimeout = 3 * time.Second
 
 // welcome says what to do next.
-func (s *session) welcome(ctx context.Context) error {
-	here := s.situation(ctx)
+func welcome(ctx context.Context, s *cli.Session) error {
+	here := situationNow(ctx, s)
 	width := 0
 	for _, step := range here.next {
-		width = max(width, render.Width(step.name))
+		width = max(width, render.Width(step[0]))
 	}
-	if _, err := fmt.Fprintf(s.app.Out, "%s\n\n", render.Clean(here.what)); err != nil {
+	if _, err := fmt.Fprintf(s.App.Out, "%s\n\n", render.Clean(here.what)); err != nil {
 		return err
 	}
-	for _, step := range append(here.next, pair{"fundesk --help", "every command"}) {
-		if _, err := fmt.Fprintf(s.app.Out, "  %s  %s\n", render.Pad(render.Clean(step.name), width), render.Clean(step.value)); err != nil {
+	for _, step := range append(here.next, cli.Pair{"fundesk --help", "every command"}) {
+		if _, err := fmt.Fprintf(s.App.Out, "  %s  %s\n", render.Pad(render.Clean(step[0]), width), render.Clean(step[1])); err != nil {
 			return err
 		}
 	}
@@ -40,64 +42,64 @@ func (s *session) welcome(ctx context.Context) error {
 
 // situation finds out where the person is: no profile, no token, an expired one, offline,
 // or ready.
-func (s *session) situation(ctx context.Context) situation {
-	s.flags.timeout = min(s.flags.timeout, welcomeTimeout)
-	demo := pair{"fundesk demo", "work calls on sample data"}
-	t, err := s.resolve()
+func situationNow(ctx context.Context, s *cli.Session) situation {
+	s.Flags.Timeout = min(s.Flags.Timeout, welcomeTimeout)
+	demo := cli.Pair{"fundesk demo", "work calls on sample data"}
+	t, err := s.Resolve()
 	if err != nil {
 		what := "No service is set up yet."
-		if config, broken := s.store().Load(); broken != nil || len(config.Profiles) > 0 || s.flags.profile != "" {
+		if config, broken := s.Store().Load(); broken != nil || len(config.Profiles) > 0 || s.Flags.Profile != "" {
 			what = "The service is not found: " + err.Error() + "."
 		}
-		return situation{what, []pair{demo, {"fundesk auth login --profile NAME --base-url https://…", "log in to a service"}}}
+		return situation{what, []cli.Pair{demo, {"fundesk auth login --profile NAME --base-url https://…", "log in to a service"}}}
 	}
-	if t.isEmbedded() {
+	if t.IsEmbedded() {
 		return situation{
-			"Profile " + t.label() + " is a service on this machine; nothing needs to be set up.",
-			[]pair{{"fundesk tui" + profileFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.label() + " call list", "the same data for scripts"}},
+			"Profile " + t.Label() + " is a service on this machine; nothing needs to be set up.",
+			[]cli.Pair{{"fundesk tui" + cli.ProfileFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.Label() + " call list", "the same data for scripts"}},
 		}
 	}
-	login := pair{"fundesk auth login" + profileFlag(t), "log in again"}
-	if t.envToken != "" {
-		login = pair{"unset FUNDESK_TOKEN", "use the stored token, or set another one: this comes first"}
+	login := cli.Pair{"fundesk auth login" + cli.ProfileFlag(t), "log in again"}
+	if t.EnvToken != "" {
+		login = cli.Pair{"unset FUNDESK_TOKEN", "use the stored token, or set another one: this comes first"}
 	}
-	token, err := s.token(ctx, t)
+	token, err := s.Token(ctx, t)
 	if err != nil {
-		login.value = "log in"
-		return situation{"Profile " + t.label() + " cannot be used yet: " + err.Error() + ".", []pair{login, demo}}
+		login[1] = "log in"
+		return situation{"Profile " + t.Label() + " cannot be used yet: " + err.Error() + ".", []cli.Pair{login, demo}}
 	}
-	if expired := expiry(token); !expired.IsZero() && expired.Before(s.app.Now()) {
-		return situation{"The token of " + t.label() + " expired " + render.RelativeTime(expired, s.app.Now()) + ".", []pair{login}}
+	if expired := cli.Expiry(token); !expired.IsZero() && expired.Before(s.App.Now()) {
+		return situation{"The token of " + t.Label() + " expired " + render.RelativeTime(expired, s.App.Now()) + ".", []cli.Pair{login}}
 	}
-	return s.askedSituation(ctx, t, login)
+	return askedSituation(ctx, s, t, login)
 }
 
 // askedSituation asks the service.
-func (s *session) askedSituation(ctx context.Context, t *target, login pair) situation {
-	doctor := pair{"fundesk doctor" + profileFlag(t), "find out why"}
-	waiting := pair{"fundesk outbox list" + profileFlag(t), "changes that wait to be sent"}
-	client, err := s.connect(ctx)
+func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cli.Pair) situation {
+	findOut := cli.Pair{"fundesk doctor" + cli.ProfileFlag(t), "find out why"}
+	waiting := cli.Pair{"fundesk outbox list" + cli.ProfileFlag(t), "changes that wait to be sent"}
+	client, err := s.Connect(ctx)
 	if err == nil {
-		_, err = probe(ctx, client)
+		_, err = doctor.Probe(ctx, client)
 	}
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:
-		return situation{"Logged in to " + t.service() + "; the service answers.", []pair{
-			{"fundesk tui" + profileFlag(t), "work calls in the terminal"},
-			{"fundesk call list --status requested" + profileFlag(t), "the calls that wait"},
+		return situation{"Logged in to " + t.Service() + "; the service answers.", []cli.Pair{
+			{"fundesk tui" + cli.ProfileFlag(t), "work calls in the terminal"},
+			{"fundesk call list --status requested" + cli.ProfileFlag(t), "the calls that wait"},
 			waiting,
 		}}
 	case apiclient.KindUnauthenticated:
-		return situation{"The service " + t.service() + " does not accept the token.", []pair{login, doctor}}
+		return situation{"The service " + t.Service() + " does not accept the token.", []cli.Pair{login, findOut}}
 	case apiclient.KindUnavailable:
-		if _, reached := errors.AsType[hinted](err); reached {
-			return situation{err.Error() + ".", []pair{doctor, {"fundesk profile show", "look at the base URL"}}}
+		if _, reached := errors.AsType[cli.Hinted](err); reached {
+			return situation{err.Error() + ".", []cli.Pair{findOut, {"fundesk profile show", "look at the base URL"}}}
 		}
 		fallthrough
 	default:
-		return situation{"The service at " + shownURL(t.baseURL) + " is not in reach: " + err.Error() + ".", []pair{
-			doctor, waiting,
-			{"fundesk tui" + profileFlag(t), "go on; what you do waits in the outbox"},
+		return situation{"The service at " + cli.ShownURL(t.BaseURL) + " is not in reach: " + err.Error() + ".", []cli.Pair{
+			findOut, waiting,
+			{"fundesk tui" + cli.ProfileFlag(t), "go on; what you do waits in the outbox"},
 		}}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/commands/cli"
 )
 
 func TestWelcome(t *testing.T) {
@@ -53,21 +55,21 @@ func TestWelcome(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			var out bytes.Buffer
-			s := newSession(App{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: func(name string) string {
+			s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: func(name string) string {
 				if name == "HOME" {
 					return home
 				}
 				return test.environment[name]
 			}}, nil)
-			s.flags.timeout = time.Minute // A busy machine is not what is tested.
+			s.Flags.Timeout = time.Minute // A busy machine is not what is tested.
 			if test.name != "ready" && test.name != "the demo" && test.environment["FUNDESK_PROFILE"] == "" {
-				code := Run(t.Context(), []string{"doctor", "--timeout", "1m"}, s.app)
+				code := Run(t.Context(), []string{"doctor", "--timeout", "1m"}, s.App)
 				if code == 0 || !strings.Contains(out.String(), "wrong") || !strings.Contains(out.String(), "hint: ") || strings.Contains(out.String(), expired) {
 					t.Errorf("doctor: got exit code %d and %q, want what is wrong and the way out", code, out.String())
 				}
 				out.Reset()
 			}
-			if err := s.welcome(t.Context()); err != nil {
+			if err := welcome(t.Context(), s); err != nil {
 				t.Fatalf("welcome: %v", err)
 			}
 			if got := out.String(); !strings.Contains(got, test.want) || !strings.Contains(got, test.next) || strings.Contains(got, expired) {

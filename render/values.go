@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -78,20 +79,31 @@ func uuidText(id apitype.UUID) string {
 }
 
 // text is a nullable value as text.
-func text[T any](value *T) string {
-	if value == nil {
-		return ""
-	}
-	switch v := any(*value).(type) {
+func text[T any](value *T) string { return FieldText(value) }
+
+// FieldText returns the value of a field as text, "" for none.
+func FieldText(value any) string {
+	switch v := value.(type) {
 	case string:
 		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case fmt.Stringer:
-		return v.String()
-	default:
-		return fmt.Sprint(v)
+	case *string:
+		if v == nil {
+			return ""
+		}
+		return *v
+	case apitype.UUID:
+		return uuidText(v)
+	case *apitype.Time:
+		return exactTime(v)
 	}
+	r := reflect.ValueOf(value)
+	if r.Kind() == reflect.Pointer {
+		r = r.Elem()
+	}
+	if !r.IsValid() {
+		return ""
+	}
+	return fmt.Sprint(r.Interface())
 }
 
 // OutcomeColumn tells whether something went well: ok, or the other word.
@@ -133,13 +145,6 @@ func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T
 		Value: func(record T) string { return exactTime(value(record)) },
 		Cell:  func(record T, v View) Text { return relative(value(record), v) },
 	}
-}
-
-// phoneColumn is a phone number of a record.
-func phoneColumn[T any](name string, value func(T) *string) Column[T] {
-	c := column(name, func(record T) string { return text(value(record)) })
-	c.Cell = func(record T, v View) Text { return Text{Text: v.Locale.Phone(text(value(record)))} }
-	return c
 }
 
 // shown marks a column as shown by default.

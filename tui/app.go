@@ -108,13 +108,13 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.PledgeActions = o.PledgeActions
 	}
 	if a.Kept, err = page.ReadKept(keptFile(o.StateFile)); err != nil {
-		a.Fail("how the screen was arranged is not known", err)
+		a.Messages.Fail("how the screen was arranged is not known", err)
 	}
 	if o.Notice != "" {
-		a.Say(o.Notice)
+		a.Messages.Say(o.Notice)
 	}
 	a.desk = page.NewDesk(a.Env)
-	a.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
+	a.Day.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
 }
@@ -152,16 +152,16 @@ func (a *app) notice(n desk.Notice) {
 	}
 	switch n.Level {
 	case desk.Said:
-		a.SayOf(n.Owner, n.Text)
+		a.Messages.SayOf(n.Owner, n.Text)
 	case desk.Over:
-		a.Over(n.Owner)
+		a.Messages.Over(n.Owner)
 	case desk.Done:
-		a.Say(a.Styles.OKSign + " " + n.Text)
-		a.Aside = true
+		a.Messages.Say(a.Styles.OKSign + " " + n.Text)
+		a.Messages.Aside = true
 	case desk.Failed:
-		a.FailOf(n.Owner, n.Text)
+		a.Messages.FailOf(n.Owner, n.Text)
 	case desk.Urgent:
-		a.FailFirst(n.Text)
+		a.Messages.FailFirst(n.Text)
 	}
 }
 
@@ -182,7 +182,7 @@ func (a *app) Turn(index int) tea.Cmd { return a.show(index, nil) }
 
 // WorkOn takes a call to the desk.
 func (a *app) WorkOn(call page.Reference) tea.Cmd {
-	return a.show(page.DeskPage, a.Perform(a.Take(call.ID)))
+	return a.show(page.DeskPage, a.Perform(a.Day.Take(call.ID)))
 }
 
 // ShowList shows a list by a filter.
@@ -194,14 +194,14 @@ func (a *app) ShowList(index int, filter string) tea.Cmd {
 
 func (a *app) show(index int, then tea.Cmd) tea.Cmd {
 	a.current = index
-	a.Autosave.FlushSoon()
+	a.Day.Changes.Autosave.FlushSoon()
 	return tea.Batch(a.pages[index].Open(), then)
 }
 
 // Init reads the outbox and opens the first page.
 func (a *app) Init() tea.Cmd {
 	a.Loads++
-	return tea.Batch(a.Perform(a.Begin()), a.pages[a.current].Open(), a.tick())
+	return tea.Batch(a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick())
 }
 
 // Update routes a message to whom it concerns, and turns the spinner.
@@ -246,11 +246,11 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.onFound(msg)
 	case tea.BlurMsg:
 		a.focused = false
-		a.Autosave.FlushSoon()
+		a.Day.Changes.Autosave.FlushSoon()
 		return a, nil
 	case tea.FocusMsg:
 		a.focused = true
-		return a, a.Perform(a.ReadOutbox())
+		return a, a.Perform(a.Day.Changes.ReadOutbox())
 	case continued:
 		if a.suspended { // The library sets the terminal up after its own stop.
 			return a, nil
@@ -258,13 +258,13 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, setUp()
 	case tea.ResumeMsg:
 		a.suspended = false
-		a.Outbox.Resume()
-		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
+		a.Day.Outbox.Resume()
+		return a, tea.Batch(a.Perform(a.Day.Changes.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
 		cmd := msg()
 		return a, tea.Batch(cmd, a.catchUp())
 	case desk.Result:
-		cmd := a.Perform(a.Receive(msg))
+		cmd := a.Perform(a.Day.Receive(msg))
 		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
 		cmd := a.onTick()
@@ -272,10 +272,10 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case finished:
 		return a, tea.Quit
 	case page.Failed:
-		a.Fail(msg.What, msg.Err)
+		a.Messages.Fail(msg.What, msg.Err)
 		return a, nil
 	case page.Copied:
-		a.Say(msg.What + " copied")
+		a.Messages.Say(msg.What + " copied")
 		return a, tea.SetClipboard(msg.Text)
 	}
 	return a, nil
@@ -294,9 +294,9 @@ func (a *app) resize(width, height int) {
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
-	case a.Trouble != nil:
-		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Trouble) + "."
-	case !a.HasDraft():
+	case a.Day.Changes.Trouble != nil:
+		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Day.Changes.Trouble) + "."
+	case !a.Day.Form.HasDraft():
 		return a.finish()
 	}
 	a.Dialog = &page.Confirm{Title: "Quit?", Lines: []string{line}, Yes: a.finish}
@@ -305,9 +305,9 @@ func (a *app) quit() tea.Cmd {
 
 // finish sends what is held and ends the program.
 func (a *app) finish() tea.Cmd {
-	a.Say("sending what is held…")
+	a.Messages.Say("sending what is held…")
 	return func() tea.Msg {
-		a.Finish(a.Ctx)
+		a.Day.Changes.Finish(a.Ctx)
 		return finished{}
 	}
 }
@@ -340,7 +340,7 @@ func (a *app) screen() []string {
 	l := a.layout
 	if l.TooSmall {
 		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", page.LeastWidth, page.LeastHeight, l.Width, l.Height)
-		if a.Trouble == nil {
+		if a.Day.Changes.Trouble == nil {
 			sentence += "What you typed is kept."
 		} else {
 			sentence += "What you typed is not saved."
@@ -371,7 +371,7 @@ func (a *app) screen() []string {
 // the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Entries), corner}, func() string {
+	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Day.Changes.Entries), corner}, func() string {
 		tabs := a.tabNames(true, " ")
 		for _, narrow := range []bool{true, false} {
 			if render.Width(tabs)+render.Width(corner) > a.layout.Width {
@@ -389,7 +389,7 @@ func (a *app) tabNames(all bool, gap string) string {
 		if all || i == a.current {
 			label += " " + title
 		}
-		if n := len(a.Entries); i == page.OutboxPage && n > 0 {
+		if n := len(a.Day.Changes.Entries); i == page.OutboxPage && n > 0 {
 			label += fmt.Sprintf(" (%d)", n)
 		}
 		if label += gap; i == a.current {
@@ -467,12 +467,12 @@ func (a *app) hintLine(hints []page.Hint) string {
 
 // tellOmitted says what is not shown because it could not be read: records, or objects in them.
 func (a *app) tellOmitted() {
-	if a.Omitted == nil {
+	if a.Day.Omitted == nil {
 		return
 	}
-	n, first := a.Omitted()
+	n, first := a.Day.Omitted()
 	if n > a.omitted {
-		a.Fail(render.Plural(n, "record or part of one", "records or parts of them")+" could not be read and left out of what is shown; the first: "+first, nil)
+		a.Messages.Fail(render.Plural(n, "record or part of one", "records or parts of them")+" could not be read and left out of what is shown; the first: "+first, nil)
 	}
 	a.omitted = n
 }
@@ -480,7 +480,7 @@ func (a *app) tellOmitted() {
 // pollEvery is after how many seconds changes are asked for.
 func (a *app) pollEvery() int {
 	switch {
-	case a.Offline != "":
+	case a.Day.Offline != "":
 		return pollOffline
 	case !a.focused:
 		return pollBlurred
@@ -491,17 +491,17 @@ func (a *app) pollEvery() int {
 
 // onTick keeps what depends on the time up to date.
 func (a *app) onTick() tea.Cmd {
-	commands := []tea.Cmd{a.tick(), a.Perform(a.Tick())}
+	commands := []tea.Cmd{a.tick(), a.Perform(a.Day.Tick())}
 	a.beats++
 	a.tellOmitted()
 	if a.reading.areSettled(a.Loads) {
 		commands = append(commands, freeMemory)
 	}
 	if a.beats%5 == 0 {
-		commands = append(commands, a.Perform(a.ReadOutbox()))
+		commands = append(commands, a.Perform(a.Day.Changes.ReadOutbox()))
 	}
 	if a.beats%a.pollEvery() == 0 {
-		commands = append(commands, a.Perform(a.Poll()))
+		commands = append(commands, a.Perform(a.Day.Poll()))
 		if live, ok := a.pages[a.current].(interface{ Poll() tea.Cmd }); ok && a.current != page.DeskPage {
 			commands = append(commands, live.Poll())
 		}

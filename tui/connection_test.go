@@ -57,10 +57,10 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 			w.options.Client = client
 			d := newDriver(t, w.options)
 			d.press("2")
-			if got := d.app.Offline; got != test.corner {
+			if got := d.app.Day.Offline; got != test.corner {
 				t.Errorf("corner: got %q, want %q", got, test.corner)
 			}
-			if got := d.app.Errors; (len(got) > 0) != (test.failed != "") || len(got) > 0 && !strings.Contains(got[0].Text, test.failed) {
+			if got := d.app.Messages.Errors; (len(got) > 0) != (test.failed != "") || len(got) > 0 && !strings.Contains(got[0].Text, test.failed) {
 				t.Errorf("errors: got %q, want %q", got, test.failed)
 			}
 			d.check(test.name)
@@ -101,8 +101,8 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		if got := d.text(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: got\n%s\nwant %q", test.keys, got, test.want)
 		}
-		if d.app.Offline != "" {
-			t.Errorf("%s: got the corner %q, want nothing amiss", test.keys, d.app.Offline)
+		if d.app.Day.Offline != "" {
+			t.Errorf("%s: got the corner %q, want nothing amiss", test.keys, d.app.Day.Offline)
 		}
 	}
 	for _, want := range []string{"c0010000-0000-4000-8000-000000000002", `the element at the cursor "2" is not a record`} {

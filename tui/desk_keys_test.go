@@ -93,19 +93,19 @@ func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "/", "m", "o", "w", "e", "d", "enter")
-	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Form.Code != "" {
-		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Form.Code, text)
+	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Day.Form.Code != "" {
+		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Day.Form.Code, text)
 	}
 	d.enter("n")
-	if d.app.Form.Code != "" {
-		t.Errorf("after n: got %q, want none", d.app.Form.Code)
+	if d.app.Day.Form.Code != "" {
+		t.Errorf("after n: got %q, want none", d.app.Day.Form.Code)
 	}
 	d.enter("esc", "c", "/", "m", "o", "w", "e", "d", "enter", "y")
-	if got := d.app.Form.Code; got != "mowed" {
+	if got := d.app.Day.Form.Code; got != "mowed" {
 		t.Errorf("after y: got %q, want mowed", got)
 	}
 	d.enter("esc", "c", "/", "ctrl+u", "m", "o", "v", "e", "d", "enter")
-	if got := d.app.Form.Code; got != "moved" {
+	if got := d.app.Day.Form.Code; got != "moved" {
 		t.Errorf("a known one: got %q, want moved", got)
 	}
 }
@@ -137,8 +137,8 @@ func TestRatingKeys(t *testing.T) {
 			d.enter("n")
 			d.enter(strings.Fields(test.keys)...)
 			got := "none"
-			if d.app.Form.Rating != nil {
-				got = fmt.Sprint(*d.app.Form.Rating)
+			if d.app.Day.Form.Rating != nil {
+				got = fmt.Sprint(*d.app.Day.Form.Rating)
 			}
 			if d.app.desk.Typing() {
 				got += " notes"
@@ -171,7 +171,7 @@ func TestWholeCallInFourKeys(t *testing.T) {
 			if got := fmt.Sprint(call.Result.Value().DonorRetentionRating); call.Status != apitype.CallCompleted || got != test.rating {
 				t.Errorf("got %s with rating %s, want completed with %s", call.Status, got, test.rating)
 			}
-			if d.app.Call == nil || d.app.Call.UUID != callID(4) {
+			if d.app.Day.Call == nil || d.app.Day.Call.UUID != callID(4) {
 				t.Error("the next call is not on the desk")
 			}
 		})
@@ -267,7 +267,7 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
 		t.Errorf("after one u: got %q, want the first alone", got)
 	}
-	if call := d.app.Call; call == nil || call.UUID != callID(4) {
+	if call := d.app.Day.Call; call == nil || call.UUID != callID(4) {
 		t.Errorf("on the desk: got %v, want the first of the burst", call)
 	}
 	if !strings.Contains(d.app.status(), "2 changes") {
@@ -297,7 +297,7 @@ func footerKeys(d *driver) (keys []string) {
 
 // entered is all text that keys could have gone into.
 func (d *driver) entered() string {
-	text := d.app.Form.Notes
+	text := d.app.Day.Form.Notes
 	switch open := d.app.Dialog.(type) {
 	case *page.Prompt:
 		text += open.Editor.Value()
@@ -330,12 +330,12 @@ func TestFooterOffersWhatWorks(t *testing.T) {
 					t.Fatalf("%q: the footer is empty:\n%s", path, d.text())
 				}
 				pick := offered[random.IntN(len(offered))]
-				d.app.Say("")
+				d.app.Messages.Say("")
 				before, entered, asked := d.text(), d.entered(), d.app.Dialog
 				path = append(path, "footer "+pick)
 				_, done := d.app.Update(keyPress(pick))
-				if d.app.Reply {
-					t.Errorf("%q: refused: %s", path, d.app.Text)
+				if d.app.Messages.Reply {
+					t.Errorf("%q: refused: %s", path, d.app.Messages.Text)
 				}
 				if asked == d.app.Dialog && d.entered() != entered && strings.Contains(d.entered(), pick) && len(d.entered()) > len(entered) {
 					t.Errorf("%q: typed into the text: %q, before %q", path, d.entered(), entered)
@@ -392,8 +392,8 @@ func TestKeysOfTheDay(t *testing.T) {
 		d := fixerOf(t, w)
 		keys := slices.Concat(strings.Fields(test.before), strings.Split(test.typed, ""), strings.Fields(test.after))
 		d.enter(keys...)
-		if n := len(keys) - len(test.typed); n > test.most || d.app.IsOn(callID(1)) || !strings.Contains(d.app.HeldText("u"), test.said) {
-			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.HeldText("u"), test.most, test.said)
+		if n := len(keys) - len(test.typed); n > test.most || d.app.Day.IsOn(callID(1)) || !strings.Contains(d.app.Day.Changes.HeldText("u"), test.said) {
+			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.Day.Changes.HeldText("u"), test.most, test.said)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	d.press("n")
 	d.press("i")
 	d.press("backspace")
-	if err := d.app.Autosave.Flush(); err != nil {
+	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	if draft, _, _ := w.box.Draft(callID(1)); draft.Notes != "typed befor" {
@@ -37,7 +37,7 @@ func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	d.enter("n", "i", "h", "e", "r", "e")
 	began := time.Now()
 	d.press("ctrl+z")
-	if draft, found, err := w.box.Draft(d.app.Call.UUID); err != nil || !found || draft.Notes != "here" {
+	if draft, found, err := w.box.Draft(d.app.Day.Call.UUID); err != nil || !found || draft.Notes != "here" {
 		t.Errorf("got %q %v %v on disk, want what was typed", draft.Notes, found, err)
 	}
 	unlock, err := w.box.LockDrafts()

@@ -98,11 +98,11 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			w.Clock.Advance(6 * time.Second)
 			d.deliverOutbox(w)
 			d.send(ticked{})
-			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
-				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.HeldText("u"))
+			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
+				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
 			}
-			if d.press("u"); !d.app.IsOn(callID(1)) || d.app.Form.Code != "confirmed" || len(w.entries(t)) != 0 {
-				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Form, w.entries(t))
+			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.Code != "confirmed" || len(w.entries(t)) != 0 {
+				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Day.Form, w.entries(t))
 			}
 		})
 	}
@@ -146,7 +146,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		{name: "a cut body", of: lost(nil)},
 		{name: "completed by another agent", do: func(w *world, d *driver, _ *fault) {
 			d.enter("i", "h", "i", "esc")
-			w.change(t, "/api/v1/calls/"+d.app.Call.UUID.String()+"/actions/complete")
+			w.change(t, "/api/v1/calls/"+d.app.Day.Call.UUID.String()+"/actions/complete")
 			d.enter("R", "n")
 		}},
 		{name: "a lease that ended", do: func(w *world, d *driver, _ *fault) {
@@ -156,8 +156,8 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 				t.Fatalf("take: got %d %s", a.Status, a.Body)
 			}
 			d.send(ticked{})
-			d.run(d.app.Perform(d.app.Poll()), 0)
-			d.run(d.app.Perform(d.app.KeepLeases()), 0)
+			d.run(d.app.Perform(d.app.Day.Poll()), 0)
+			d.run(d.app.Perform(d.app.Day.KeepLeases()), 0)
 		}},
 		{name: "a refused correction", do: func(w *world, d *driver, now *fault) {
 			*now = ofPath("/actions/update", withStatus(422))
@@ -183,7 +183,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		}
 		d.send(ticked{})
 		onCard := strings.Contains(d.text(), "another agent has this donor")
-		if len(d.app.Past) == 0 && d.app.Offline == "" && len(w.entries(t)) == 0 && !onCard {
+		if len(d.app.Messages.Past) == 0 && d.app.Day.Offline == "" && len(w.entries(t)) == 0 && !onCard {
 			t.Errorf("%s: got no trace of it:\n%s", f.name, d.text())
 		}
 		now = nil
@@ -207,9 +207,9 @@ func TestHeldSendFitsItsLine(t *testing.T) {
 	w := newWorld(t)
 	d := fixerOf(t, w)
 	last := strings.Repeat("van der Straaten-", 6) + "Jansen"
-	p := d.app.Call.Person.Value()
+	p := d.app.Day.Call.Person.Value()
 	p.LastName = &last
-	d.app.Call.Person = apitype.Embed(p)
+	d.app.Day.Call.Person = apitype.Embed(p)
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
 	d.enter("c", "1", "8", "ctrl+s")
 	if status := ansi.Strip(d.app.status()); !strings.Contains(status, "…, 5 s, u undo") || !strings.HasPrefix(status, "◷ confirmed: Anna") {

@@ -22,7 +22,7 @@ func (d *driver) deliverOutbox(w *world) {
 		d.t.Fatal(err)
 	}
 	for _, e := range told {
-		d.send(desk.Told(e))
+		d.send(d.app.Day.Told(e))
 	}
 }
 
@@ -36,8 +36,8 @@ func TestDonorRingsBack(t *testing.T) {
 		d.press(string(key))
 	}
 	d.press("enter")
-	if !d.app.IsOn(callID(5)) {
-		t.Fatalf("got %+v, want the open call of person 5:\n%s", d.app.Call, d.text())
+	if !d.app.Day.IsOn(callID(5)) {
+		t.Fatalf("got %+v, want the open call of person 5:\n%s", d.app.Day.Call, d.text())
 	}
 	// Nobody waits for person 6: a new call is asked for, and comes as soon as it is there.
 	d.enter("/", "k", "l", "a", "a", "r", "enter")
@@ -48,7 +48,7 @@ func TestDonorRingsBack(t *testing.T) {
 	w.seen()
 	d.press("2")
 	d.deliverOutbox(w)
-	if call := d.app.Call; call == nil || call.PersonUUID != personID(6) || call.Type != apitype.CallHappy || *call.RelatedCaseUUID != pledgeID(6) {
+	if call := d.app.Day.Call; call == nil || call.PersonUUID != personID(6) || call.Type != apitype.CallHappy || *call.RelatedCaseUUID != pledgeID(6) {
 		t.Errorf("got %+v, want a new call for person 6:\n%s", call, d.text())
 	}
 	d.enter("/", "k", "l", "a", "a", "r", "ctrl+o")
@@ -68,8 +68,8 @@ func TestOpenCallWithoutAPledgeIsFound(t *testing.T) {
 	}
 	d := newDriver(t, w.options)
 	d.enter("/", "k", "l", "a", "a", "r", "enter")
-	if !d.app.IsOn(id) {
-		t.Errorf("got %+v, want the call of person 6:\n%s", d.app.Call, d.text())
+	if !d.app.Day.IsOn(id) {
+		t.Errorf("got %+v, want the call of person 6:\n%s", d.app.Day.Call, d.text())
 	}
 }
 
@@ -80,13 +80,13 @@ func TestLastCalls(t *testing.T) {
 	w.options.Agent = new(ids(0xe0, 1))
 	d := newDriver(t, w.options)
 	d.press("n")
-	first := d.app.Call.UUID
-	name := d.app.Name()
+	first := d.app.Day.Call.UUID
+	name := d.app.Day.Name()
 	w.seen()
 	d.press("a")
 	fate := func(want desk.Fate) {
 		t.Helper()
-		if r := d.app.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
+		if r := d.app.Day.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
 			t.Errorf("got %+v, want %s with fate %d", r, name, want)
 		}
 	}
@@ -96,8 +96,8 @@ func TestLastCalls(t *testing.T) {
 		t.Errorf("got:\n%s\nwant the held one, and that u takes it back", text)
 	}
 	d.enter("esc", "u")
-	if len(d.app.Recent) != 0 || !d.app.IsOn(first) {
-		t.Fatalf("taken back: got %+v, want none and the call on the desk", d.app.Recent)
+	if len(d.app.Day.Recent) != 0 || !d.app.Day.IsOn(first) {
+		t.Fatalf("taken back: got %+v, want none and the call on the desk", d.app.Day.Recent)
 	}
 	w.seen()
 	d.press("a")
@@ -105,17 +105,17 @@ func TestLastCalls(t *testing.T) {
 	d.deliverOutbox(w)
 	fate(desk.FateSent)
 	d.enter("enter", "enter")
-	if !d.app.IsOn(first) {
-		t.Errorf("enter: got %+v, want the call again", d.app.Call)
+	if !d.app.Day.IsOn(first) {
+		t.Errorf("enter: got %+v, want the call again", d.app.Day.Call)
 	}
 	// What the service refuses says so.
 	w.change(t, "/api/v1/calls/"+first.String()+"/actions/cancel")
 	w.seen()
-	d.app.Call.Status = apitype.CallRequested
+	d.app.Day.Call.Status = apitype.CallRequested
 	d.press("a")
 	w.Clock.Advance(6 * time.Second)
 	d.deliverOutbox(w)
-	if r := d.app.Recent; r[0].Fate != desk.FateRefused {
+	if r := d.app.Day.Recent; r[0].Fate != desk.FateRefused {
 		t.Errorf("refused: got %+v, want it said", r)
 	}
 }
@@ -140,7 +140,7 @@ func TestWalkingTheDonorsFound(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t, newQueueWorld(t).options)
 			d.enter(strings.Fields(keys)...)
-			if got := d.app.Call; (got == nil) != (want == apitype.UUID{}) || got != nil && got.UUID != want {
+			if got := d.app.Day.Call; (got == nil) != (want == apitype.UUID{}) || got != nil && got.UUID != want {
 				t.Errorf("got %+v, want the call %s:\n%s", got, want, d.text())
 			}
 			if isOpen := strings.Contains(d.text(), "Find a donor"); isOpen != strings.Contains(keys, "ctrl+o") {

@@ -39,6 +39,7 @@ const (
 	notAhead                    // Not on a call that was not there when it was pressed.
 	forCall                     // Pressed while the call is being read, it waits for that.
 	whenSmall                   // Where the terminal is too small to show anything.
+	inFooter                    // Of an action of the desk: the footer has it.
 )
 
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
@@ -57,32 +58,48 @@ func registry() []*action {
 	return slices.Concat(deskActions(), listActions(), everywhereActions())
 }
 
+// deskRow is a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
+// run is what it does where each face has its own way; nil: what the action says.
+func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
+	does, _ := desk.ActionOf(id)
+	footer := ""
+	if slices.Contains(traits, inFooter) {
+		footer = does.Word
+	}
+	if run == nil {
+		run = func(a *app) tea.Cmd { return a.desk.Do(does) }
+	}
+	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(does.Why(a.Day), a.KeyOf) }, traits...)
+}
+
 func deskActions() []*action {
+	complete := deskRow(page.ActComplete, "ctrl+s", nil, inFooter, inText, endsCall, notAhead)
+	complete.scope = page.ScopeNotes
 	return []*action{
-		row(page.ActNext, page.ScopeDesk, "n", "take the next call", "next", ofDay((*desk.Day).Next), nil, notAhead),
-		row("not-reached", page.ScopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", on((*page.Desk).NotReached), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
-		row(page.ActResult, page.ScopeDesk, "c", "choose the result code, then the rating", "result", on((*page.Desk).AskResult), onWhy((*page.Desk).WhyNotEnd), forCall),
-		row(page.ActRating, page.ScopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*page.Desk).AskRating), onWhy((*page.Desk).WhyNotEnd), forCall),
-		row(page.ActNotes, page.ScopeDesk, "i", "write notes (esc leaves them)", "notes", on((*page.Desk).Write), onWhy((*page.Desk).WhyNoCall), forCall),
-		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", on((*page.Desk).Complete), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
-		row(page.ActFix, page.ScopeDesk, "f", "correct the donor's details and the pledge…", "correct", on((*page.Desk).Fix), onWhy((*page.Desk).WhyNotFix), notAhead),
-		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), endsCall, notAhead),
-		row("later", page.ScopeDesk, "b", "later: put the call off to a day and time, for you or for anybody…", "later", on((*page.Desk).AskLater), onWhy((*page.Desk).WhyNotLater), endsCall, notAhead),
-		row(page.ActNarrow, page.ScopeDesk, "F", "choose the types and languages of the calls that you take…", "", on((*page.Desk).AskNarrow), nil),
-		row("cancel", page.ScopeDesk, "X", "cancel the call…", "cancel", on((*page.Desk).AskCancel), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
-		row("expire", page.ScopeDesk, "e", "expire the call…", "expire", on((*page.Desk).AskExpire), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
-		row("mark-processed", page.ScopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*page.Desk).WhyNoCall), notAhead),
-		row(page.ActFind, page.ScopeDesk, "/", "find a donor who rings back: a name, or digits of a number…", "find", on((*page.Desk).AskDonor), nil),
-		row(page.ActAccept, page.ScopeDesk, "enter", "open what the message line offers; without an offer: the next call, or your last calls", "", on((*page.Desk).AcceptOrOpen), nil, notAhead),
-		row("last-calls", page.ScopeDesk, "H", "your last calls, to open one again…", "last calls", on((*page.Desk).AskRecent), onWhy((*page.Desk).WhyNoRecent)),
-		row("person", page.ScopeDesk, "o", "open the person", "", on((*page.Desk).OpenPerson), onWhy((*page.Desk).WhyNoCall)),
-		row("pledge", page.ScopeDesk, "p", "open the pledge", "", on((*page.Desk).OpenPledge), onWhy((*page.Desk).WhyNoPledge)),
-		row(page.ActCopy, page.ScopeDesk, "y", "copy the number to dial", "copy", on((*page.Desk).CopyNumber), onWhy((*page.Desk).WhyNoCall)),
-		row("copy-other", page.ScopeDesk, "Y", "copy another number, the e-mail address or a UUID…", "", on((*page.Desk).AskCopy), onWhy((*page.Desk).WhyNoCall)),
-		row(page.ActResume, page.ScopeDesk, "d", "go on with the latest draft", "", ofDay((*desk.Day).Resume), onWhy((*page.Desk).WhyNoDraft)),
-		row(page.ActSkipped, page.ScopeDesk, "K", "show the calls that were passed over, and why", "", on((*page.Desk).ShowSkipped), nil),
-		row(page.ActWarnings, page.ScopeDesk, "W", "show all that speaks against ringing now", "", on((*page.Desk).ShowWarnings), onWhy((*page.Desk).WhyNoCall)),
-		row(page.ActComplete, page.ScopeNotes, "ctrl+s", "complete the call, take the next one", "complete", on((*page.Desk).Complete), onWhy((*page.Desk).WhyNotComplete), inText, endsCall, notAhead),
+		deskRow(page.ActNext, "n", nil, inFooter, notAhead),
+		deskRow("not-reached", "a", nil, inFooter, endsCall, notAhead),
+		deskRow(page.ActResult, "c", on((*page.Desk).AskResult), inFooter, forCall),
+		deskRow(page.ActRating, "r", on((*page.Desk).AskRating), inFooter, forCall),
+		deskRow(page.ActNotes, "i", on((*page.Desk).Write), inFooter, forCall),
+		deskRow(page.ActComplete, "ctrl+s", nil, inFooter, endsCall, notAhead),
+		deskRow(page.ActFix, "f", on((*page.Desk).Fix), inFooter, notAhead),
+		deskRow("skip", "s", nil, inFooter, endsCall, notAhead),
+		deskRow("later", "b", on((*page.Desk).AskLater), inFooter, endsCall, notAhead),
+		deskRow(page.ActNarrow, "F", nil),
+		deskRow("cancel", "X", nil, inFooter, endsCall, notAhead),
+		deskRow("expire", "e", nil, inFooter, endsCall, notAhead),
+		deskRow("mark-processed", "m", nil, notAhead),
+		deskRow(page.ActFind, "/", on((*page.Desk).AskDonor), inFooter),
+		deskRow(page.ActAccept, "enter", on((*page.Desk).AcceptOrOpen), notAhead),
+		deskRow("last-calls", "H", on((*page.Desk).AskRecent), inFooter),
+		deskRow("person", "o", on((*page.Desk).OpenPerson)),
+		deskRow("pledge", "p", on((*page.Desk).OpenPledge)),
+		deskRow(page.ActCopy, "y", on((*page.Desk).CopyNumber), inFooter),
+		deskRow("copy-other", "Y", on((*page.Desk).AskCopy)),
+		deskRow(page.ActResume, "d", nil),
+		deskRow(page.ActSkipped, "K", on((*page.Desk).ShowSkipped)),
+		deskRow(page.ActWarnings, "W", on((*page.Desk).ShowWarnings)),
+		complete,
 		row("back", page.ScopeNotes, "esc", "leave the notes", "leave notes", on((*page.Desk).LeaveNotes), nil, inText),
 		row("down", page.ScopeDesk, "j down", "scroll down", "", scroll(page.Down), nil),
 		row("up", page.ScopeDesk, "k up", "scroll up", "", scroll(page.Up), nil),
@@ -115,7 +132,7 @@ func listActions() []*action {
 
 		row("send-again", page.ScopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*page.Outbox).AskSendAgain), onWhy((*page.Outbox).WhyNotSendAgain)),
 		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
-		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay((*desk.Day).SendNow), nil),
+		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay(func(d *desk.Day) []desk.Event { return d.Changes.SendNow() }), nil),
 		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
 		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
 	}
@@ -131,8 +148,10 @@ func pageActions() []*action {
 }
 
 func everywhereActions() []*action {
+	undo := deskRow(page.ActUndo, "u", nil, inFooter)
+	undo.scope = page.ScopeEverywhere
 	return slices.Concat([]*action{
-		row(page.ActUndo, page.ScopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
+		undo,
 		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
 		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", (*app).askPalette, nil),
 	}, pageActions(), []*action{

@@ -69,10 +69,10 @@ func (d *lateDriver) answer(n int) {
 // sentence types a sentence of notes, while answers come, and tells the call in which it began.
 func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 	d.press("i")
-	if d.app.Call == nil || !d.app.desk.Typing() {
+	if d.app.Day.Call == nil || !d.app.desk.Typing() {
 		return began
 	}
-	began = d.app.Call.UUID
+	began = d.app.Day.Call.UUID
 	for _, letter := range text {
 		d.send(keyPress(string(letter)))
 		w.Clock.Advance(time.Duration(d.random.IntN(200)) * time.Millisecond)
@@ -85,10 +85,10 @@ func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 // fix corrects the e-mail address, while answers come, and tells of whom.
 func (d *lateDriver) fix(w *world, value string) (began apitype.UUID) {
 	d.press("f")
-	if d.app.Call == nil || d.app.Dialog == nil {
+	if d.app.Day.Call == nil || d.app.Dialog == nil {
 		return began
 	}
-	began = d.app.Call.UUID
+	began = d.app.Day.Call.UUID
 	for _, key := range append(append([]string{"3"}, strings.Split(value, "")...), "enter") {
 		d.press(key)
 		w.Clock.Advance(time.Duration(d.random.IntN(200)) * time.Millisecond)
@@ -103,7 +103,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	t.Helper()
 	w.Clock.Advance(time.Second)
 	list := func() []outbox.Entry {
-		d.app.Written()
+		d.app.Day.Changes.Written()
 		entries, _, err := w.box.List()
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-			a.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
+			a.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
 			d := &lateDriver{driver: &driver{t: t, app: a}, random: random}
 			d.wait(a.Init())
 			d.send(tea.WindowSizeMsg{Width: 240, Height: 50})
@@ -209,10 +209,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 					}
 				case "a":
 					w.Clock.Advance(time.Second)
-					before := len(a.Recent)
-					on := a.Call
+					before := len(a.Day.Recent)
+					on := a.Day.Call
 					d.send(keyPress("a"))
-					if on != nil && a.Dialog == nil && len(a.Recent) > before && a.Recent[0].What == "not reached" {
+					if on != nil && a.Dialog == nil && len(a.Day.Recent) > before && a.Day.Recent[0].What == "not reached" {
 						done.attempts[on.UUID]++
 					}
 				case "result":
@@ -227,10 +227,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				case "send":
 					done.sent = append(done.sent, d.complete(t, w)...)
 				case "poll":
-					d.wait(a.Perform(a.Poll()))
+					d.wait(a.Perform(a.Day.Poll()))
 				case "foreign":
-					if a.Call != nil && random.IntN(2) == 0 {
-						w.Do(w.Token(), "PUT", "/api/v1/calls/"+a.Call.UUID.String()+"/actions/complete", `{}`)
+					if a.Day.Call != nil && random.IntN(2) == 0 {
+						w.Do(w.Token(), "PUT", "/api/v1/calls/"+a.Day.Call.UUID.String()+"/actions/complete", `{}`)
 					}
 				case "rest":
 					w.Clock.Advance(time.Duration(random.IntN(4)) * time.Second)
@@ -242,10 +242,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				d.answer(random.IntN(4))
 			}
 			d.answer(10_000)
-			if err := a.Autosave.Flush(); err != nil {
+			if err := a.Day.Changes.Autosave.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			a.Written()
+			a.Day.Changes.Written()
 			w.checkTyped(t, path, done)
 		})
 	}

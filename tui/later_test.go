@@ -65,7 +65,7 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w, d := laterLine(t)
-			call := d.app.Call.UUID
+			call := d.app.Day.Call.UUID
 			d.typing(test.typed)
 			if text := d.text(); !strings.Contains(text, test.echo) {
 				t.Errorf("got:\n%s\nwant %q below the line", text, test.echo)
@@ -73,12 +73,12 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 			d.enter(test.keys...)
 			text := d.text()
 			if test.said == "" {
-				if !d.app.IsOn(call) || !strings.Contains(text, test.stays) {
+				if !d.app.Day.IsOn(call) || !strings.Contains(text, test.stays) {
 					t.Errorf("got:\n%s\nwant the call on the desk, and %q", text, test.stays)
 				}
 				return
 			}
-			if d.app.IsOn(call) || !strings.Contains(text, "Anna Jansen, ") || !strings.Contains(text, test.said) {
+			if d.app.Day.IsOn(call) || !strings.Contains(text, "Anna Jansen, ") || !strings.Contains(text, test.said) {
 				t.Errorf("got:\n%s\nwant Anna Jansen and %q", text, test.said)
 			}
 			if got := w.entries(t); !slices.Equal(got, []string{"call.later c0010000"}) || d.app.Dialog != nil {
@@ -92,7 +92,7 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 func TestCallbackLineTakesTextAlone(t *testing.T) {
 	t.Parallel()
 	_, d := laterLine(t)
-	call := d.app.Call.UUID
+	call := d.app.Day.Call.UUID
 	d.send(tea.PasteMsg{Content: "tomorrow 18:00\na"})
 	if text := d.text(); !strings.Contains(text, "when: tomorrow 18:00 a") {
 		t.Errorf("got:\n%s\nwant the text in the line", text)
@@ -102,7 +102,7 @@ func TestCallbackLineTakesTextAlone(t *testing.T) {
 		t.Errorf("got:\n%s\nwant the time understood", text)
 	}
 	d.press("esc")
-	if !d.app.IsOn(call) || d.app.Dialog != nil {
-		t.Errorf("got %+v, want the call as it was", d.app.Call)
+	if !d.app.Day.IsOn(call) || d.app.Dialog != nil {
+		t.Errorf("got %+v, want the call as it was", d.app.Day.Call)
 	}
 }

@@ -43,7 +43,7 @@ func TestReferencesAndBack(t *testing.T) {
 	}
 	d.press("esc")
 	d.press("esc")
-	if d.app.current != page.DeskPage || d.app.Call.UUID != callID(1) {
+	if d.app.current != page.DeskPage || d.app.Day.Call.UUID != callID(1) {
 		t.Errorf("after esc, esc: got page %d, want the desk with its call", d.app.current)
 	}
 }
@@ -332,8 +332,8 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	if !strings.Contains(screen, "Goedendag") || !strings.Contains(screen, "- vraag eerst") {
 		t.Errorf("screen: got no Dutch script:\n%s", screen)
 	}
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "a.md") {
-		t.Errorf("errors: got %q, want one about the folder", d.app.Errors)
+	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "a.md") {
+		t.Errorf("errors: got %q, want one about the folder", d.app.Messages.Errors)
 	}
 }
 
@@ -363,8 +363,8 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	var seen []apitype.UUID
 	for range 4 {
 		d.press("n")
-		if d.app.Call != nil {
-			seen = append(seen, d.app.Call.UUID)
+		if d.app.Day.Call != nil {
+			seen = append(seen, d.app.Day.Call.UUID)
 		}
 	}
 	if len(seen) != 3 || seen[0] != callID(1) || seen[1] != callID(4) || seen[2] != callID(5) {

@@ -43,7 +43,7 @@ func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() t
 
 // offers reports whether the desk offers a call.
 func (d *driver) offers(id apitype.UUID) bool {
-	return slices.ContainsFunc(d.app.Offers(10_000), func(c desk.Candidate) bool { return c.ID == id })
+	return slices.ContainsFunc(d.app.Day.Offers(10_000), func(c desk.Candidate) bool { return c.ID == id })
 }
 
 // untilPoll lets the time go by until the interface asks for what has changed.
@@ -81,7 +81,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		d := newDriver(t, w.options)
-		if _, all := d.app.Waiting(); !all {
+		if _, all := d.app.Day.Waiting(); !all {
 			t.Fatal("the queue was not read to its end")
 		}
 		added := w.loadRequested(many, w.Clock.Now().Add(-time.Hour))

@@ -31,9 +31,9 @@ const (
 
 func (a *app) turnMouse(on bool) tea.Cmd {
 	if a.mouse.on = on; on {
-		a.Say("the mouse is on; the terminal selects text with shift held")
+		a.Messages.Say("the mouse is on; the terminal selects text with shift held")
 	} else {
-		a.Say("the mouse is off")
+		a.Messages.Say("the mouse is off")
 	}
 	return nil
 }
@@ -56,9 +56,9 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return tea.Batch(commands...)
 	case tea.MouseClickMsg:
-		a.Guard.Touch(a.Now())
-		twice := a.mouse.x == at.X && a.mouse.y == at.Y && a.Now().Sub(a.mouse.click) < doubleClick
-		a.mouse.x, a.mouse.y, a.mouse.click = at.X, at.Y, a.Now()
+		a.Day.Guard.Touch(a.Day.Now())
+		twice := a.mouse.x == at.X && a.mouse.y == at.Y && a.Day.Now().Sub(a.mouse.click) < doubleClick
+		a.mouse.x, a.mouse.y, a.mouse.click = at.X, at.Y, a.Day.Now()
 		if at.Button != tea.MouseLeft {
 			return nil
 		}
@@ -112,7 +112,7 @@ func (a *app) recordOption(text string) []page.Option {
 		return nil
 	}
 	return []page.Option{{Key: "enter", Label: "open the record " + id.String(), Run: func() tea.Cmd {
-		return func() tea.Msg { return findRecord(a.Ctx, a.Client, id) }
+		return func() tea.Msg { return findRecord(a.Ctx, a.Day.Client, id) }
 	}}}
 }
 
@@ -144,7 +144,7 @@ func (a *app) onFound(found recordFound) tea.Cmd {
 		a.FailRead("cannot open "+found.ref.ID.String(), found.err)
 		return nil
 	case !found.there:
-		a.Refuse("there is no call, person or pledge " + found.ref.ID.String())
+		a.Messages.Refuse("there is no call, person or pledge " + found.ref.ID.String())
 		return nil
 	default:
 		return a.Jump(found.ref)

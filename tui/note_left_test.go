@@ -31,21 +31,21 @@ func TestAttemptAsksWhereNotesGo(t *testing.T) {
 	ask()
 	d.press("a") // A held key does not answer, and esc goes on with the call.
 	d.press("esc")
-	if got := w.entries(t); len(got) != 0 || !d.app.IsOn(callID(1)) {
-		t.Fatalf("got %v on %v, want nothing sent", got, d.app.Call)
+	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) {
+		t.Fatalf("got %v on %v, want nothing sent", got, d.app.Day.Call)
 	}
 	ask()
 	d.press("n")
 	both := []string{"call.attempt c0010000", "call.note c0010000"}
-	if got := w.entries(t); !slices.Equal(got, both) || d.app.IsOn(callID(1)) {
+	if got := w.entries(t); !slices.Equal(got, both) || d.app.Day.IsOn(callID(1)) {
 		t.Fatalf("got %v, want %v and the next call", got, both)
 	}
 	if text := d.text(); !strings.Contains(text, "your notes for the next agent: Anna Jansen") {
 		t.Errorf("got no word of the notes:\n%s", text)
 	}
 	d.press("u")
-	if got := w.entries(t); len(got) != 0 || !d.app.IsOn(callID(1)) || d.app.Form.Notes != "wife: Tuesday 18:00" {
-		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Form.Notes)
+	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.Notes != "wife: Tuesday 18:00" {
+		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Day.Form.Notes)
 	}
 	ask()
 	d.press("n")
@@ -89,7 +89,7 @@ func TestNotesOfAnAttemptStayADraft(t *testing.T) {
 			if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
 				t.Errorf("got %v, want the attempt alone", got)
 			}
-			if err := d.app.Autosave.Flush(); err != nil {
+			if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 || drafts[0].Notes != "later" || drafts[0].Call != apitype.UUID(callID(1)) {

@@ -85,7 +85,7 @@ func TestOvertakenDetailAsks(t *testing.T) {
 						t.Errorf("got %s, want %s", got, want)
 					}
 					if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted {
-						t.Errorf("call: got %s, want it completed; %q, errors %v\n%s", got.Status, w.entries(t), d.app.Errors, d.text())
+						t.Errorf("call: got %s, want it completed; %q, errors %v\n%s", got.Status, w.entries(t), d.app.Messages.Errors, d.text())
 					}
 				})
 			}
@@ -101,10 +101,10 @@ func TestFirstKeyAfterSleep(t *testing.T) {
 		d := newDriver(t, w.options)
 		d.enter("n")
 		d.send(ticked{})
-		call := d.app.Call.UUID
+		call := d.app.Day.Call.UUID
 		w.Clock.Advance(time.Hour)
 		d.press(key)
-		if text := d.text(); len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.IsOn(call) || !strings.Contains(text, "press it again") {
+		if text := d.text(); len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.Day.IsOn(call) || !strings.Contains(text, "press it again") {
 			t.Errorf("%s: got %q and\n%s\nwant nothing done, and that said", key, w.entries(t), text)
 		}
 		w.Clock.Advance(2 * time.Second)

@@ -29,7 +29,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if a.Dialog != nil {
 		open := a.Dialog
-		a.Guard.Touch(a.Now())
+		a.Day.Guard.Touch(a.Day.Now())
 		becomes, cmd := open.Key(msg)
 		// The choice may have opened the next dialog already.
 		if becomes != page.Stays && a.Dialog == open {
@@ -38,20 +38,20 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		if becomes == page.Passes {
 			return a.press(msg)
 		}
-		a.Guard.Count(name, msg.IsRepeat, a.Now())
+		a.Day.Guard.Count(name, msg.IsRepeat, a.Day.Now())
 		return cmd
 	}
 	current := a.pages[a.current]
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	if a.isTyping() {
 		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
-			a.Guard.Press(name, msg.IsRepeat, false, a.Now())
+			a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
 			return a.desk.Text(msg)
 		}
 		return a.runKey(act, msg)
 	}
 	if act == nil {
-		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
+		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
 		return nil
 	}
 	return a.runKey(act, msg)
@@ -60,13 +60,13 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 // wake reads all that the desk shows where the computer slept; isStale tells that the key does nothing
 // before that is read. Text goes on to where it is typed.
 func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
-	cmd = a.Perform(a.Wake())
+	cmd = a.Perform(a.Day.Wake())
 	_, isTyped := a.Dialog.(page.Paster)
-	if name := msg.String(); !a.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && len(msg.Text) > 0 || name == "esc" || name == "ctrl+c" {
+	if name := msg.String(); !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && len(msg.Text) > 0 || name == "esc" || name == "ctrl+c" {
 		return cmd, false
 	}
-	a.Guard.Touch(a.Now())
-	a.Refuse(page.KeyName(msg.String()) + ": press it again, the call is being read anew after a pause")
+	a.Day.Guard.Touch(a.Day.Now())
+	a.Messages.Refuse(page.KeyName(msg.String()) + ": press it again, the call is being read anew after a pause")
 	return cmd, true
 }
 
@@ -74,8 +74,8 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 // meant for the call on screen, and pressed anew.
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
-	if a.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Now()) && a.whyNot(act) == "" {
-		a.Refuse(page.KeyName(name) + ": press it again, it came too soon")
+	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
+		a.Messages.Refuse(page.KeyName(name) + ": press it again, it came too soon")
 		return nil
 	}
 	return a.run(act)
@@ -103,7 +103,7 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // pressUnseen is press where the terminal is too small to show anything: text goes on
 // to where it is typed, and nothing is done that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
-	a.Guard.Touch(a.Now())
+	a.Day.Guard.Touch(a.Day.Now())
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
 		p.Paste(msg.Text)
 		return nil
@@ -114,7 +114,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.id == "quit" && a.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
+	case act.id == "quit" && a.Day.Changes.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act.is(whenSmall):
 		return a.run(act)
@@ -123,7 +123,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
-	a.Guard.Touch(a.Now())
+	a.Day.Guard.Touch(a.Day.Now())
 	switch {
 	case a.Dialog != nil:
 		if text, typed := a.Dialog.(page.Paster); typed {
@@ -140,8 +140,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 // flushDrafts saves what is typed, and leaves the outbox as it is until the program was
 // stopped and goes on.
 func (a *app) flushDrafts() tea.Msg {
-	_ = a.Autosave.Flush() // It is tried again, and told, when the program goes on.
-	a.Outbox.Quiesce(suspendTime)
+	_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
+	a.Day.Outbox.Quiesce(suspendTime)
 	return nil
 }
 
@@ -151,7 +151,7 @@ const suspendTime = 2 * time.Second
 // run runs an action, unless something speaks against it: then it says what.
 func (a *app) run(act *action) tea.Cmd {
 	if why := a.whyNot(act); why != "" {
-		a.Refuse(why)
+		a.Messages.Refuse(why)
 		return nil
 	}
 	return act.run(a)
@@ -164,27 +164,20 @@ func (a *app) whyNot(act *action) string {
 	return act.why(a)
 }
 
-func (a *app) whyNotUndo() string {
-	if !a.CanUndo() {
-		return "nothing to undo: no change is held"
-	}
-	return ""
-}
-
 func (a *app) whyNotDismiss() string {
-	if len(a.Errors) == 0 {
+	if len(a.Messages.Errors) == 0 {
 		return "there is no error to dismiss"
 	}
 	return ""
 }
 
 func (a *app) dismiss() tea.Cmd {
-	a.Errors = a.Errors[1:]
+	a.Messages.Errors = a.Messages.Errors[1:]
 	return nil
 }
 
 func (a *app) whyNoMessages() string {
-	if len(a.Past) == 0 {
+	if len(a.Messages.Past) == 0 {
 		return "there was no message yet"
 	}
 	return ""
@@ -193,7 +186,7 @@ func (a *app) whyNoMessages() string {
 // showMessages lists what was said, the latest first.
 func (a *app) showMessages() tea.Cmd {
 	var lines []string
-	for _, m := range slices.Backward(a.Past) {
+	for _, m := range slices.Backward(a.Messages.Past) {
 		lines = append(lines, m.At.Format("15:04:05")+"  "+page.Clean(m.Text))
 	}
 	a.Dialog = &page.Text{Title: "Messages", Lines: lines}
@@ -201,7 +194,7 @@ func (a *app) showMessages() tea.Cmd {
 }
 
 func (a *app) reveal() tea.Cmd {
-	a.Revealed = !a.Revealed
+	a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed
 	return nil
 }
 
@@ -262,7 +255,7 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 }
 
 func (a *app) whyNoBatch() string {
-	if a.Batch == nil {
+	if a.Day.Changes.Batch == nil {
 		return "there was no action on several records"
 	}
 	return ""
@@ -270,7 +263,7 @@ func (a *app) whyNoBatch() string {
 
 // showBatch lists what became of each record of the latest action on several.
 func (a *app) showBatch() tea.Cmd {
-	b := a.Batch
+	b := a.Day.Changes.Batch
 	a.Dialog = &page.Text{Title: b.Label, Now: func(width int) []string { return a.batchLines(b, width) }}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 	for range 600 {
 		d.press("n")
 	}
-	if got, all := d.app.Waiting(); got != 555 || !all {
+	if got, all := d.app.Day.Waiting(); got != 555 || !all {
 		t.Errorf("queue: got %d calls (all %v), want 555 and no others", got, all)
 	}
 }
@@ -86,10 +86,10 @@ func TestQueueOfAServiceThatBeginsAtTheNewest(t *testing.T) {
 			w.options.Client = w.clientOf(t, altered{w.Transport(), test.by}, w.Clock.Now)
 			d := newDriver(t, w.options)
 			d.press("n")
-			if got, all := d.app.Waiting(); got != 555 || !all {
-				t.Errorf("queue: got %d calls (all %v), want 555 and no others; errors %v", got, all, d.app.Errors)
+			if got, all := d.app.Day.Waiting(); got != 555 || !all {
+				t.Errorf("queue: got %d calls (all %v), want 555 and no others; errors %v", got, all, d.app.Messages.Errors)
 			}
-			if call := d.app.Call; call == nil || call.RequestedAt.After(w.Clock.Now().Add(-time.Hour+50*time.Second)) {
+			if call := d.app.Day.Call; call == nil || call.RequestedAt.After(w.Clock.Now().Add(-time.Hour+50*time.Second)) {
 				t.Errorf("desk: got %+v, want one of the fifty oldest calls", call)
 			}
 		})

@@ -34,7 +34,7 @@ func newDriver(t *testing.T, o Options) *driver {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	a.PreviewPause, a.Spinner = 0, widget.Spinner{}
-	a.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
+	a.Day.Changes.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
 	d.run(a.Init(), 0)
 	return d
@@ -197,11 +197,11 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 			t.Errorf("status: got %q, want %q and how errors are dismissed", got, want)
 		}
 	}
-	d.app.Fail("the first went wrong", nil)
+	d.app.Messages.Fail("the first went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
 	status("no call on the desk")
-	d.app.Fail("the second went wrong", nil)
+	d.app.Messages.Fail("the second went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
 	d.app.notice(desk.Notice{Level: desk.Urgent, Text: "the third went wrong"})
@@ -232,11 +232,11 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	if entries, _, _ := w.box.List(); len(entries) != 3 {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
-	d.app.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Receive(desk.Told(e))), 0) }})
+	d.app.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Day.Receive(d.app.Day.Told(e))), 0) }})
 	if err := w.box.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.app.Sender.SendDue(t.Context()); err != nil {
+	if _, err := d.app.Day.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.press("B")

@@ -33,13 +33,13 @@ func TestRequestsOfADesk(t *testing.T) {
 		d.app.tick = nil // Ticks are sent by hand.
 		_, cmd := d.app.Update(keyPress("n"))
 		for range 5 {
-			if d.app.Call != nil || cmd == nil {
+			if d.app.Day.Call != nil || cmd == nil {
 				break
 			}
 			_, cmd = d.app.Update(cmd())
 		}
-		if d.app.Call == nil || len(requests) > 5 {
-			t.Errorf("start: got call %v after %d requests %q, want one after 5 at most", d.app.Call != nil, len(requests), requests)
+		if d.app.Day.Call == nil || len(requests) > 5 {
+			t.Errorf("start: got call %v after %d requests %q, want one after 5 at most", d.app.Day.Call != nil, len(requests), requests)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestIdleDeskAsksSeldom(t *testing.T) {
 	w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
 	d := newDriver(t, w.options)
 	d.press("n")
-	if d.app.Call == nil {
+	if d.app.Day.Call == nil {
 		t.Fatal("no call came")
 	}
 	last := -15
@@ -96,14 +96,14 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
 	d.press("n")
-	put := d.app.Call.UUID
+	put := d.app.Day.Call.UUID
 	d.enter("b", "enter") // In 2 hours, for the agent.
 	w.Clock.Advance(6 * time.Second)
 	d.deliverOutbox(w)
-	if d.app.Call == nil || d.app.Call.UUID == put {
-		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Call)
+	if d.app.Day.Call == nil || d.app.Day.Call.UUID == put {
+		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Day.Call)
 	}
-	now := d.app.Call.UUID
+	now := d.app.Day.Call.UUID
 	d.press("i")
 	d.press("x")
 	for range 10 { // A quarter of an hour without a key would give the call back.
@@ -113,16 +113,16 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 			d.send(ticked{})
 		}
 	}
-	if d.app.Call == nil || d.app.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Form.Notes, "xxx") {
-		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Call, d.app.Form.Notes)
+	if d.app.Day.Call == nil || d.app.Day.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Day.Form.Notes, "xxx") {
+		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Day.Call, d.app.Day.Form.Notes)
 	}
-	if offers := d.app.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
+	if offers := d.app.Day.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
 		t.Errorf("queue: got %+v, want the callback first", offers)
 	}
 	d.press("esc")
 	d.press("s")
-	if d.app.Call == nil || d.app.Call.UUID != put {
-		t.Errorf("next: got %+v, want the callback", d.app.Call)
+	if d.app.Day.Call == nil || d.app.Day.Call.UUID != put {
+		t.Errorf("next: got %+v, want the callback", d.app.Day.Call)
 	}
 }
 
@@ -163,8 +163,8 @@ func TestNarrowedDesk(t *testing.T) {
 		w.options.Filter.Types = []apitype.CallType{apitype.CallWinback}
 		d := newDriver(t, w.options)
 		d.press("n")
-		if d.app.Call == nil || d.app.Call.UUID != call.UUID {
-			t.Fatalf("with a queue %v: got %+v, want the only win-back call", hasQueue, d.app.Call)
+		if d.app.Day.Call == nil || d.app.Day.Call.UUID != call.UUID {
+			t.Fatalf("with a queue %v: got %+v, want the only win-back call", hasQueue, d.app.Day.Call)
 		}
 		d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 		screen := func(want string) {
@@ -179,8 +179,8 @@ func TestNarrowedDesk(t *testing.T) {
 		}
 		screen("only verification · Dutch")
 		d.press("s")
-		if d.app.Call == nil || d.app.Call.UUID != callID(1) {
-			t.Errorf("with a queue %v: got %+v, want the oldest verification", hasQueue, d.app.Call)
+		if d.app.Day.Call == nil || d.app.Day.Call.UUID != callID(1) {
+			t.Errorf("with a queue %v: got %+v, want the oldest verification", hasQueue, d.app.Day.Call)
 		}
 		for _, key := range []string{"F", "/", "z", "z", "enter"} {
 			d.press(key)

@@ -40,9 +40,9 @@ func TestChoiceGoesWithItsCall(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "c")
-	d.run(d.app.Perform(d.app.Skip()), 0) // As when somebody else was faster.
+	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As when somebody else was faster.
 	d.enter("1", "2")
-	if call := d.app.Call; call == nil || call.UUID == callID(1) || !d.app.Draft().IsEmpty() {
-		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Form)
+	if call := d.app.Day.Call; call == nil || call.UUID == callID(1) || !d.app.Day.Form.Draft().IsEmpty() {
+		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Day.Form)
 	}
 }

@@ -20,25 +20,25 @@ const mostProfile = 20
 // corner says which service, and whether it can be reached.
 func (a *app) corner() string {
 	text := ""
-	if a.Trouble != nil {
+	if a.Day.Changes.Trouble != nil {
 		text += a.Styles.Bad("draft not saved") + " "
 	}
 	switch {
-	case a.Offline != "":
-		text += a.Styles.Bad(a.Offline) + " "
-	case a.Unsent() > 0:
-		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Unsent())) + " "
+	case a.Day.Offline != "":
+		text += a.Styles.Bad(a.Day.Offline) + " "
+	case a.Day.Changes.Unsent() > 0:
+		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Day.Changes.Unsent())) + " "
 	}
-	if n := len(a.Entries) - a.Unsent(); n > 0 {
+	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	name := page.Clean(a.profile)
 	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
 	if a.layout.Panes == 3 { // There is room.
-		if a.Agent != nil && a.Agents[*a.Agent] != "" {
-			parts = append(parts, page.Clean(a.Agents[*a.Agent]))
+		if a.Day.Agent != nil && a.Day.Agents[*a.Day.Agent] != "" {
+			parts = append(parts, page.Clean(a.Day.Agents[*a.Day.Agent]))
 		}
-		if parts = append(parts, a.Now().Local().Format("15:04")); a.Offline == "" {
+		if parts = append(parts, a.Day.Now().Local().Format("15:04")); a.Day.Offline == "" {
 			parts = append(parts, "online")
 		}
 	}
@@ -51,12 +51,12 @@ const leastNews = 16
 // status is the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
 	width := a.layout.Width
-	held := a.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" || a.Offline != "" && !a.Held[len(a.Held)-1].Until.After(a.Now()) && (len(a.Errors) > 0 || a.IsSaid()) {
+	held := a.Day.Changes.HeldText(a.KeyOf(page.ActUndo))
+	if held == "" || a.Day.Offline != "" && !a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Until.After(a.Day.Now()) && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
-	label := page.Clean(a.Held[len(a.Held)-1].Label)
+	label := page.Clean(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label)
 	if render.Width(held) > width {
 		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
 	}
@@ -68,7 +68,7 @@ func (a *app) status() string {
 		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
 	}
 	room := width - render.Width(held) - 2
-	if room < leastNews || a.IsSaid() && a.Aside && len(a.Errors) == 0 {
+	if room < leastNews || a.Messages.IsSaid() && a.Messages.Aside && len(a.Messages.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
 	}
 	return a.Styles.Held(held) + "  " + a.news(room)
@@ -76,9 +76,9 @@ func (a *app) status() string {
 
 // news is the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
-	said := a.IsSaid()
-	offer, does := a.Offered()
-	n := len(a.Errors)
+	said := a.Messages.IsSaid()
+	offer, does := a.Day.Gate.Offered()
+	n := len(a.Messages.Errors)
 	suffix := ""
 	switch {
 	case n == 1:
@@ -93,18 +93,18 @@ func (a *app) news(width int) string {
 	}
 	line := widget.Fit("", width)
 	switch {
-	case said && a.Reply:
-		line = widget.Fit(page.Clean(a.Text), width)
+	case said && a.Messages.Reply:
+		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case offer != "" && a.current == page.DeskPage:
 		key := ": " + a.KeyOf(page.ActAccept) + " " + does
 		offer = page.Clean(offer)
 		line = a.Styles.Held(widget.Fit(widget.Fit(offer, max(min(render.Width(offer), width-render.Width(key)), 0))+key, width))
 	case n > 0:
-		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Errors[0].Text), width))
+		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Messages.Errors[0].Text), width))
 	case said:
-		line = widget.Fit(page.Clean(a.Text), width)
-	case a.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
+		line = widget.Fit(page.Clean(a.Messages.Text), width)
+	case a.Day.Changes.Trouble != nil:
+		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Day.Changes.Trouble)), width))
 	}
 	return line + a.Styles.Dim(suffix)
 }
@@ -112,19 +112,19 @@ func (a *app) news(width int) string {
 // standing is what stands above the page while the service cannot be reached, or the login has
 // ended: which service, why, what happens next, and what there is to do.
 func (a *app) banner() []string {
-	if a.Offline == "" {
+	if a.Day.Offline == "" {
 		return nil
 	}
-	text := "No connection to " + a.Client.BaseURL() + ": " + cmp.Or(a.Reason, a.Offline) + "."
-	if a.LoggedOut {
-		text = "The login at " + a.Client.BaseURL() + " has ended: " + cmp.Or(a.Reason, a.Offline) + "."
+	text := "No connection to " + a.Day.Client.BaseURL() + ": " + cmp.Or(a.Day.Reason, a.Day.Offline) + "."
+	if a.Day.LoggedOut {
+		text = "The login at " + a.Day.Client.BaseURL() + " has ended: " + cmp.Or(a.Day.Reason, a.Day.Offline) + "."
 		if a.login != "" {
 			text += " " + a.login + "."
 		}
 	}
 	every := a.pollEvery()
 	text += fmt.Sprintf(" Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
-	if n := a.Unsent(); n > 0 {
+	if n := a.Day.Changes.Unsent(); n > 0 {
 		text += " " + render.Plural(n, "change is", "changes are") + " kept, and sent then."
 	} else {
 		text += " What you do is kept, and sent then."

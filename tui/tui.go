@@ -103,15 +103,15 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	options = append(options, tea.WithOutput(a.canvas.Output()))
 	program := tea.NewProgram(a, append(options, more...)...)
 	// The program may be busy: a background task does not wait until it receives.
-	background := a.Start(ctx, func(r desk.Result) { go program.Send(r) })
+	background := a.Day.Start(ctx, func(r desk.Result) { go program.Send(r) })
 	background.Go(func() { a.canvas.Run(ctx) })
 	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()
 	// Whatever ended the program, what was done and typed reaches the disk.
-	a.Written()
-	flushErr := a.Autosave.Flush()
-	a.End()
+	a.Day.Changes.Written()
+	flushErr := a.Day.Changes.Autosave.Flush()
+	a.Day.End()
 	stop()
 	cancel()
 	background.Wait()
@@ -152,8 +152,8 @@ func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()
 					return
 				}
 				asked = true
-				_ = a.Autosave.Flush() // Run flushes again and reports.
-				go program.Quit()      // The program may be busy, and the second signal must be heard.
+				_ = a.Day.Changes.Autosave.Flush() // Run flushes again and reports.
+				go program.Quit()                  // The program may be busy, and the second signal must be heard.
 			case <-ctx.Done():
 				return
 			case <-done:
@@ -190,7 +190,7 @@ func (noProgram) SetStderr(io.Writer) {}
 
 // farewell says what stays behind.
 func (a *app) farewell(out io.Writer) error {
-	lines, err := a.Remaining()
+	lines, err := a.Day.Changes.Remaining()
 	for _, line := range lines {
 		if _, failed := fmt.Fprintln(out, line); err == nil {
 			err = failed

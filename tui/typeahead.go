@@ -12,7 +12,7 @@ import (
 // letters of a note would be lost, and the others would run as keys on whatever comes. It
 // reports whether it did.
 func (a *app) holdAhead(msg tea.Msg) bool {
-	if a.current != page.DeskPage || a.Dialog != nil || !a.IsReading() {
+	if a.current != page.DeskPage || a.Dialog != nil || !a.Day.IsReading() {
 		return false
 	}
 	if len(a.ahead) == 0 {
@@ -35,14 +35,14 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 // catchUp hands over what was typed ahead once the call is there. Where none comes, the
 // text is said, so that it can be used elsewhere.
 func (a *app) catchUp() tea.Cmd {
-	if len(a.ahead) == 0 || (a.IsReading() && a.current == page.DeskPage) {
+	if len(a.ahead) == 0 || (a.Day.IsReading() && a.current == page.DeskPage) {
 		return nil
 	}
 	presses := a.ahead
 	a.ahead = nil
 	a.desk.SetAhead(0)
-	if a.Call == nil || a.current != page.DeskPage {
-		a.Fail("no call came for what you typed: "+typedText(presses), nil)
+	if a.Day.Call == nil || a.current != page.DeskPage {
+		a.Messages.Fail("no call came for what you typed: "+typedText(presses), nil)
 		return nil
 	}
 	var commands []tea.Cmd
@@ -55,9 +55,9 @@ func (a *app) catchUp() tea.Cmd {
 		act := a.keys.find(key.String(), append(a.desk.Scopes(), page.ScopeEverywhere))
 		isCommand := a.Dialog == nil && (!a.desk.Typing() || len(key.Text) == 0)
 		if act != nil && isCommand && act.is(notAhead) {
-			a.Say(act.id + " was pressed before the call was there; press it again")
+			a.Messages.Say(act.id + " was pressed before the call was there; press it again")
 			if rest := typedText(presses[i+1:]); rest != "" {
-				a.Fail("not used: "+rest, nil)
+				a.Messages.Fail("not used: "+rest, nil)
 			}
 			break
 		}

@@ -36,10 +36,10 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 		t.Errorf("screen: got no word of what was typed:\n%s", screen)
 	}
 	answer()
-	if call := d.app.Call; call == nil || call.UUID != callID(1) {
+	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first", call)
 	}
-	if got, want := d.app.Form.Notes, "aXs世 pasted"; got != want {
+	if got, want := d.app.Day.Form.Notes, "aXs世 pasted"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -60,13 +60,13 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	}
 	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
 	d := &driver{t: t, app: a}
-	drafts := a.Perform(a.ReadOutbox())
-	d.run(a.Perform(a.Begin()), 0)
+	drafts := a.Perform(a.Day.Changes.ReadOutbox())
+	d.run(a.Perform(a.Day.Begin()), 0)
 	for _, key := range []string{"n", "i", "!"} {
 		d.press(key)
 	}
 	d.run(drafts, 0)
-	if got, want := a.Form.Notes, "of yesterday!"; got != want {
+	if got, want := a.Day.Form.Notes, "of yesterday!"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 }
@@ -80,14 +80,14 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 		d.press(key)
 	}
 	answer()
-	if call := d.app.Call; call == nil || call.UUID != callID(1) {
+	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first, still there", call)
 	}
-	if got := d.app.Form; got.Code != "reached" || got.Notes != "x" {
+	if got := d.app.Day.Form; got.Code != "reached" || got.Notes != "x" {
 		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.Code, got.Notes)
 	}
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "not used: y") {
-		t.Errorf("errors: got %q, want the text that was not used", d.app.Errors)
+	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "not used: y") {
+		t.Errorf("errors: got %q, want the text that was not used", d.app.Messages.Errors)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
@@ -105,8 +105,8 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 		d.press(key)
 	}
 	answer()
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "ok") {
-		t.Errorf("errors: got %q, want the text that no call came for", d.app.Errors)
+	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "ok") {
+		t.Errorf("errors: got %q, want the text that no call came for", d.app.Messages.Errors)
 	}
 }
 
@@ -121,10 +121,10 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	for _, key := range []string{"a", "X", "y", "s", "2", "c", "1", "ctrl+s"} {
 		d.press(key)
 	}
-	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Call.UUID != callID(1) {
-		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Call.UUID)
+	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Day.Call.UUID != callID(1) {
+		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Day.Call.UUID)
 	}
-	ends := func() bool { return strings.HasPrefix(d.app.Text, "sending what is held") }
+	ends := func() bool { return strings.HasPrefix(d.app.Messages.Text, "sending what is held") }
 	if ends() {
 		t.Error("got the program to end, want that of q alone")
 	}
@@ -137,7 +137,7 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 		d.press(key)
 	}
 	d.send(large)
-	if got := d.app.Form.Notes; got != "hi" {
+	if got := d.app.Day.Form.Notes; got != "hi" {
 		t.Errorf("notes: got %q, want hi", got)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -152,6 +152,6 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	d.press("n")
 	d.send(small)
 	if d.press("q"); !ends() {
-		t.Errorf("got %q, want that q ends the program", d.app.Text)
+		t.Errorf("got %q, want that q ends the program", d.app.Messages.Text)
 	}
 }

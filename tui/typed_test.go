@@ -41,18 +41,18 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	}
 	for _, example := range examples {
 		_, d := laterLine(t)
-		call := d.app.Call.UUID
-		at, err := d.app.ReadLater(example[1])
+		call := d.app.Day.Call.UUID
+		at, err := d.app.Day.Card.ReadLater(example[1])
 		if err != nil {
 			t.Errorf("%s: %v", example[1], err)
 			continue
 		}
 		d.typing(example[1])
-		echo := d.app.BothTimes(at)
+		echo := d.app.Day.Card.BothTimes(at)
 		if text := d.text(); !strings.Contains(text, echo) {
 			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
 		}
-		if d.press("enter"); d.app.IsOn(call) || !strings.Contains(d.text(), echo) {
+		if d.press("enter"); d.app.Day.IsOn(call) || !strings.Contains(d.text(), echo) {
 			t.Errorf("%s: got:\n%s\nwant it saved for %q", example[1], d.text(), echo)
 		}
 	}
@@ -69,7 +69,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		d.enter("f", row[1])
 		d.typing(row[2])
 		d.press("enter")
-		if fixes := d.app.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
+		if fixes := d.app.Day.Form.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
 			t.Errorf("%s %s: got %+v, want %s", row[1], row[2], fixes, row[3])
 		}
 	}
@@ -117,11 +117,11 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 			}
 			d := fixerOf(t, w)
 			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
-			donor.change(d.app.Call)
-			if n := len(d.app.Fixes()); n != len(typed) {
+			donor.change(d.app.Day.Call)
+			if n := len(d.app.Day.Form.Fixes()); n != len(typed) {
 				t.Fatalf("got %d details, want %d", n, len(typed))
 			}
-			for _, fix := range slices.Clone(d.app.Fixes()) {
+			for _, fix := range slices.Clone(d.app.Day.Form.Fixes()) {
 				want, known := typed[fix.Press]
 				if !known {
 					t.Fatalf("%s: no key %s is tried", fix.Label, fix.Press)
@@ -130,10 +130,10 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if strings.Contains("567", fix.Press) {
 					why = donor.why
 				}
-				d.app.Form = desk.Form{Code: "corrected"}
+				d.app.Day.Form.Entered = desk.Entered{Code: "corrected"}
 				d.enter("f", fix.Press)
 				if why != "" {
-					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Form.Corrections) != 0 {
+					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Day.Form.Corrections) != 0 {
 						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, why)
 					}
 					d.press("esc")
@@ -149,7 +149,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if text := d.text(); !strings.Contains(text, want[1]) {
 					t.Errorf("%s: got:\n%s\nwant %q on the card", fix.Label, text, want[1])
 				}
-				call := *d.app.Call
+				call := *d.app.Day.Call
 				before := len(w.entries(t))
 				d.press("ctrl+s")
 				entries, _, err := w.box.List()
@@ -157,7 +157,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 					t.Fatalf("%s: got %d changes, %v, want the result after {%s}: %s", fix.Label, len(entries)-before, err, want[2], entries[max(before-1, 0)].Body)
 				}
 				d.press("u")
-				d.app.Call = &call
+				d.app.Day.Call = &call
 			}
 		})
 	}
@@ -194,7 +194,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 			d.typing(test.typed)
 			d.enter(strings.Fields(test.after)...)
 			got := map[string]string{}
-			for _, f := range d.app.Corrected() {
+			for _, f := range d.app.Day.Form.Corrected() {
 				got[f.Key] = f.Is
 			}
 			if text := d.text(); !maps.Equal(got, test.is) || !strings.Contains(text, test.says) {
@@ -220,9 +220,9 @@ func TestCorrectionsAskBack(t *testing.T) {
 func TestHalfAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
-	p := d.app.Call.Person.Value()
+	p := d.app.Day.Call.Person.Value()
 	p.Address = apitype.Embedded[apitype.Address]{}
-	d.app.Call.Person = apitype.Embed(p)
+	d.app.Day.Call.Person = apitype.Embed(p)
 	d.enter("f", "c")
 	for i, part := range []string{"Kade", "7", "1234 AB", "Utrecht"} {
 		d.typing(part)
@@ -278,7 +278,7 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			d.press("enter")
 			d.deliverOutbox(w)
 			got := w.call(t, callID(1))
-			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.IsOffered() {
+			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Day.Gate.IsOffered() {
 				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
 			}
 		})

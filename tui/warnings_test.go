@@ -15,13 +15,13 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	w.options.Languages = []string{"de", "fy"}
 	d := newDriver(t, w.options)
 	d.press("n")
-	person := d.app.Call.Person.Value()
+	person := d.app.Day.Call.Person.Value()
 	gates := []apitype.GateResult{}
 	for _, name := range []string{"phone", "iban", "address"} {
 		gates = append(gates, apitype.GateResult{Identifier: name, Explanation: "The " + name + " is not as it should be. " + strings.Repeat("Ask for it. ", 8), Percentage: apitype.NumberFromInt(10)})
 	}
 	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
-	d.app.Call.Person = apitype.Embed(person)
+	d.app.Day.Call.Person = apitype.Embed(person)
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	screen := strings.Join(d.app.screen(), "\n")
 	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {

@@ -64,6 +64,56 @@ type Call struct {
 	Transactions     Embedded[[]Transaction]        `json:"transactions,omitzero"`
 }
 
+// CallFields are the fields of a call, in the order of their columns.
+func CallFields() []Field[Call] {
+	metadata := func(value func(CallExternalMetadata) any) func(Call) any {
+		return func(c Call) any { return value(c.ExternalMetadata.Value()) }
+	}
+	result := func(value func(CallResult) any) func(Call) any {
+		return func(c Call) any { return value(c.Result.Value()) }
+	}
+	person := func(value func(Person) any) func(Call) any {
+		return func(c Call) any { return value(c.Person.Value()) }
+	}
+	return []Field[Call]{
+		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new call; chosen when omitted", Value: func(c Call) any { return c.UUID }},
+		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external calls: requested, completed, cancelled or expired", Value: func(c Call) any { return c.Status }},
+		{Name: "type", Kind: WordField, In: Created, Default: true, Help: "verification, happy_call or winback", Example: "happy_call", Value: func(c Call) any { return c.Type }},
+		{Name: "requestedAt", Kind: TimeField, In: Created, Title: "requested", Default: true, Help: "time of the request (default: now)", Example: "2026-12-01T09:00:00Z", Value: func(c Call) any { return &c.RequestedAt }},
+		{Name: "attemptsCount", Kind: NumberField, Title: "tries", Default: true, Value: func(c Call) any { return c.AttemptsCount }},
+		{Name: "lastUpdatedAt", Kind: TimeField, Title: "updated", Value: func(c Call) any { return &c.LastUpdatedAt }},
+		{Name: "cancelledAt", Kind: TimeField, In: Created, Title: "cancelled", Help: "external calls: time of the cancellation", Value: func(c Call) any { return c.CancelledAt }},
+		{Name: "completedAt", Kind: TimeField, In: Created, Title: "completed", Help: "external calls: time of the completion", Value: func(c Call) any { return c.CompletedAt }},
+		{Name: "expiredAt", Kind: TimeField, Title: "expired", Value: func(c Call) any { return c.ExpiredAt }},
+		{Name: "personUuid", In: Created, Title: "person", Default: true, Help: "person to call", Example: ExampleUUID, Value: func(c Call) any { return c.PersonUUID }},
+		{Sent: "requestedByUserUuid", In: Created, Help: "user who requests the call"},
+		{Name: "relatedCaseUuid", In: Created, Help: "pledge that the call is about", Value: func(c Call) any { return c.RelatedCaseUUID }},
+		{Name: "callingOrganizationUuid", In: Created, Help: "organization that performs the call", Value: func(c Call) any { return c.CallingOrganizationUUID }},
+		{Name: "recordingDuration", Kind: NumberField, Value: func(c Call) any { return c.RecordingDuration }},
+		{Name: "result.resultCode", In: Created, Title: "result", Default: true, Help: "external calls: result code", Value: result(func(r CallResult) any { return r.ResultCode })},
+		{Name: "result.donorRetentionRating", Kind: NumberField, In: Created, Help: "external calls: rating, 0 to 10", Value: result(func(r CallResult) any { return r.DonorRetentionRating })},
+		{Name: "result.completedAt", Kind: TimeField, In: Created, Flag: "result-completed-at", Help: "external calls: time of the result", Value: result(func(r CallResult) any { return r.CompletedAt })},
+		{Name: "result.notes", In: Created, Flag: "result-notes", Help: "external calls: notes of the result", Value: result(func(r CallResult) any { return r.Notes })},
+		{Name: "notes", In: Created, Help: "notes for the agent", Value: func(c Call) any { return c.Notes }},
+		{Name: "externalMetadata.applicationName", In: Created, Help: "external system that handles the call; makes it external", Value: metadata(func(m CallExternalMetadata) any { return m.ApplicationName })},
+		{Name: "externalMetadata.referenceId", In: Created, Help: "identifier in the external system; makes the call external", Value: metadata(func(m CallExternalMetadata) any { return m.ReferenceID })},
+		{Name: "externalMetadata.agentReferenceId", In: Created, Help: "agent in the external system", Value: metadata(func(m CallExternalMetadata) any { return m.AgentReferenceID })},
+		{Name: "externalMetadata.statusCode", In: Created, Help: "status code in the external system", Value: metadata(func(m CallExternalMetadata) any { return m.StatusCode })},
+		{Name: "externalMetadata.statusDescription", In: Created, Help: "status in the external system in words", Value: metadata(func(m CallExternalMetadata) any { return m.StatusDescription })},
+		{Sent: "externalMetadata.additionalProperties", Recast: true, Kind: ObjectField, In: Created, Help: "further properties, a JSON object"},
+		{Sent: "externalSource.name", In: Created, Flag: "external-source-name", Help: "external calls: name of the source"},
+		{Sent: "externalSource.identifier", In: Created, Flag: "external-source-identifier", Help: "external calls: identifier at the source"},
+		{Sent: "attempts", Recast: true, Kind: ObjectField, In: Created, Help: `external calls: attempts, JSON such as [{"createdAt":"…"}]`},
+		{Name: "person.firstName", Value: person(func(p Person) any { return p.FirstName })},
+		{Name: "person.lastNamePrefix", Value: person(func(p Person) any { return p.LastNamePrefix })},
+		{Name: "person.lastName", Value: person(func(p Person) any { return p.LastName })},
+		{Name: "person.phoneNumber", Kind: PhoneField, Value: person(func(p Person) any { return p.PhoneNumber })},
+		{Name: "person.email", Value: person(func(p Person) any { return p.Email })},
+		{Name: "person.mobilePhoneNumber", Kind: PhoneField, Value: person(func(p Person) any { return p.MobilePhoneNumber })},
+		{Name: "pledgeCase.status", Value: func(c Call) any { return c.PledgeCase.Value().Status }},
+	}
+}
+
 // CallExternalMetadata says how an external system knows a call.
 type CallExternalMetadata struct {
 	ApplicationName      *string `json:"applicationName"`
@@ -208,32 +258,24 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
-// callExtensions are filters that the interface does not have.
-var callExtensions = []Filter[CallListOptions]{
-	{"personUuid", "", "", func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+// callParameters are all parameters of the call list; personUuid and status are none of the interface.
+func callParameters() []Filter[CallListOptions] {
+	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
+		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+		{Name: "status", field: func(o *CallListOptions) field {
+			f := listField(&o.Statuses, CallStatuses, false)
+			f.texts = func() []string { return Texts(o.Statuses) } // Repeated, as each service of ours has read it.
+			return f
+		}},
+	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 
 // Query is the options as query parameters.
-func (o CallListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(append(CallFilters(), callExtensions...), &o, q)
-	for _, status := range o.Statuses {
-		q.values.Add("status", string(status))
-	}
-	o.encode(q)
-	return q.values
-}
+func (o CallListOptions) Query() url.Values { return queryOf(callParameters(), o) }
 
 // ParseCallListOptions reads query parameters.
-func ParseCallListOptions(values url.Values) (o CallListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(append(CallFilters(), callExtensions...), &o, q)
-	o.Paging = decodePaging(q)
-	for _, status := range q.list("status") {
-		o.Statuses = append(o.Statuses, CallStatus(status))
-	}
-	q.violations = append(q.violations, o.Validate()...)
-	return o, q.finish()
+func ParseCallListOptions(values url.Values) (CallListOptions, Violations) {
+	return parseQuery(callParameters(), values, func(o *CallListOptions) Violations { return o.Validate() })
 }
 
 // Validate checks which parameters go together.

@@ -2,6 +2,7 @@ package apitype
 
 import (
 	"errors"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,18 +61,36 @@ func (f Filter[O]) Kind() string { return f.field(new(O)).kind }
 // Values are what the filter may be set to, nil for anything.
 func (f Filter[O]) Values() []string { return f.field(new(O)).values }
 
-// writeFilters writes the filters that are set.
-func writeFilters[O any](filters []Filter[O], o *O, q *queryWriter) {
+// queryOf returns the options that are set, as query parameters.
+func queryOf[O any](filters []Filter[O], o O) url.Values {
+	values := url.Values{}
 	for _, f := range filters {
-		q.add(f.Name, f.field(o))
+		for _, text := range f.field(&o).texts() {
+			values.Add(f.Name, text)
+		}
 	}
+	return values
 }
 
-// readFilters reads the filters as strictly as the service does.
-func readFilters[O any](filters []Filter[O], o *O, q *queryReader) {
+// parseQuery reads options as strictly as the service does; check looks at them together, nil: nothing does.
+func parseQuery[O any](filters []Filter[O], values url.Values, check func(*O) Violations) (o O, v Violations) {
+	q := &queryReader{values: values}
 	for _, f := range filters {
-		f.field(o).read(q, f.Name)
+		f.field(&o).read(q, f.Name)
 	}
+	if check != nil {
+		q.violations = append(q.violations, check(&o)...)
+	}
+	return o, q.finish()
+}
+
+// within returns the filters of options that are a part of others.
+func within[O, P any](part func(*O) *P, filters []Filter[P]) []Filter[O] {
+	all := make([]Filter[O], len(filters))
+	for i, f := range filters {
+		all[i] = Filter[O]{f.Name, f.Flag, f.Help, func(o *O) field { return f.field(part(o)) }}
+	}
+	return all
 }
 
 // field is the place in a list's options that a filter sets.
@@ -93,6 +112,13 @@ func textField(value *string) field {
 		texts: func() []string { return given(*value) },
 		read:  func(q *queryReader, name string) { *value = q.text(name) },
 	}
+}
+
+// sizeField is a number of records of a page.
+func sizeField(value **int) field {
+	f := oneField("number", value, nil, nil, strconv.Itoa)
+	f.read = func(q *queryReader, name string) { *value = q.pageSize(name) }
+	return f
 }
 
 // given is a text that is sent unless it is empty.

@@ -42,22 +42,21 @@ const (
 	MaxPageSize     = 500
 )
 
-func (p Paging) encode(q *queryWriter) {
-	q.text("before", p.Before)
-	q.number("last", p.Last)
-	q.text("after", p.After)
-	q.number("first", p.First)
-}
-
-func decodePaging(q *queryReader) Paging {
-	p := Paging{
-		Before: q.text("before"),
-		Last:   q.pageSize("last"),
-		After:  q.text("after"),
-		First:  q.pageSize("first"),
+// pageFilters are the parameters that choose a page.
+func pageFilters() []Filter[Paging] {
+	return []Filter[Paging]{
+		{Name: "before", field: func(p *Paging) field { return textField(&p.Before) }},
+		{Name: "last", field: func(p *Paging) field { return sizeField(&p.Last) }},
+		{Name: "after", field: func(p *Paging) field { return textField(&p.After) }},
+		{Name: "first", field: func(p *Paging) field {
+			f := sizeField(&p.First)
+			read := f.read
+			f.read = func(q *queryReader, name string) {
+				if read(q, name); p.First != nil && p.Last != nil { // Spec gap: L2
+					q.violations.addParameter("last", "cannot be combined with first")
+				}
+			}
+			return f
+		}},
 	}
-	if p.First != nil && p.Last != nil { // Spec gap: L2
-		q.violations.addParameter("last", "cannot be combined with first")
-	}
-	return p
 }

@@ -41,6 +41,64 @@ type Person struct {
 	QualityResult      Embedded[QualityResult]         `json:"qualityResult,omitzero"`
 }
 
+// PersonFields are the fields of a person, in the order of their columns.
+func PersonFields() []Field[Person] {
+	address := func(value func(Address) any) func(Person) any {
+		return func(p Person) any { return value(p.Address.Value()) }
+	}
+	owner := func(value func(OrganizationReference) any) func(Person) any {
+		return func(p Person) any { return value(p.OwningOrganization.Value()) }
+	}
+	return []Field[Person]{
+		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new person; chosen when omitted", Value: func(p Person) any { return p.UUID }},
+		{Sent: "owningOrganizationUuid", In: Created, Help: "organization that owns the person (default: the profile's)", Example: ExampleUUID},
+		{Sent: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the person (default: the profile's)", Example: ExampleUUID},
+		{Name: "academicTitle", In: Written, Help: "academic title", Value: func(p Person) any { return p.AcademicTitle }},
+		{Name: "initials", Sent: "name.initials", Kind: NameField, In: Written, Help: "initials", Example: "A.B.", Key: "b", Label: "initials", Value: func(p Person) any { return p.Initials }},
+		{Name: "firstName", Sent: "name.firstName", Kind: NameField, In: Written, Title: "first name", Default: true, Help: "first name", Example: "Anna", Key: "8", Label: "first name", Value: func(p Person) any { return p.FirstName }},
+		{Name: "lastNamePrefix", Sent: "name.lastNamePrefix", Kind: NameField, In: Written, Title: "prefix", Default: true, Help: "what stands before the last name, such as van der", Example: "van", Key: "9", Label: "prefix", Value: func(p Person) any { return p.LastNamePrefix }},
+		{Name: "lastName", Sent: "name.lastName", Kind: NameField, In: Written, Title: "last name", Default: true, Help: "last name", Example: "Jansen", Key: "a", Label: "last name", Value: func(p Person) any { return p.LastName }},
+		{Name: "dateOfBirth", Kind: DateField, In: Written, Help: "date of birth, YYYY-MM-DD", Example: "1990-12-31", Key: "i", Label: "born", Value: func(p Person) any { return p.DateOfBirth }},
+		{Name: "socialSecurityNumber", In: Written, Help: "social security number, digits only", Secret: true, Value: func(p Person) any { return p.SocialSecurityNumber.Pointer() }},
+		{Name: "iban", In: Written, Help: "IBAN", Example: "NL91ABNA0417164300", Key: "l", Label: "IBAN", Secret: true, Value: func(p Person) any { return p.IBAN }},
+		{Name: "phoneNumber", Kind: PhoneField, In: Written, Help: "phone number, international format", Example: "+31201234567", Key: "2", Label: "home", Value: func(p Person) any { return p.PhoneNumber }},
+		{Name: "mobilePhoneNumber", Kind: PhoneField, In: Written, Title: "mobile", Default: true, Help: "mobile phone number, international format", Example: "+31612345678", Key: "1", Label: "mobile", Value: func(p Person) any { return p.MobilePhoneNumber }},
+		{Name: "email", In: Written, Title: "e-mail", Default: true, Help: "e-mail address", Example: "anna@example.org", Key: "3", Label: "e-mail", Value: func(p Person) any { return p.Email }},
+		{Name: "gender", In: Written, Help: "gender: male, female, other or unknown", Example: "female", Value: func(p Person) any { return p.Gender }},
+		{Name: "optInEmail", Sent: "optIns.email", Kind: YesNoField, In: Written, Flag: "opt-in-email", Help: "may be e-mailed", Example: "true", Key: "o", Label: "e-mail wanted", Value: func(p Person) any { return p.OptInEmail }},
+		{Name: "optInPhone", Sent: OptInPhonePath, Kind: YesNoField, In: Written, Flag: "opt-in-phone", Help: "may be called", Example: "true", Key: "4", Label: "may be phoned", Value: func(p Person) any { return p.OptInPhone }},
+		{Name: "optInMail", Sent: "optIns.mail", Kind: YesNoField, In: Written, Flag: "opt-in-mail", Help: "may be sent letters", Example: "true", Key: "p", Label: "post wanted", Value: func(p Person) any { return p.OptInMail }},
+		{Name: "optInSms", Sent: "optIns.sms", Kind: YesNoField, In: Written, Flag: "opt-in-sms", Help: "may be sent text messages", Example: "false", Key: "r", Label: "sms wanted", Value: func(p Person) any { return p.OptInSMS }},
+		{Name: "language", In: Written, Help: "ISO 639-1 code of the language", Example: "nl", Key: "m", Label: "language", Value: func(p Person) any { return p.Language }},
+		{Name: "address.street", In: Written, Help: "street", Example: "Dorpsstraat", Key: "c", Label: "street", Value: address(func(a Address) any { return a.Street })},
+		{Name: "address.houseNumber", In: Written, Help: "house number", Example: "1", Key: "d", Label: "house number", Value: address(func(a Address) any { return a.HouseNumber })},
+		{Name: "address.houseNumberExtension", In: Written, Help: "extension of the house number", Key: "e", Label: "addition", Value: address(func(a Address) any { return a.HouseNumberExtension })},
+		{Name: "address.zipCode", In: Written, Help: "zip code", Example: "1234 AB", Key: "f", Label: "postcode", Value: address(func(a Address) any { return a.ZipCode })},
+		{Name: "address.city", In: Written, Title: "city", Default: true, Help: "city", Example: "Utrecht", Key: "g", Label: "city", Value: address(func(a Address) any { return a.City })},
+		{Name: "address.country", In: Written, Help: "two-letter code of the country", Example: "NL", Key: "h", Label: "country", Value: address(func(a Address) any { return a.Country })},
+		{Sent: "mandate.id", Recast: true, In: Written, Flag: "mandate-id", Help: "identifier of the mandate"},
+		{Name: "mandate.createdAt", Kind: TimeField, In: Written, Flag: "mandate-created-at", Help: "time of the mandate", Value: func(p Person) any {
+			if m := p.Mandate.Pointer(); m != nil {
+				return &m.CreatedAt
+			}
+			return nil
+		}},
+		{Name: "owningOrganization.uuid", Value: owner(func(o OrganizationReference) any { return o.UUID })},
+		{Name: "owningOrganization.name", Value: owner(func(o OrganizationReference) any { return o.Name })},
+		{Name: "owningOrganization.abbreviation", Value: owner(func(o OrganizationReference) any { return o.Abbreviation })},
+		{Name: "qualityResult.percentage", Value: func(p Person) any {
+			if q := p.QualityResult.Pointer(); q != nil {
+				return q.Percentage
+			}
+			return nil
+		}},
+		{Name: "createdAt", Kind: TimeField, Title: "created", Default: true, Value: func(p Person) any { return &p.CreatedAt }},
+	}
+}
+
+// OptInPhonePath is where bodies carry whether a person may be phoned.
+const OptInPhonePath = "optIns.phone"
+
 // Address is a postal address.
 type Address struct {
 	Street               string  `json:"street"`
@@ -98,10 +156,8 @@ type ErasedPerson struct {
 type ErasureListOptions struct{ Paging }
 
 // ParseErasureListOptions reads query parameters.
-func ParseErasureListOptions(values url.Values) (o ErasureListOptions, v Violations) {
-	q := &queryReader{values: values}
-	o.Paging = decodePaging(q)
-	return o, q.finish()
+func ParseErasureListOptions(values url.Values) (ErasureListOptions, Violations) {
+	return parseQuery(within(func(o *ErasureListOptions) *Paging { return &o.Paging }, pageFilters()), values, nil)
 }
 
 // PersonFilters are the filters of the person list.
@@ -115,26 +171,20 @@ func PersonFilters() []Filter[PersonListOptions] {
 	}
 }
 
-// personExtensions are filters that the interface does not have.
-var personExtensions = []Filter[PersonListOptions]{
-	{"updatedAfter", "", "", func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }},
+// personParameters are all parameters of the person list; updatedAfter is none of the interface.
+func personParameters() []Filter[PersonListOptions] {
+	updated := Filter[PersonListOptions]{Name: "updatedAfter", field: func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }}
+	return append(append(PersonFilters(), updated), within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())...)
 }
 
 // Query is the options as query parameters.
-func (o PersonListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(append(PersonFilters(), personExtensions...), &o, q)
-	o.encode(q)
-	return q.values
-}
+func (o PersonListOptions) Query() url.Values { return queryOf(personParameters(), o) }
 
 // ParsePersonListOptions reads query parameters.
-func ParsePersonListOptions(values url.Values) (o PersonListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(append(PersonFilters(), personExtensions...), &o, q)
+func ParsePersonListOptions(values url.Values) (PersonListOptions, Violations) {
+	o, v := parseQuery(personParameters(), values, nil)
 	o.IBAN = NormalizeIBAN(o.IBAN)
-	o.Paging = decodePaging(q)
-	return o, q.finish()
+	return o, v
 }
 
 // CreatePersonRequest is the body of a person creation.

@@ -85,6 +85,50 @@ type Pledge struct {
 	ExternalSource         Embedded[ExternalSource]        `json:"externalSource,omitzero"`
 }
 
+// PledgeFields are the fields of a pledge, in the order of their columns.
+func PledgeFields() []Field[Pledge] {
+	person := func(value func(Person) any) func(Pledge) any {
+		return func(p Pledge) any { return value(p.Person.Value()) }
+	}
+	return []Field[Pledge]{
+		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new pledge; chosen when omitted", Value: func(p Pledge) any { return p.UUID }},
+		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external pledges: lead, active, dropped, cancelled or fulfilled", Value: func(p Pledge) any { return p.Status }},
+		{Name: "donationAmount", Kind: AmountField, In: Written, Title: "euro", Default: true, Help: "current amount in Euros; in a creation of external pledges only", Example: "12.50", Key: "5", Label: "amount", Value: func(p Pledge) any { return p.DonationAmount }},
+		{Name: "donationInterval", In: Written, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "6", Label: "interval", Value: func(p Pledge) any { return p.DonationInterval }},
+		{Name: "initialDonationAmount", Kind: AmountField, In: Created, Help: "Euros", Example: "12.50", Value: func(p Pledge) any { return p.InitialDonationAmount }},
+		{Name: "initialDonationInterval", In: Created, Help: "once, monthly, quarterly, half-yearly or yearly", Example: "monthly", Value: func(p Pledge) any { return p.InitialDonationInterval }},
+		{Name: "startsAt", Kind: TimeField, In: Written, Title: "starts", Help: "start of the pledge", Example: "2026-12-01", Value: func(p Pledge) any { return &p.StartsAt }},
+		{Name: "endsAt", Kind: TimeField, In: Written, Title: "ends", Help: "end of the pledge", Key: "7", Label: "ends", Value: func(p Pledge) any { return p.EndsAt }},
+		{Name: "createdAt", Kind: TimeField, In: Created, Title: "created", Default: true, Help: "time of the pledge (default: now)", Value: func(p Pledge) any { return &p.CreatedAt }},
+		{Name: "updatedAt", Kind: TimeField, Title: "updated", Value: func(p Pledge) any { return &p.UpdatedAt }},
+		{Name: "releasedAt", Kind: TimeField, In: Created, Title: "released", Default: true, Help: "external pledges: time of the release", Value: func(p Pledge) any { return p.ReleasedAt.Pointer() }},
+		{Sent: "personUuid", In: Created, Help: "person who pledges", Example: ExampleUUID},
+		{Name: "person.uuid", Value: person(func(p Person) any { return p.UUID })},
+		{Name: "person.firstName", Value: person(func(p Person) any { return p.FirstName })},
+		{Name: "person.lastNamePrefix", Value: person(func(p Person) any { return p.LastNamePrefix })},
+		{Name: "person.lastName", Value: person(func(p Person) any { return p.LastName })},
+		{Name: "person.email", Value: person(func(p Person) any { return p.Email })},
+		{Name: "person.mobilePhoneNumber", Value: person(func(p Person) any { return p.MobilePhoneNumber })},
+		{Name: "owningOrganizationUuid", In: Created, Help: "organization that owns the pledge (default: the profile's)", Example: ExampleUUID, Value: func(p Pledge) any { return p.OwningOrganizationUUID }},
+		{Name: "owningOrganization.abbreviation", Title: "owner", Default: true, Value: func(p Pledge) any { return p.OwningOrganization.Value().Abbreviation }},
+		{Name: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the donor (default: the profile's)", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruitingOrganizationUUID }},
+		{Name: "recruitingOrganization.abbreviation", Value: func(p Pledge) any { return p.RecruitingOrganization.Value().Abbreviation }},
+		{Name: "recruitingLocationLabel", In: Written, Help: "where the donor was recruited", Example: "Utrecht Centraal", Value: func(p Pledge) any { return p.RecruitingLocationLabel }},
+		{Name: "recruitmentType", In: Created, Help: "d2d or street", Example: "street", Value: func(p Pledge) any { return p.RecruitmentType }},
+		{Name: "recruiterUserUuid", In: Written, Help: "user who recruited the donor", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruiterUserUUID }},
+		{Name: "recruiterUser.name", Value: func(p Pledge) any { return p.RecruiterUser.Value().Name }},
+		{Name: "preferredPaymentDay", Kind: NumberField, In: Created, Help: "day of the month, 1 to 28", Example: "1", Value: func(p Pledge) any { return p.PreferredPaymentDay }},
+		{Name: "campaignCode", Value: func(p Pledge) any { return p.CampaignCode }},
+		{Name: "collectionDate", Kind: TimeField, Title: "collection", Value: func(p Pledge) any { return p.CollectionDate }},
+		{Name: "externalSource.name", In: Created, Flag: "external-source-name", Help: "name of the external system; makes the pledge external", Value: func(p Pledge) any { return p.ExternalSource.Value().Name }},
+		{Name: "externalSource.identifier", In: Created, Flag: "external-source-identifier", Help: "identifier in the external system; makes the pledge external", Value: func(p Pledge) any { return p.ExternalSource.Value().Identifier }},
+		{Sent: "externalMetadata", Kind: ObjectField, In: Written, Help: "properties of an external system, a JSON object"},
+		{Sent: "focusAreaUuids", Recast: true, Kind: UUIDsField, In: Created, Flag: "focus-areas", Help: "focus areas of the organization"},
+		{Sent: "cancelledAt", Kind: TimeField, In: Created, Help: "external pledges: time of the cancellation"},
+		{Sent: "droppedAt", Kind: TimeField, In: Created, Help: "external pledges: time of the drop"},
+	}
+}
+
 // RecruiterUser is the user who won a donor.
 type RecruiterUser struct {
 	UUID       UUID   `json:"uuid"`
@@ -156,21 +200,16 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 	}
 }
 
-// Query is the options as query parameters.
-func (o PledgeListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(PledgeFilters(), &o, q)
-	o.encode(q)
-	return q.values
+func pledgeParameters() []Filter[PledgeListOptions] {
+	return append(PledgeFilters(), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
 }
 
+// Query is the options as query parameters.
+func (o PledgeListOptions) Query() url.Values { return queryOf(pledgeParameters(), o) }
+
 // ParsePledgeListOptions reads query parameters.
-func ParsePledgeListOptions(values url.Values) (o PledgeListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(PledgeFilters(), &o, q)
-	o.Paging = decodePaging(q)
-	q.violations = append(q.violations, o.Validate()...)
-	return o, q.finish()
+func ParsePledgeListOptions(values url.Values) (PledgeListOptions, Violations) {
+	return parseQuery(pledgeParameters(), values, func(o *PledgeListOptions) Violations { return o.Validate() })
 }
 
 // Validate checks the values of include.

@@ -8,27 +8,6 @@ import (
 	"strings"
 )
 
-// queryWriter writes the parameters that were given.
-type queryWriter struct{ values url.Values }
-
-func (q *queryWriter) text(name, value string) {
-	if value != "" {
-		q.values.Set(name, value)
-	}
-}
-
-func (q *queryWriter) number(name string, n *int) {
-	if n != nil {
-		q.values.Set(name, strconv.Itoa(*n))
-	}
-}
-
-func (q *queryWriter) add(name string, f field) {
-	for _, text := range f.texts() {
-		q.values.Add(name, text)
-	}
-}
-
 // queryReader reads parameters and notes what is wrong with them: one that nobody
 // asked for, one given twice, an empty value, a value of another form. Spec gap: R13.
 type queryReader struct {

@@ -342,13 +342,7 @@ type QueueAgentsOptions struct {
 }
 
 // Query is the options as query parameters.
-func (o QueueOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	o.encode(q)
-	return q.values
-}
-
-func (o QueueOptions) encode(q *queryWriter) { writeFilters(QueueFilters(), &o, q) }
+func (o QueueOptions) Query() url.Values { return queryOf(QueueFilters(), o) }
 
 // QueueFilters narrow the queue.
 func QueueFilters() []Filter[QueueOptions] {
@@ -368,69 +362,62 @@ func QueueFilters() []Filter[QueueOptions] {
 
 // ParseQueueOptions reads query parameters.
 func ParseQueueOptions(values url.Values) (QueueOptions, Violations) {
-	q := &queryReader{values: values}
-	o := decodeQueueOptions(q)
-	return o, q.finish()
+	return parseQuery(QueueFilters(), values, (*QueueOptions).check)
 }
 
-func decodeQueueOptions(q *queryReader) QueueOptions {
-	var o QueueOptions
-	readFilters(QueueFilters(), &o, q)
+// check checks the filters as parameters.
+func (o *QueueOptions) check() (v Violations) {
 	for _, violation := range o.QueueFilter.Validate() {
 		name, _, _ := strings.Cut(strings.TrimPrefix(violation.Pointer, "/"), "/")
-		q.violations.addParameter(name, "%s", violation.Message)
+		v.addParameter(name, "%s", violation.Message)
 	}
-	return o
+	return v
+}
+
+func queueCallParameters() []Filter[QueueCallListOptions] {
+	return append(within(func(o *QueueCallListOptions) *QueueOptions { return &o.QueueOptions }, QueueFilters()),
+		Filter[QueueCallListOptions]{Name: "first", field: func(o *QueueCallListOptions) field { return sizeField(&o.First) }},
+		Filter[QueueCallListOptions]{Name: "after", field: func(o *QueueCallListOptions) field { return textField(&o.After) }})
 }
 
 // Query is the options as query parameters.
-func (o QueueCallListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	o.encode(q)
-	q.number("first", o.First)
-	q.text("after", o.After)
-	return q.values
-}
+func (o QueueCallListOptions) Query() url.Values { return queryOf(queueCallParameters(), o) }
 
 // IsBackward is false: the queue is listed from who is next on.
 func (o QueueCallListOptions) IsBackward() bool { return false }
 
 // ParseQueueCallListOptions reads query parameters.
 func ParseQueueCallListOptions(values url.Values) (QueueCallListOptions, Violations) {
-	q := &queryReader{values: values}
-	o := QueueCallListOptions{QueueOptions: decodeQueueOptions(q), First: q.pageSize("first"), After: q.text("after")}
-	return o, q.finish()
+	return parseQuery(queueCallParameters(), values, func(o *QueueCallListOptions) Violations { return o.check() })
+}
+
+func deferralParameters() []Filter[QueueDeferralListOptions] {
+	return []Filter[QueueDeferralListOptions]{
+		{Name: "userUuid", field: func(o *QueueDeferralListOptions) field { return uuidField(&o.UserUUID) }},
+		{Name: "first", field: func(o *QueueDeferralListOptions) field { return sizeField(&o.First) }},
+		{Name: "after", field: func(o *QueueDeferralListOptions) field { return textField(&o.After) }},
+	}
 }
 
 // Query is the options as query parameters.
-func (o QueueDeferralListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	q.add("userUuid", uuidField(&o.UserUUID))
-	q.number("first", o.First)
-	q.text("after", o.After)
-	return q.values
-}
+func (o QueueDeferralListOptions) Query() url.Values { return queryOf(deferralParameters(), o) }
 
 // IsBackward is false: callbacks are listed from the earliest on.
 func (o QueueDeferralListOptions) IsBackward() bool { return false }
 
 // ParseQueueDeferralListOptions reads query parameters.
 func ParseQueueDeferralListOptions(values url.Values) (QueueDeferralListOptions, Violations) {
-	q := &queryReader{values: values}
-	o := QueueDeferralListOptions{UserUUID: parsed(q, "userUuid", ParseUUID), First: q.pageSize("first"), After: q.text("after")}
-	return o, q.finish()
+	return parseQuery(deferralParameters(), values, nil)
+}
+
+func agentsParameters() []Filter[QueueAgentsOptions] {
+	return []Filter[QueueAgentsOptions]{{Name: "since", field: func(o *QueueAgentsOptions) field { return timeField(&o.Since) }}}
 }
 
 // Query is the options as query parameters.
-func (o QueueAgentsOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	q.add("since", timeField(&o.Since))
-	return q.values
-}
+func (o QueueAgentsOptions) Query() url.Values { return queryOf(agentsParameters(), o) }
 
 // ParseQueueAgentsOptions reads query parameters.
 func ParseQueueAgentsOptions(values url.Values) (QueueAgentsOptions, Violations) {
-	q := &queryReader{values: values}
-	o := QueueAgentsOptions{Since: parsed(q, "since", ParseTime)}
-	return o, q.finish()
+	return parseQuery(agentsParameters(), values, nil)
 }

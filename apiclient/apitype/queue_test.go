@@ -1,38 +1,11 @@
 package apitype
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestTakeRequestBounds(t *testing.T) {
-	t.Parallel()
-	id := MustParseUUID("5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11")
-	tests := []struct {
-		name string
-		r    TakeRequest
-		want string // Pointers.
-	}{
-		{"least", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(1), LeaseSeconds: new(30)}, ""},
-		{"most", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(10), LeaseSeconds: new(3600)}, ""},
-		{"nothing", TakeRequest{}, "/requestUuid /userUuid"},
-		{"below", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(0), LeaseSeconds: new(29)}, "/count /leaseSeconds"},
-		{"above", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(11), LeaseSeconds: new(3601)}, "/count /leaseSeconds"},
-		{"filters", TakeRequest{RequestUUID: id, UserUUID: id, QueueFilter: QueueFilter{Types: []CallType{CallHappy, "x"}, Languages: []string{"NL", "zz"}}}, "/types/1 /languages/1"},
-	}
-	for _, test := range tests {
-		var got []string
-		for _, violation := range test.r.Validate() {
-			got = append(got, violation.Pointer)
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: got %v, want %s", test.name, got, test.want)
-		}
-	}
-}
 
 func TestDeferRequestBounds(t *testing.T) {
 	t.Parallel()

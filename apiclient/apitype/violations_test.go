@@ -93,7 +93,15 @@ func validated(t *testing.T, kind, body string) string {
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	const zero = "00000000-0000-0000-0000-000000000000"
+	forbidden := func(names ...string) string {
+		for i, name := range names {
+			names[i] = name + " is not allowed for a service-managed call; external calls carry externalMetadata"
+		}
+		return strings.Join(names, "; ")
+	}
 	tests := []struct{ kind, body, want string }{
+		{"person", `{"name":{"firstName":"a\u0000b"}}`, "name.firstName must not contain a NUL character"},
+		{"person", `{"mobilePhoneNumber":"+31 612345678"}`, "mobilePhoneNumber must be in international format, such as +31612345678"},
 		{"person", `{"uuid":"` + zero + `"}`, "uuid must be a version 4 UUID"},
 		{"person", `{"owningOrganizationUuid":"` + zero + `","recruitingOrganizationUuid":"` + zero + `"}`, "owningOrganizationUuid is required; recruitingOrganizationUuid is required"},
 		{"person", `{"academicTitle":"@1000"}`, ""},
@@ -158,6 +166,7 @@ func TestViolations(t *testing.T) {
 		{"call", `{"uuid":"` + zero + `","personUuid":"` + zero + `","requestedAt":null,"type":"x","status":"y"}`, "uuid must be a version 4 UUID; requestedAt is required; personUuid is required; type must be one of verification, happy_call, winback; status must be one of requested, completed, cancelled, expired; status is not allowed for a service-managed call; external calls carry externalMetadata"},
 		{"call", `{"notes":"@20000"}`, ""},
 		{"call", `{"notes":"@20001"}`, "notes must have at most 20000 characters"},
+		{"call", `{"cancelledAt":"2026-11-20","completedAt":"2026-11-20","externalSource":{},"attempts":[],"result":{}}`, forbidden("cancelledAt", "completedAt", "externalSource", "attempts", "result")},
 		{"call", `{"type":null}`, "type is required for a service-managed call"},
 		{"external call", `{"status":"completed","completedAt":"2026-11-20","result":{}}`, ""},
 		{"external call", `{"status":"cancelled","cancelledAt":"2026-11-20"}`, ""},
@@ -254,6 +263,7 @@ func TestRefusedParameters(t *testing.T) {
 		{persons, "before=%ff", "before must be valid UTF-8"},
 		{persons, "createdAfter=then", "createdAfter is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20"},
 		{persons, "owningOrganizationUuids=x", "owningOrganizationUuids is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
+		{persons, "owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10,6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11&owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e12", ""},
 		{persons, "owningOrganizationUuids=,", "owningOrganizationUuids must not be empty"},
 		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, before, last, after, first"},
 		{calls, "include=person,x&status=y", "include must be one of person, personQualityResult, pledge, transactions, recruiterFullName; status must be one of requested, completed, cancelled, expired"},
@@ -266,6 +276,7 @@ func TestRefusedParameters(t *testing.T) {
 		{calls, "externalReferenceId=a&externalApplicationName=null", "externalApplicationName must be null together with externalReferenceId"},
 		{calls, "externalReferenceId=null&externalApplicationName=null", ""},
 		{calls, "externalReferenceId=a&externalApplicationName=b", ""},
+		{calls, "include=recruiterFullName,person", ""},
 		{pledges, "include=x&status=y&withPaymentQr=z&personUuid=u", "include must be transactions; personUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits); status must be one of lead, active, dropped, cancelled, fulfilled; withPaymentQr must be true or false"},
 		{queue, "types=x&languages=yy&userUuid=z", "languages must be an ISO 639-1 language code, such as nl; types must be one of verification, happy_call, winback; userUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{waiting, "first=501&after=&last=1", "after must not be empty; first must be a whole number from 0 to 500; last is not a parameter of this list; known are types, languages, owningOrganizationUuids, userUuid, first, after"},

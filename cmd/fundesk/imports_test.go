@@ -26,6 +26,7 @@ var forbidden = map[string][]string{
 	"fundesk/tui/desk":                     {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "fundesk/tui/widget", "github.com/spf13/...", "charm.land/..."},
 	"fundesk/completions":                  {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
 	"fundesk/commands":                     {"fundesk/service/...", "database/sql"},
+	"fundesk/commands/cli":                 {"fundesk/service/...", "fundesk/tui", "fundesk/tui/page", "database/sql"},
 	"fundesk/commands/bulk":                {"fundesk/service/...", "fundesk/render", "fundesk/tui/...", "fundesk/commands", "fundesk/commands/profile", "github.com/spf13/...", "net/http"},
 	"fundesk/commands/profile":             {"fundesk/apiclient", "fundesk/apiclient/apitype", "fundesk/apiclient/outbox", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
 	"fundesk/service":                      {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
@@ -38,6 +39,39 @@ var forbidden = map[string][]string{
 	"fundesk/cmd/fundesk":                  {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/...", "github.com/jackc/..."},
 }
 
+// rooms are the packages below commands, and which of the others each may import, itself or through
+// others of ours. What is not named here is imported by all of them, and imports none.
+var rooms = map[string][]string{
+	"cli":     {},
+	"change":  {"cli"},
+	"desk":    {"cli"},
+	"doctor":  {"cli"},
+	"account": {"desk", "cli"},
+	"load":    {"change", "cli"},
+	"read":    {"change", "cli"},
+	"queue":   {"read", "change", "desk", "cli"},
+	"bulk":    {},
+	"profile": {},
+}
+
+// The packages below commands import in one order, and every one of them has its place in it.
+func TestRoomsOfCommands(t *testing.T) {
+	t.Parallel()
+	for _, p := range listed(t, "fundesk/commands/...") {
+		room := strings.TrimPrefix(p.ImportPath, "fundesk/commands/")
+		below, known := rooms[room]
+		if !known && room != "fundesk/commands" {
+			t.Errorf("%s has no place in the order of packages", p.ImportPath)
+		}
+		for _, name := range p.Deps {
+			other, isRoom := strings.CutPrefix(name, "fundesk/commands/")
+			if isRoom && room != "fundesk/commands" && !slices.Contains(append(below, "bulk", "profile"), other) || name == "fundesk/commands" {
+				t.Errorf("%s imports %s, which stands above or beside it", p.ImportPath, name)
+			}
+		}
+	}
+}
+
 // goPackage is what go list tells of a package.
 type goPackage struct {
 	ImportPath string
@@ -45,21 +79,30 @@ type goPackage struct {
 	Deps       []string
 }
 
-// The arrows of the architecture: who may import whom.
-func TestImports(t *testing.T) {
-	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "fundesk/...").Output()
+// listed are the packages that go list finds.
+func listed(t *testing.T, pattern string) (all []goPackage) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", pattern).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	found, last := 0, ""
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; found++ {
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p goPackage
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return all
 		} else if err != nil {
 			t.Fatalf("read go list: %v", err)
 		}
+		all = append(all, p)
+	}
+}
+
+// The arrows of the architecture: who may import whom.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	found, last := 0, ""
+	for _, p := range listed(t, "fundesk/...") {
+		found++
 		last = p.ImportPath
 		for _, rule := range forbidden[p.ImportPath] {
 			prefix, tree := strings.CutSuffix(rule, "/...")

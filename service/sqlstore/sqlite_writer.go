@@ -17,9 +17,10 @@ import (
 // to the log again and again. It maps nothing: a mapping is dropped where somebody else has
 // written, which nobody but the writer does, so that its own would grow to all that it ever
 // read. SQLite brings the log into the file by
-// itself, at the commit that makes it longer than 1,000 pages (wal_autocheckpoint).
+// itself, at the commit that makes it longer than 16 MB: with a log of 4 MB a creation takes a
+// seventh more of the processor, as each checkpoint writes the same pages of the indexes again.
 const (
-	writerSettings = `PRAGMA mmap_size = 0; PRAGMA cache_size = -%d`
+	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -%d`
 	writerCache    = 32_000
 	bulkCache      = 256_000
 )

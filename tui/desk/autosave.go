@@ -26,6 +26,9 @@ type draftJoined struct{ written, saved outbox.Draft }
 type Autosave struct {
 	box  *outbox.Outbox
 	tell func(Result) // What is told of it; without a lock, as it may take its time.
+	// Run by what is told: drafts were written, or not; a draft was joined with that of another terminal.
+	onSaved  func(error)
+	onJoined func(draftJoined)
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
@@ -43,7 +46,7 @@ type pendingDraft struct {
 // NewAutosave makes what saves drafts to a spool.
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
-		box: box, tell: func(Result) {},
+		box: box, tell: func(Result) {}, onSaved: func(error) {}, onJoined: func(draftJoined) {},
 		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]outbox.Draft{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -108,7 +111,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(func(d *Day) { d.onSaved(err) })
+			a.tell(func() { a.onSaved(err) })
 		}
 	}
 }
@@ -152,7 +155,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(func(d *Day) { d.onJoined(j) })
+		a.tell(func() { a.onJoined(j) })
 	}
 	return written, err
 }

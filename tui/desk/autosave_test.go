@@ -61,7 +61,7 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	}
 	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
 	screen.Call, screen.Form.Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
-	b.tell = func(r Result) { screen.Receive(r) }
+	b.tell, b.onJoined = func(r Result) { screen.Receive(r) }, screen.Form.onJoined
 	steps := []struct {
 		name  string
 		by    *Autosave
@@ -141,17 +141,17 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
-	d.SetNotes("from A, more")
-	d.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
+	d.Form.SetNotes("from A, more")
+	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.take()
-	d.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
+	d.Form.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
 	if events := d.take(); d.Form.Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
 	}
-	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Drafts) {
-		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Drafts))
+	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
+		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts))
 	}
-	d.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
+	d.Form.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
 	if d.Form.Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form.Notes)
 	}

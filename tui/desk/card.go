@@ -13,25 +13,36 @@ import (
 // What is told of a call before the number is dialled, in people's words: the two faces of the
 // desk draw or say the same.
 
+// Card is what an agent should know of the call on the desk before dialling.
+type Card struct {
+	*base
+	day     *Day
+	Script  []string // For the call.
+	scripts map[string][]string
+	// IsRevealed says that what is secret is not masked.
+	IsRevealed bool
+	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
+}
+
 // Tries is how often a call was tried, and how often it may be, where that is known.
-func (d *Day) Tries(call apitype.Call) string {
+func (k *Card) Tries(call apitype.Call) string {
 	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
 	if call.AttemptsCount == 0 {
 		tries = "never rung"
 	}
-	if left := d.MaxAttempts - call.AttemptsCount; d.MaxAttempts > 0 && left >= 0 {
+	if left := k.MaxAttempts - call.AttemptsCount; k.MaxAttempts > 0 && left >= 0 {
 		tries += ", " + render.Plural(left, "try", "tries") + " left"
 	}
 	return tries
 }
 
 // About is the language and the age of a person, as far as they are known.
-func (d *Day) About(p apitype.Person) (about []string) {
+func (k *Card) About(p apitype.Person) (about []string) {
 	if language := Value(p.Language); language != "" {
 		about = append(about, render.Language(language))
 	}
 	if p.DateOfBirth != nil {
-		about = append(about, render.Plural(yearsSince(*p.DateOfBirth, d.Now()), "year", "years"))
+		about = append(about, render.Plural(yearsSince(*p.DateOfBirth, k.Now()), "year", "years"))
 	}
 	return about
 }
@@ -43,6 +54,29 @@ func yearsSince(born apitype.Date, now time.Time) int {
 		years--
 	}
 	return years
+}
+
+// Copy is a value that an agent copies of a call.
+type Copy struct{ Name, Text string }
+
+// Copies returns the numbers, the e-mail address and the identifiers of the call on the desk.
+func (k *Card) Copies() (all []Copy) {
+	call := k.day.Call
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, Copy{name, text})
+		}
+	}
+	for _, n := range Numbers(call.Person.Pointer()) {
+		add(n.Kind, n.Digits)
+	}
+	add("e-mail", Value(call.Person.Value().Email))
+	add("call", call.UUID.String())
+	add("person", call.PersonUUID.String())
+	if call.RelatedCaseUUID != nil {
+		add("pledge", call.RelatedCaseUUID.String())
+	}
+	return all
 }
 
 // Number is a number that a donor can be rung at.
@@ -87,7 +121,7 @@ func GivesWord(status apitype.PledgeStatus) string {
 }
 
 // GivesTo is to whom a pledge gives, for what, since when, and how it was won.
-func (d *Day) GivesTo(p apitype.Pledge) string {
+func (k *Card) GivesTo(p apitype.Pledge) string {
 	to := ""
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
 		to = "to " + organization.Name
@@ -96,7 +130,7 @@ func (d *Day) GivesTo(p apitype.Pledge) string {
 		}
 		to += ", "
 	}
-	to += "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
+	to += "since " + k.Locale.Date(p.StartsAt.Local(), "2 January 2006")
 	switch won := render.Recruitment(p); won {
 	case "":
 	case "door":
@@ -157,15 +191,15 @@ type contact struct {
 
 // Contacts are what was said and tried before, newest first: the attempts of the call on the
 // desk, and the other calls of its pledge. Notes stand on lines of their own.
-func (d *Day) Contacts() []string {
+func (k *Card) Contacts() []string {
 	var all []contact
-	for _, a := range d.Call.Attempts.Value() {
-		all = append(all, contact{a.AttemptAt.Time, "not reached" + d.byWhom(a.UserUUID)})
+	for _, a := range k.day.Call.Attempts.Value() {
+		all = append(all, contact{a.AttemptAt.Time, "not reached" + k.byWhom(a.UserUUID)})
 	}
-	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
+	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
-			if c.UUID != d.Call.UUID {
-				all = append(all, d.contactOf(c))
+			if c.UUID != k.day.Call.UUID {
+				all = append(all, k.contactOf(c))
 			}
 		}
 	}
@@ -173,30 +207,30 @@ func (d *Day) Contacts() []string {
 	texts := make([]string, len(all))
 	for i, c := range all {
 		layout := "2 January"
-		if d.Now().Sub(c.at) > 300*24*time.Hour {
+		if k.Now().Sub(c.at) > 300*24*time.Hour {
 			layout = "2 January 2006"
 		}
-		texts[i] = d.Locale.Date(c.at.Local(), layout) + ", " + c.text
+		texts[i] = k.Locale.Date(c.at.Local(), layout) + ", " + c.text
 	}
 	return texts
 }
 
 // byWhom is who made an attempt, where that is known.
-func (d *Day) byWhom(user *apitype.UUID) string {
+func (k *Card) byWhom(user *apitype.UUID) string {
 	switch {
 	case user == nil:
 		return ""
-	case d.Agent != nil && *user == *d.Agent:
+	case k.Agent != nil && *user == *k.Agent:
 		return " (you)"
-	case d.Agents[*user] != "":
-		return " (" + d.Agents[*user] + ")"
+	case k.Agents[*user] != "":
+		return " (" + k.Agents[*user] + ")"
 	default:
 		return ""
 	}
 }
 
 // contactOf is another call of the pledge: when it was, and what came of it.
-func (d *Day) contactOf(c apitype.Call) contact {
+func (k *Card) contactOf(c apitype.Call) contact {
 	kind := render.Words(string(c.Type))
 	at := c.RequestedAt.Time
 	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
@@ -212,7 +246,7 @@ func (d *Day) contactOf(c apitype.Call) contact {
 		return contact{at, kind + ": " + words}
 	}
 	result := c.Result.Value()
-	text := kind + ": " + cmp.Or(d.Codes.Words(c.Type, Value(result.ResultCode)), "completed")
+	text := kind + ": " + cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed")
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}

@@ -70,15 +70,14 @@ type Held struct {
 	id    string
 	// Of what is no change of a record: how the agent comes back to the call before, and the call
 	// whose creation took its place.
-	back    func(*Day)
+	back    func()
 	created apitype.UUID
 }
 
 // Changes are what the service must hear of: held, in the outbox, and what became of it.
 type Changes struct {
-	events
-	Connection
-	Options
+	*base
+	day      *Day
 	Autosave *Autosave
 	Sender   *outbox.Sender
 
@@ -176,10 +175,10 @@ func (c *Changes) submit(change Change) {
 	}
 	c.inOrder(func() Result {
 		q := c.save(change, until)
-		return func(d *Day) {
-			d.entered(q)
-			if !d.onQueued(q) && q.change.from != nil {
-				d.admit(arrival{asked: q.change.asked, text: q.change.Label + " was not saved", run: func() { d.restore(q.change) }})
+		return func() {
+			c.day.entered(q)
+			if !c.onQueued(q) && q.change.from != nil {
+				c.day.Gate.admit(arrival{asked: q.change.asked, text: q.change.Label + " was not saved", run: func() { c.day.restore(q.change) }})
 			}
 		}
 	})
@@ -223,11 +222,11 @@ func (c *Changes) inOrder(work func() Result) {
 
 func (c *Changes) nextAnswer() {
 	answer := c.answers[0]
-	do(&c.events, func(context.Context) (Result, error) { return <-answer, nil }, func(d *Day, r Result, _ error) {
-		if d.answers = d.answers[1:]; len(d.answers) > 0 {
-			d.nextAnswer()
+	do(&c.events, func(context.Context) (Result, error) { return <-answer, nil }, func(r Result, _ error) {
+		if c.answers = c.answers[1:]; len(c.answers) > 0 {
+			c.nextAnswer()
 		}
-		r(d)
+		r()
 	})
 }
 
@@ -291,12 +290,12 @@ func (c *Changes) readOutbox() {
 		}
 		drafts, err := c.Outbox.Drafts()
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
-	}, func(d *Day, read outboxRead, err error) {
-		d.onOutbox(read, err)
-		if o := d.offered; o != nil && o.entry != "" && !slices.ContainsFunc(d.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
-			d.offered = nil
+	}, func(read outboxRead, err error) {
+		c.onOutbox(read, err)
+		if o := c.day.Gate.offered; o != nil && o.entry != "" && !slices.ContainsFunc(c.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
+			c.day.Gate.offered = nil
 		}
-		d.serve()
+		c.day.serve()
 	})
 }
 
@@ -403,25 +402,25 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	do(&c.events, func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) }, func(d *Day, report outbox.Report, err error) {
+	do(&c.events, func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) }, func(report outbox.Report, err error) {
 		if err == nil {
 			err = report.Err // As of an account that was replaced.
 		}
-		if err != nil && !d.NoteConnection(err) {
-			d.failOf(ofConnection, ErrorText("not all is sent", err))
+		if err != nil && !c.NoteConnection(err) {
+			c.failOf(ofConnection, ErrorText("not all is sent", err))
 		}
-		d.readOutbox()
+		c.readOutbox()
 	})
 	return c.take()
 }
 
 // onDisk does something to the outbox at the agent's word.
 func (c *Changes) onDisk(work func(context.Context) (any, error)) {
-	do(&c.events, work, func(d *Day, _ any, err error) {
+	do(&c.events, work, func(_ any, err error) {
 		if err != nil {
-			d.fail("outbox", err)
+			c.fail("outbox", err)
 		}
-		d.readOutbox()
+		c.readOutbox()
 	})
 }
 

@@ -19,7 +19,7 @@ func TestAChangeIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Changes{Options: Options{Outbox: box, Now: clock}}
+	c := &Changes{base: &base{Options: Options{Outbox: box, Now: clock}}}
 	c.Submit(c.Attempt(callID(1), "attempt: Anna Jansen"))
 	c.Written()
 	entries, _, err := box.List()
@@ -51,20 +51,20 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 				events = events[1:]
 			}
 		}
-		settle(d.Submit(d.Attempt(callID(1), "attempt: Anna Jansen")))
+		settle(d.Changes.Submit(d.Changes.Attempt(callID(1), "attempt: Anna Jansen")))
 		now = now.Add(3 * time.Second) // No burst.
-		second := d.Attempt(callID(2), "attempt: Ben Smit")
+		second := d.Changes.Attempt(callID(2), "attempt: Ben Smit")
 		if !isSaved {
 			second.err = errors.New("the disk is full")
 		}
-		saving := d.Submit(second)
-		if !d.CanUndo() {
+		saving := d.Changes.Submit(second)
+		if !d.Changes.CanUndo() {
 			t.Error("nothing can be taken back, want the change that is being saved")
 		}
 		settle(append(saving, d.Undo()...))
 		entries, _, err := box.List()
-		if err != nil || len(entries) != 1 || entries[0].UUID != callID(1) || len(d.Held) != 1 {
-			t.Errorf("saved %t: got %d entries and %d held, %v, want the first attempt alone", isSaved, len(entries), len(d.Held), err)
+		if err != nil || len(entries) != 1 || entries[0].UUID != callID(1) || len(d.Changes.Held) != 1 {
+			t.Errorf("saved %t: got %d entries and %d held, %v, want the first attempt alone", isSaved, len(entries), len(d.Changes.Held), err)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	t.Parallel()
 	entry := outbox.Entry{ID: "1-a"}
 	entry.UUID = callID(1)
-	c := &Changes{Options: Options{Now: time.Now}, Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
+	c := &Changes{base: &base{Options: Options{Now: time.Now}}, Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
 	heard := func(err error) (said []Notice) {
 		c.onSender(outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: err})
 		for _, event := range c.take() {

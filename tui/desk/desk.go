@@ -51,8 +51,8 @@ type Options struct {
 // quitWait is how long quitting waits where the options do not say.
 const quitWait = 5 * time.Second
 
-// Form is what the agent has entered for a call.
-type Form struct {
+// Entered is what the agent has entered for a call.
+type Entered struct {
 	Code   string
 	Rating *int // 0 to 10.
 	Notes  string
@@ -63,17 +63,27 @@ type Form struct {
 	optedOut    bool              // The opt-out among the corrections comes from the code.
 }
 
+// base is what every part of a day needs: the options, what is asked for and told, and the connection.
+type base struct {
+	Options
+	events
+	Connection
+}
+
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
 type Day struct {
-	Changes
-	gate
-	Codes *Codes
-	Guard Guard
+	*base
+	Changes *Changes
+	Form    *Form
+	Card    *Card
+	Search  *Search
+	Ask     *Questions
+	Gate    gate
+	Codes   *Codes
+	Guard   Guard
 
-	Call     *apitype.Call // On the desk; nil when none is.
-	Checked  bool          // It was read again since it was taken.
-	Form     Form
-	Script   []string       // For the call.
+	Call     *apitype.Call  // On the desk; nil when none is.
+	Checked  bool           // It was read again since it was taken.
 	Accepted map[string]int // What the service has accepted in this session, by operation.
 	Wanted   bool           // The agent waits for a call.
 	Taking   bool           // A certain call is being read for the agent.
@@ -81,23 +91,17 @@ type Day struct {
 	Recent   []Recent       // The calls that the agent has worked on, the latest first.
 	Caller   *Caller        // Somebody on the line without an open call, to be asked about; nil: nobody.
 
-	queue  *queue
-	leases leases
-	search donorSearch
-	// permissions are learned with the first corrections.
-	permissions permissions
-	conflict    *conflict         // A refused update that the agent is asked about; nil: none.
-	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
-	openedAt    int               // After how many keys it was asked for.
-	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
-	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	claiming    map[apitype.UUID]claims
-	holder      *apitype.LeaseHolder // The user who has the donor of the call on the desk; nil: this one, or none.
-	seq         int                  // Of the reading of the call.
-	awake       time.Time            // When the desk was last seen to run, by the wall clock.
-	stale       int                  // The reading after which what is shown is no longer old; 0: it is not.
-	polls       int                  // One request each time, in turn for the card, what has changed, the calls and the counts.
-	scripts     map[string][]string
+	queue    *queue
+	leases   leases
+	opening  apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
+	openedAt int               // After how many keys it was asked for.
+	claimed  apitype.UUID      // The call on the desk, where no lease of the service keeps it.
+	screen   *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
+	claiming map[apitype.UUID]claims
+	seq      int       // Of the reading of the call.
+	awake    time.Time // When the desk was last seen to run, by the wall clock.
+	stale    int       // The reading after which what is shown is no longer old; 0: it is not.
+	polls    int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
@@ -126,54 +130,59 @@ func New(o Options) *Day {
 	if o.Languages == nil {
 		o.Languages = localeLanguages(os.Getenv)
 	}
-	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
-	d.permissions = permissions{asked: map[string]bool{}, refused: map[string]bool{}}
+	b := &base{Options: o}
+	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
+	d.Changes.day, d.Gate.day, d.leases.day = d, d, d
+	d.Form = &Form{base: b, day: d, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}}
+	d.Card, d.Search, d.Ask = &Card{base: b, day: d}, &Search{base: b, day: d}, &Questions{base: b, day: d}
+	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results have another order than before", err)
 	}
 	d.queue = newQueue(o.Now(), d.Codes)
+	d.queue.base, d.queue.day, d.leases.base = b, d, b
 	return d
 }
 
 // Start runs what works beside the desk until ctx ends: the sender, and what saves
 // drafts. What they tell is for Receive.
 func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
-	d.Sender = d.Outbox.Sender(d.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { tell(Told(e)) }})
-	d.Autosave.tell = tell
+	d.Changes.Sender = d.Outbox.Sender(d.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
+	d.Changes.Autosave.tell = tell
 	var group sync.WaitGroup
-	group.Go(func() { d.Sender.Run(ctx) })
-	group.Go(func() { d.Autosave.run(ctx) })
+	group.Go(func() { d.Changes.Sender.Run(ctx) })
+	group.Go(func() { d.Changes.Autosave.run(ctx) })
 	return &group
 }
 
-// Told is what the sender has told, for Receive.
-func Told(e outbox.Event) Result {
-	return func(d *Day) {
-		d.onSender(e)
-		d.offerRest(e)
+// Told returns what the sender has told, for Receive.
+func (d *Day) Told(e outbox.Event) Result {
+	return func() {
+		d.Changes.onSender(e)
+		d.Gate.offerRest(e)
 		d.hear(e)
-		d.learnRefusal(e)
+		d.Form.learnRefusal(e)
 		d.onOutcome(e)
-		d.offerConflict(e)
+		d.Form.offerConflict(e)
 	}
 }
 
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []Event {
 	d.Guard.Touch(d.Now())
-	d.readOutbox()
+	d.Changes.readOutbox()
 	d.discover()
-	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, (*Day).onScripts)
+	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
 	return d.take()
 }
 
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
-	r(d)
+	r()
 	if d.Codes.isNew {
 		save := d.Codes.Save()
-		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(d *Day, _ any, err error) {
+		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
 				d.fail("the order of the results is not kept", err)
 			}
@@ -189,13 +198,13 @@ func (d *Day) isRead(what string, err error) bool {
 		return false
 	}
 	d.over(what)
-	d.NoteConnection(nil)
+	d.Changes.NoteConnection(nil)
 	return true
 }
 
 // failRead tells that something could not be read, until it can.
 func (d *Day) failRead(what string, err error) {
-	if !d.NoteConnection(err) {
+	if !d.Changes.NoteConnection(err) {
 		d.failOf(what, ErrorText(what, err))
 	}
 }
@@ -209,14 +218,11 @@ func (d *Day) IsReading() bool {
 }
 
 // Offers are the calls that come next, in their order, up to limit.
-func (d *Day) Offers(limit int) []Candidate {
-	if d.leases.usable {
-		return d.upcoming(limit)
-	}
-	return d.queue.spread(d.user().String(), d.Now(), d.MaxAttempts, limit, d.isLeftOut)
-}
+func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
-func (d *Day) isLeftOut(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) }
+func (q *queue) isLeftOut(c Candidate) bool {
+	return q.day.Changes.isPending(c.ID) || q.isNarrowedOut(c)
+}
 
 // Waiting is how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
@@ -233,7 +239,7 @@ func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
 	if d.leases.state == nil && d.Call != nil && d.queue.known[d.Call.UUID] {
 		n--
 	}
-	if d.leaseOf(next.ID) == nil {
+	if d.leases.leaseOf(next.ID) == nil {
 		n--
 	}
 	return max(n, 0), all
@@ -252,57 +258,22 @@ func (d *Day) Skip() []Event { return d.leaveFor("skipped", "skipped by you") }
 func (d *Day) leaveFor(what, reason string) []Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
-		d.releaseLease(d.Call.UUID)
+		d.leases.releaseLease(d.Call.UUID)
 		d.holdReturn(what+": "+d.Name(), apitype.UUID{})
 	}
 	waited := d.NoneLeft
 	if d.next(); waited {
 		d.sayf("asking the service for a call…")
-		d.readNews()
+		d.queue.readNews()
 	}
 	return d.take()
 }
 
-// serve gives the waiting agent a call, if one was prefetched.
-func (d *Day) serve() {
-	if d.leases.usable || !d.leases.asked {
-		if d.leases.usable {
-			d.serveLease()
-		}
-		return
-	}
-	if !d.queue.isInOrder() {
-		d.walk()
-		return
-	}
-	if !d.mayServe() {
-		d.prefetch() // A call comes with its draft, or typing would write over that.
-		d.readOlder()
-		return
-	}
-	offers := d.Offers(1)
-	if len(offers) == 0 {
-		d.NoneLeft = d.IsDone()
-		d.readOlder()
-		d.walk()
-		return
-	}
-	call, prefetched := d.queue.prefetched[offers[0].ID]
-	if !prefetched {
-		d.prefetch()
-		return
-	}
-	d.present(call)
-	d.readOlder()
-}
+// serve gives the waiting agent a call, if one was read ahead.
+func (d *Day) serve() { d.source().serve() }
 
 // IsDone reports whether all calls were looked at and none may be rung now.
-func (d *Day) IsDone() bool {
-	if d.leases.usable {
-		return d.leases.none && d.ahead() == nil
-	}
-	return d.queue.isWhole() && !d.queue.walking && !d.queue.changesMissed && len(d.Offers(1)) == 0
-}
+func (d *Day) IsDone() bool { return d.source().isDone() }
 
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
@@ -312,7 +283,7 @@ func (d *Day) Take(id apitype.UUID) []Event {
 
 // Resume takes the call of the latest draft.
 func (d *Day) Resume() []Event {
-	for _, draft := range d.Drafts {
+	for _, draft := range d.Changes.Drafts {
 		if !d.IsOn(draft.Call) {
 			return d.Take(draft.Call)
 		}
@@ -326,21 +297,21 @@ func (d *Day) leave() {
 	d.seq++ // A reading of it that is under way brings it back no more.
 	if d.Call != nil {
 		d.over(ofCall(d.Call.UUID))
-		if d.offered != nil && d.offered.of == d.Call.UUID {
-			d.offered = nil
+		if d.Gate.offered != nil && d.Gate.offered.of == d.Call.UUID {
+			d.Gate.offered = nil
 		}
 	}
 	d.leaveScreen()
-	d.holder = nil
-	d.Autosave.FlushSoon()
-	if d.HasDraft() {
+	d.Card.holder = nil
+	d.Changes.Autosave.FlushSoon()
+	if d.Form.HasDraft() {
 		// Until the disk is read again, the draft is known from here.
-		draft := d.Draft()
+		draft := d.Form.Draft()
 		draft.SavedAt = d.Now()
-		d.forgetDraft(draft.Call)
-		d.Drafts = append([]outbox.Draft{draft}, d.Drafts...)
-		d.draftsOld = d.reading
-		d.readAgain = d.readAgain || d.reading
+		d.Changes.forgetDraft(draft.Call)
+		d.Changes.Drafts = append([]outbox.Draft{draft}, d.Changes.Drafts...)
+		d.Changes.draftsOld = d.Changes.reading
+		d.Changes.readAgain = d.Changes.readAgain || d.Changes.reading
 	}
 }
 

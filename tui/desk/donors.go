@@ -28,9 +28,11 @@ type Caller struct {
 	Pledge *apitype.UUID // The newest; nil for none.
 }
 
-// donorSearch is what was read of the persons. The interface has no filter for names and
+// Search holds what was read of the persons. The interface has no filter for names and
 // numbers: they are walked, the newest first, while somebody searches, and so many at a time.
-type donorSearch struct {
+type Search struct {
+	*base
+	day      *Day
 	all      []Donor
 	cursor   string
 	size     int
@@ -64,47 +66,45 @@ const pledgesLooked = 10
 const DonorsAtOnce = 5_000
 
 // SearchDonors begins to read who there is, the newest DonorsAtOnce; it goes on until LeaveSearch.
-func (d *Day) SearchDonors() []Event {
-	d.search.isOpen = true
-	d.search.most = max(d.search.most, DonorsAtOnce)
-	d.readDonors()
-	return d.take()
+func (s *Search) SearchDonors() []Event {
+	s.isOpen = true
+	s.most = max(s.most, DonorsAtOnce)
+	s.readDonors()
+	return s.take()
 }
 
 // SearchOn reads DonorsAtOnce more.
-func (d *Day) SearchOn() []Event {
-	d.search.most = len(d.search.all) + DonorsAtOnce
-	d.readDonors()
-	return d.take()
+func (s *Search) SearchOn() []Event {
+	s.most = len(s.all) + DonorsAtOnce
+	s.readDonors()
+	return s.take()
 }
 
 // HasMoreDonors reports whether there are donors that only SearchOn reads.
-func (d *Day) HasMoreDonors() bool {
-	s := &d.search
+func (s *Search) HasMoreDonors() bool {
 	return s.most > 0 && !s.ended && !s.reading && len(s.all) >= s.most
 }
 
 // LeaveSearch ends the reading. What was read is kept for the next search.
-func (d *Day) LeaveSearch() { d.search.isOpen = false }
+func (s *Search) LeaveSearch() { s.isOpen = false }
 
 // DonorsRead is how many donors can be found so far; all reports whether there are no others.
-func (d *Day) DonorsRead() (n int, all bool) {
-	return len(d.search.all), d.search.ended && !d.search.mayBeCut
+func (s *Search) DonorsRead() (n int, all bool) {
+	return len(s.all), s.ended && !s.mayBeCut
 }
 
 // IsReadingDonors reports whether more donors are about to come.
-func (d *Day) IsReadingDonors() bool { return d.search.reading }
+func (s *Search) IsReadingDonors() bool { return s.reading }
 
-func (d *Day) readDonors() {
-	s := &d.search
+func (s *Search) readDonors() {
 	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most {
 		return
 	}
 	s.reading = true
 	after, size := s.cursor, cmp.Or(s.size, WalkPage)
-	do(&d.events, func(ctx context.Context) (donorsRead, error) {
+	do(&s.events, func(ctx context.Context) (donorsRead, error) {
 		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Person], error) {
-			return d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: &size}})
+			return s.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: &size}})
 		})
 		if err != nil {
 			return donorsRead{}, err
@@ -113,7 +113,7 @@ func (d *Day) readDonors() {
 			donors: apiclient.Rows(page, newDonor), cursor: page.EndCursor, size: size,
 			more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut,
 		}, nil
-	}, (*Day).onDonors)
+	}, s.onDonors)
 }
 
 func newDonor(p apitype.Person) Donor {
@@ -123,25 +123,25 @@ func newDonor(p apitype.Person) Donor {
 	}
 }
 
-func (d *Day) onDonors(read donorsRead, err error) {
-	d.search.reading = false
-	if !d.isRead("cannot read the donors", err) {
-		d.search.isOpen = false
+func (s *Search) onDonors(read donorsRead, err error) {
+	s.reading = false
+	if !s.day.isRead("cannot read the donors", err) {
+		s.isOpen = false
 		return
 	}
-	d.search.all = append(d.search.all, read.donors...)
-	d.search.cursor, d.search.size, d.search.ended, d.search.mayBeCut = read.cursor, read.size, !read.more, read.mayBeCut
-	d.readDonors()
+	s.all = append(s.all, read.donors...)
+	s.cursor, s.size, s.ended, s.mayBeCut = read.cursor, read.size, !read.more, read.mayBeCut
+	s.readDonors()
 }
 
 // FindDonors are those who have the words in their name or city, or the digits in one of their
 // numbers, however they are written; those with an open call come first.
-func (d *Day) FindDonors(search string, limit int) []Donor {
+func (s *Search) FindDonors(search string, limit int) []Donor {
 	terms, number := SearchTerms(search), newDialled(search)
 	if len(terms) == 0 {
 		return nil
 	}
-	open := d.openCalls()
+	open := s.openCalls()
 	var found, others []Donor
 	seen := map[apitype.UUID]bool{}
 	add := func(donor Donor) {
@@ -155,14 +155,14 @@ func (d *Day) FindDonors(search string, limit int) []Donor {
 			found = append(found, donor)
 		}
 	}
-	for _, c := range d.knownCandidates() {
+	for _, c := range s.knownCandidates() {
 		donor := Donor{ID: c.person, Name: c.Name, numbers: c.numbers}
-		if i := slices.IndexFunc(d.search.all, func(other Donor) bool { return other.ID == c.person }); i >= 0 {
-			donor = d.search.all[i]
+		if i := slices.IndexFunc(s.all, func(other Donor) bool { return other.ID == c.person }); i >= 0 {
+			donor = s.all[i]
 		}
 		add(donor)
 	}
-	for _, donor := range d.search.all {
+	for _, donor := range s.all {
 		if add(donor); len(found)+len(others) >= limit {
 			break
 		}
@@ -224,15 +224,15 @@ func (d Donor) has(terms []string, number dialled) bool {
 }
 
 // knownCandidates are the open calls that are known here.
-func (d *Day) knownCandidates() []Candidate {
-	return slices.Concat(d.upcoming(queueShown+1), d.queue.candidates)
+func (s *Search) knownCandidates() []Candidate {
+	return slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates)
 }
 
 // openCalls are the open calls that are known, by person.
-func (d *Day) openCalls() map[apitype.UUID]apitype.UUID {
+func (s *Search) openCalls() map[apitype.UUID]apitype.UUID {
 	open := map[apitype.UUID]apitype.UUID{}
-	for _, c := range d.knownCandidates() {
-		if _, has := open[c.person]; !has && !d.isPending(c.ID) {
+	for _, c := range s.knownCandidates() {
+		if _, has := open[c.person]; !has && !s.day.Changes.isPending(c.ID) {
 			open[c.person] = c.ID
 		}
 	}
@@ -241,16 +241,16 @@ func (d *Day) openCalls() map[apitype.UUID]apitype.UUID {
 
 // OpenDonor puts the open call of a donor on the desk. Where none is known it is looked for,
 // and Caller is set where there is none.
-func (d *Day) OpenDonor(donor Donor) []Event {
+func (s *Search) OpenDonor(donor Donor) []Event {
 	if !donor.OpenCall.IsZero() {
-		return d.Take(donor.OpenCall)
+		return s.day.Take(donor.OpenCall)
 	}
-	d.sayf("looking for an open call of %s…", donor.Name)
-	asked := d.Guard.presses
-	do(&d.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) }, func(d *Day, found donorCalls, err error) {
-		d.onDonorCalls(found, asked, err)
+	s.sayf("looking for an open call of %s…", donor.Name)
+	asked := s.day.Guard.presses
+	do(&s.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) }, func(found donorCalls, err error) {
+		s.onDonorCalls(found, asked, err)
 	})
-	return d.take()
+	return s.take()
 }
 
 // readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The
@@ -307,15 +307,15 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 	return true, err
 }
 
-func (d *Day) onDonorCalls(found donorCalls, asked int, err error) {
-	d.notify(Notice{}) // The search is over.
+func (s *Search) onDonorCalls(found donorCalls, asked int, err error) {
+	s.notify(Notice{}) // The search is over.
 	switch {
 	case err != nil && found.open.IsZero():
-		d.failRead("cannot look for an open call of "+found.Name, err)
+		s.day.failRead("cannot look for an open call of "+found.Name, err)
 	case found.open.IsZero():
-		d.admit(arrival{asked: asked, text: found.Name + " has no open call", run: func() { d.Caller = &found.Caller }})
+		s.day.Gate.admit(arrival{asked: asked, text: found.Name + " has no open call", run: func() { s.day.Caller = &found.Caller }})
 	default:
-		d.admit(arrival{asked: asked, text: "the open call of " + found.Name + " was found", run: func() { d.takeCall(found.open) }})
+		s.day.Gate.admit(arrival{asked: asked, text: "the open call of " + found.Name + " was found", run: func() { s.day.takeCall(found.open) }})
 	}
 }
 
@@ -325,8 +325,8 @@ func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 	id := apitype.NewUUID()
 	d.holdReturn("new call: "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
-		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.now(), RequestedByUserUUID: d.Agent,
+		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.Changes.now(), RequestedByUserUUID: d.Agent,
 	})
 	d.opening, d.openedAt = id, d.Guard.presses
-	return d.Submit(Change{Change: change, Label: "new call, " + render.Words(string(kind)) + ": " + c.Name, err: err, atOnce: true})
+	return d.Changes.Submit(Change{Change: change, Label: "new call, " + render.Words(string(kind)) + ": " + c.Name, err: err, atOnce: true})
 }

@@ -12,7 +12,7 @@ func TestFindDonors(t *testing.T) {
 	d := newDay()
 	add := func(n int, name, mobile, home string) {
 		p := apitype.Person{UUID: callID(100 + n), LastName: &name, MobilePhoneNumber: &mobile, PhoneNumber: &home}
-		d.search.all = append(d.search.all, newDonor(p))
+		d.Search.all = append(d.Search.all, newDonor(p))
 	}
 	add(1, "Müller", "+491713920000", "+492212718129")
 	add(2, "Veenstra", "+31627646660", "+31201234567")
@@ -33,7 +33,7 @@ func TestFindDonors(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := ""
-		for _, donor := range d.FindDonors(test.search, 9) {
+		for _, donor := range d.Search.FindDonors(test.search, 9) {
 			if got != "" {
 				got += " "
 			}
@@ -53,31 +53,31 @@ func TestFindDonors(t *testing.T) {
 func TestDonorSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDay()
-	if d.HasMoreDonors() {
+	if d.Search.HasMoreDonors() {
 		t.Error("before anybody searches: got more donors to read")
 	}
-	events := d.SearchDonors()
+	events := d.Search.SearchDonors()
 	for n := 500; n <= 10_000; n += 500 {
-		if len(events) != 1 || d.HasMoreDonors() {
+		if len(events) != 1 || d.Search.HasMoreDonors() {
 			t.Fatalf("after %d donors: got %d requests, want one", n-500, len(events))
 		}
-		d.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
+		d.Search.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
 		events = d.take()
 		if n%5000 != 0 {
 			continue
 		}
-		if len(events) != 0 || !d.HasMoreDonors() {
+		if len(events) != 0 || !d.Search.HasMoreDonors() {
 			t.Fatalf("after %d donors: got %d requests, want none before somebody asks", n, len(events))
 		}
-		d.LeaveSearch()
-		if events = d.SearchDonors(); len(events) != 0 {
+		d.Search.LeaveSearch()
+		if events = d.Search.SearchDonors(); len(events) != 0 {
 			t.Fatalf("opened again after %d donors: got %d requests, want none", n, len(events))
 		}
-		events = d.SearchOn()
+		events = d.Search.SearchOn()
 	}
-	d.onDonors(donorsRead{}, nil)
-	if n, all := d.DonorsRead(); n != 10_000 || !all || d.HasMoreDonors() {
-		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.HasMoreDonors())
+	d.Search.onDonors(donorsRead{}, nil)
+	if n, all := d.Search.DonorsRead(); n != 10_000 || !all || d.Search.HasMoreDonors() {
+		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.Search.HasMoreDonors())
 	}
 }
 

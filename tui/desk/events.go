@@ -14,7 +14,7 @@ type Event interface{ isEvent() }
 type Job func(ctx context.Context) Result
 
 // Result is what a Job has brought, or what is told from beside the desk: the day takes it in.
-type Result func(*Day)
+type Result func()
 
 // Level is how much a notice matters.
 type Level int
@@ -109,10 +109,10 @@ func (e *events) fail(what string, err error) {
 }
 
 // do asks for work, and for what it brings to be taken in.
-func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func(*Day, T, error)) {
+func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func(T, error)) {
 	e.pending = append(e.pending, Job(func(ctx context.Context) Result {
 		value, err := work(ctx)
-		return func(d *Day) { takeIn(d, value, err) }
+		return func() { takeIn(value, err) }
 	}))
 }
 

@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -13,7 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// Fix is a detail of the donor or the pledge that an agent may correct.
+// Fix is a detail of the donor or the pledge that an agent may correct: a field with its key.
 type Fix struct {
 	Press string // The key that it has on every call.
 	Why   string // Why it cannot be corrected here; "" where it can.
@@ -21,121 +23,106 @@ type Fix struct {
 	Label string
 	Was   string // As it is recorded; "" for nothing.
 	Is    string // As it was corrected; Was where it was not.
-	kind  fixKind
+
+	shown    string // Where the record shows it.
+	kind     apitype.FieldKind
+	secret   bool
+	ofPledge bool
 }
 
 // IsChanged reports whether it was corrected.
 func (f Fix) IsChanged() bool { return f.Is != f.Was }
 
 // IsYesNo reports whether its value is yes or no.
-func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
+func (f Fix) IsYesNo() bool { return f.kind == apitype.YesNoField }
 
 // IsSecret reports whether its value is masked on the screen.
-func (f Fix) IsSecret() bool { return f.Key == "iban" || f.Key == "socialSecurityNumber" }
+func (f Fix) IsSecret() bool { return f.secret }
 
 // IsPhone reports whether its value is a phone number.
-func (f Fix) IsPhone() bool { return f.kind == fixPhone }
+func (f Fix) IsPhone() bool { return f.kind == apitype.PhoneField }
 
-// fixKind is what a detail holds.
-type fixKind int
+// IsInterval reports whether its value is one of [apitype.DonationIntervals].
+func (f Fix) IsInterval() bool { return f.Key == "donationInterval" }
 
-const (
-	fixText fixKind = iota
-	fixPhone
-	fixDate
-	fixYesNo
-	// Of the pledge.
-	fixAmount
-	fixInterval
-	fixEnd
-)
-
-// fixName is a name, which has a letter.
-const fixName fixKind = -1
-
-func (k fixKind) ofPledge() bool { return k >= fixAmount }
+// IsAmount reports whether its value is an amount of Euros.
+func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
 
-// IsInterval reports whether its value is one of [apitype.DonationIntervals].
-func (f Fix) IsInterval() bool { return f.kind == fixInterval }
-
-// IsAmount reports whether its value is an amount of Euros.
-func (f Fix) IsAmount() bool { return f.kind == fixAmount }
-
 // Fixes are the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
-func (d *Day) Fixes() []Fix {
-	all := recordedFixes(*d.Call)
+func (e *Form) Fixes() []Fix {
+	all := recordedFixes(*e.day.Call)
 	for i, f := range all {
-		all[i].Is, all[i].Why = f.Was, d.whyNotCorrect(f)
-		if is, corrected := d.Form.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || d.whyNoPledgeFix() == "") {
+		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || e.whyNoPledgeFix() == "") {
 			all[i].Is = is
 		}
 	}
 	return all
 }
 
-// recordedFixes are the details as the record shows them.
+// recordedFixes are the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
 	person := call.Person.Pointer()
 	if person == nil {
 		return nil
 	}
-	born, end, amount, interval := "", "", "", ""
-	if person.DateOfBirth != nil {
-		born = person.DateOfBirth.String()
+	all := fixesOf(apitype.PersonFields(), person)
+	for _, f := range fixesOf(apitype.PledgeFields(), call.PledgeCase.Pointer()) {
+		f.ofPledge = true
+		all = append(all, f)
 	}
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		amount, interval = pledge.DonationAmount.Fixed(), string(pledge.DonationInterval)
-		if pledge.EndsAt != nil {
-			end = pledge.EndsAt.Format(time.DateOnly)
+	slices.SortFunc(all, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	return all
+}
+
+// fixesOf are the fields of a record that have a key; a record that is nil shows nothing.
+func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
+	for _, field := range fields {
+		if field.Key == "" {
+			continue
 		}
+		f := Fix{
+			Press: field.Key, Key: strings.ReplaceAll(field.Path(), ".", "/"), Label: field.Label,
+			shown: field.Name, kind: field.Kind, secret: field.Secret,
+		}
+		if record != nil {
+			switch v := field.Value(*record).(type) {
+			case *bool:
+				f.Was = YesNo(v)
+			case *apitype.Time:
+				if v != nil {
+					f.Was = v.Format(time.DateOnly)
+				}
+			case apitype.Amount:
+				f.Was = v.Fixed()
+			default:
+				f.Was = render.FieldText(v)
+			}
+		}
+		all = append(all, f)
 	}
-	address := person.Address.Value()
-	return []Fix{
-		{Press: "1", Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
-		{Press: "2", Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
-		{Press: "3", Key: "email", Label: "e-mail", Was: Value(person.Email)},
-		{Press: "4", Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
-		{Press: "5", Key: "donationAmount", Label: "amount", Was: amount, kind: fixAmount},
-		{Press: "6", Key: "donationInterval", Label: "interval", Was: interval, kind: fixInterval},
-		{Press: "7", Key: "endsAt", Label: "ends", Was: end, kind: fixEnd},
-		{Press: "8", Key: "name/firstName", Label: "first name", Was: Value(person.FirstName), kind: fixName},
-		{Press: "9", Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix), kind: fixName},
-		{Press: "a", Key: "name/lastName", Label: "last name", Was: Value(person.LastName), kind: fixName},
-		{Press: "b", Key: "name/initials", Label: "initials", Was: Value(person.Initials), kind: fixName},
-		{Press: "c", Key: "address/street", Label: "street", Was: address.Street},
-		{Press: "d", Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
-		{Press: "e", Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
-		{Press: "f", Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
-		{Press: "g", Key: "address/city", Label: "city", Was: address.City},
-		{Press: "h", Key: "address/country", Label: "country", Was: address.Country},
-		{Press: "i", Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
-		{Press: "l", Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
-		{Press: "m", Key: "language", Label: "language", Was: Value(person.Language)},
-		{Press: "o", Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
-		{Press: "p", Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
-		{Press: "r", Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
-	}
+	return all
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
-func (d *Day) whyNotCorrect(f Fix) string {
-	if why := d.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
+func (e *Form) whyNotCorrect(f Fix) string {
+	if why := e.whyNoPledgeFix(); f.ofPledge && why != "" {
 		return why
 	}
-	if d.permissions.refused[f.operation()] {
+	if e.permissions.refused[f.operation()] {
 		return "this account may not correct it"
 	}
 	return ""
 }
 
 // whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
-func (d *Day) whyNoPledgeFix() string {
-	switch pledge := d.Call.PledgeCase.Pointer(); {
-	case pledge == nil && d.Call.RelatedCaseUUID != nil:
+func (e *Form) whyNoPledgeFix() string {
+	switch pledge := e.day.Call.PledgeCase.Pointer(); {
+	case pledge == nil && e.day.Call.RelatedCaseUUID != nil:
 		return "the pledge is not shown to this account"
 	case pledge == nil:
 		return "no pledge on this call"
@@ -147,62 +134,62 @@ func (d *Day) whyNoPledgeFix() string {
 }
 
 // Corrected are the details that were corrected.
-func (d *Day) Corrected() []Fix {
-	if d.Call == nil || len(d.Form.Corrections) == 0 {
+func (e *Form) Corrected() []Fix {
+	if e.day.Call == nil || len(e.Corrections) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(d.Fixes(), func(f Fix) bool { return !f.IsChanged() })
+	return slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return !f.IsChanged() })
 }
 
 // Correct takes another value of a detail, "" to clear it. It says what is wrong with it;
 // then nothing is taken.
-func (d *Day) Correct(f Fix, is string) (wrong string) {
+func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if f.Why != "" {
 		return "cannot be corrected: " + f.Why
 	}
-	is, wrong = d.checkFix(f, is)
+	is, wrong = e.checkFix(f, is)
 	if wrong != "" {
 		return wrong
 	}
-	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
-		d.Form.leave(f.Key)
+	if e.correct(f.Key, is, f.Was); is == f.Was {
+		e.leave(f.Key)
 	}
-	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
-	d.propose()
-	d.autosave()
+	e.optedOut = e.optedOut && f.Key != optOutKey
+	e.propose()
+	e.autosave()
 	return ""
 }
 
 // Uncorrect takes the correction of a detail back.
-func (d *Day) Uncorrect(f Fix) {
-	if d.Form.leave(f.Key); f.Key == optOutKey {
-		d.Form.optedOut = false
+func (e *Form) Uncorrect(f Fix) {
+	if e.leave(f.Key); f.Key == optOutKey {
+		e.optedOut = false
 	}
-	d.propose()
-	d.autosave()
+	e.propose()
+	e.autosave()
 }
 
 // WrongFix says what is wrong with a value while it is typed, "" for nothing.
-func (d *Day) WrongFix(f Fix, typed string) string {
-	if _, choices := d.AskFix(f, typed); choices != nil {
+func (e *Form) WrongFix(f Fix, typed string) string {
+	if _, choices := e.AskFix(f, typed); choices != nil {
 		return ""
 	}
-	_, wrong := d.checkFix(f, typed)
+	_, wrong := e.checkFix(f, typed)
 	return wrong
 }
 
 // checkFix is a typed value as it is sent, or what is wrong with it beside all other corrections.
-func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
-	is, wrong = d.readFix(f, strings.TrimSpace(typed))
+func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
+	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
 		return "", wrong
 	}
-	before := d.Form
-	defer func() { d.Form = before }()
-	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
-		d.Form.leave(f.Key)
+	before := e.Entered
+	defer func() { e.Entered = before }()
+	if e.correct(f.Key, is, f.Was); is == f.Was {
+		e.leave(f.Key)
 	}
-	if _, _, problems := d.corrections(); len(problems) > 0 {
+	if _, _, problems := e.corrections(); len(problems) > 0 {
 		return "", problems[0].Message
 	}
 	return is, ""
@@ -212,8 +199,8 @@ func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
 type FixChoice struct{ Key, Label, Value string }
 
 // AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
-func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
-	if f.kind != fixAmount {
+func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
+	if !f.IsAmount() {
 		return "", nil
 	}
 	amount, err := apitype.ParseTypedAmount(typed, 0)
@@ -234,10 +221,10 @@ func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice)
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
 // that; "" where nothing is. The service takes a whole address or none.
-func (d *Day) HalfAddress() (why string, first Fix) {
+func (e *Form) HalfAddress() (why string, first Fix) {
 	var missing []string
 	isCorrected := false
-	for _, f := range d.Fixes() {
+	for _, f := range e.Fixes() {
 		if !strings.HasPrefix(f.Key, "address/") {
 			continue
 		}
@@ -261,9 +248,9 @@ func (f Fix) Says(value string) string {
 		return "may not be phoned any more"
 	case f.Key == optOutKey:
 		return "may be phoned"
-	case f.kind == fixYesNo && f.Is == "no":
+	case f.IsYesNo() && f.Is == "no":
 		return strings.TrimSuffix(f.Label, " wanted") + " not wanted any more"
-	case f.kind == fixYesNo:
+	case f.IsYesNo():
 		return f.Label
 	case f.Is == "":
 		return "no " + f.Label
@@ -272,17 +259,41 @@ func (f Fix) Says(value string) string {
 	}
 }
 
+// FixValue returns a value of a detail as a person reads it. A recorded one that is secret is masked.
+func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
+	switch {
+	case f.IsSecret() && isRecorded && !k.IsRevealed:
+		return render.MaskIBAN(value)
+	case f.IsPhone():
+		return k.Locale.Phone(render.Clean(value))
+	default:
+		return render.Clean(value)
+	}
+}
+
+// FixSign marks what was corrected; a face may have another sign for it.
+const FixSign = "✎"
+
+// FixText returns a detail as it was and as it is to be.
+func (k *Card) FixText(f Fix) string {
+	was := k.FixValue(f, f.Was, true)
+	if !f.IsChanged() {
+		return was
+	}
+	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), "none") + " " + FixSign)
+}
+
 // DeniesCorrections reports whether the result says something else than that the record was
 // corrected, though a result for that is known.
-func (d *Day) DeniesCorrections() bool {
-	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
-	_, isKnown := d.correctedRow()
-	others := slices.DeleteFunc(d.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
+func (e *Form) DeniesCorrections() bool {
+	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
+	_, isKnown := e.correctedRow()
+	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == "" && isKnown
 }
 
-func (d *Day) correctedRow() (ResultRow, bool) {
-	for _, row := range d.Results() {
+func (e *Form) correctedRow() (ResultRow, bool) {
+	for _, row := range e.Results() {
 		if row.Effect == EffectCorrected {
 			return row, true
 		}
@@ -291,73 +302,33 @@ func (d *Day) correctedRow() (ResultRow, bool) {
 }
 
 // CorrectedPerson is the person of the call as it is to be.
-func (d *Day) CorrectedPerson() *apitype.Person {
-	if d.Call.Person.Pointer() == nil {
+func (e *Form) CorrectedPerson() *apitype.Person {
+	if e.day.Call.Person.Pointer() == nil {
 		return nil
 	}
-	p := d.Call.Person.Value()
-	address := p.Address.Value()
-	for _, f := range d.Corrected() {
-		text, yes := new(f.Is), new(f.Is == "yes")
-		if f.Is == "" {
-			text, yes = nil, nil
+	p := e.day.Call.Person.Value()
+	var record map[string]any
+	for _, f := range e.Corrected() {
+		if record == nil {
+			text, _ := json.Marshal(p) // It was read from JSON.
+			_ = json.Unmarshal(text, &record)
 		}
-		switch f.Key {
-		case "mobilePhoneNumber":
-			p.MobilePhoneNumber = text
-		case "phoneNumber":
-			p.PhoneNumber = text
-		case "email":
-			p.Email = text
-		case "name/firstName":
-			p.FirstName = text
-		case "name/lastNamePrefix":
-			p.LastNamePrefix = text
-		case "name/lastName":
-			p.LastName = text
-		case "name/initials":
-			p.Initials = text
-		case "address/street":
-			address.Street = f.Is
-		case "address/houseNumber":
-			address.HouseNumber = f.Is
-		case "address/houseNumberExtension":
-			address.HouseNumberExtension = text
-		case "address/zipCode":
-			address.ZipCode = f.Is
-		case "address/city":
-			address.City = f.Is
-		case "address/country":
-			address.Country = f.Is
-		case "dateOfBirth":
-			if p.DateOfBirth = nil; text != nil {
-				if day, err := apitype.ParseDate(f.Is); err == nil {
-					p.DateOfBirth = &day
-				}
-			}
-		case "iban":
-			p.IBAN = text
-		case "language":
-			p.Language = text
-		case optOutKey:
-			p.OptInPhone = yes
-		case "optIns/email":
-			p.OptInEmail = yes
-		case "optIns/mail":
-			p.OptInMail = yes
-		case "optIns/sms":
-			p.OptInSMS = yes
+		if !f.ofPledge {
+			setPath(record, strings.Split(f.shown, "."), f.sent())
 		}
 	}
-	if address != (apitype.Address{}) {
-		p.Address = apitype.Embed(address)
+	if record == nil {
+		return &p
 	}
-	return &p
+	var corrected apitype.Person // Another one: the record is shown beside it.
+	text, _ := json.Marshal(record)
+	_ = json.Unmarshal(text, &corrected) // What was corrected was checked.
+	return &corrected
 }
 
 // correct notes another value of a detail, and what the record showed of it. A draft that is being
 // saved has the corrections as they were.
-func (f *Form) correct(key, is, recorded string) {
+func (f *Entered) correct(key, is, recorded string) {
 	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
 		f.Corrections = map[string]string{}
 	}
@@ -368,29 +339,29 @@ func (f *Form) correct(key, is, recorded string) {
 }
 
 // leave takes a correction back.
-func (f *Form) leave(key string) {
+func (f *Entered) leave(key string) {
 	f.Corrections, f.Recorded = maps.Clone(f.Corrections), maps.Clone(f.Recorded)
 	delete(f.Corrections, key)
 	delete(f.Recorded, key)
 }
 
 // readFix is a typed value as it is sent.
-func (d *Day) readFix(f Fix, text string) (is, wrong string) {
+func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
-		if f.kind == fixAmount || f.kind == fixInterval {
+		if f.IsAmount() || f.IsInterval() {
 			return "", "cannot be cleared"
 		}
 		return "", ""
 	}
 	switch f.kind {
-	case fixName:
+	case apitype.NameField:
 		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
 			return "", "is no name: it has digits and no letter"
 		}
 		return text, ""
-	case fixPhone:
-		return render.International(text, d.Call.Person.Value().Address.Value().Country), ""
-	case fixDate, fixEnd:
+	case apitype.PhoneField:
+		return render.International(text, e.day.Call.Person.Value().Address.Value().Country), ""
+	case apitype.DateField, apitype.TimeField:
 		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
 			return at.Format(time.DateOnly), ""
 		}
@@ -399,7 +370,7 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 			return "", "is no day: write 2-12-1967 or 1967-12-02"
 		}
 		return day.String(), ""
-	case fixAmount:
+	case apitype.AmountField:
 		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
 			return "", err.Error()
@@ -412,18 +383,18 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 
 // propose chooses the result that the corrections speak for, where the agent has chosen none,
 // and takes it back with the last of them.
-func (d *Day) propose() {
-	if d.Form.Code != "" && !d.Form.proposed {
+func (e *Form) propose() {
+	if e.Code != "" && !e.proposed {
 		return
 	}
 	effect := EffectCorrected
-	if d.Form.Corrections[optOutKey] == "no" {
+	if e.Corrections[optOutKey] == "no" {
 		effect = EffectOptOut
 	}
-	d.Form.Code, d.Form.proposed = "", false
-	for _, row := range d.Results() {
-		if row.Effect == effect && len(d.Form.Corrections) > 0 {
-			d.Form.Code, d.Form.proposed = row.Code, true
+	e.Code, e.proposed = "", false
+	for _, row := range e.Results() {
+		if row.Effect == effect && len(e.Corrections) > 0 {
+			e.Code, e.proposed = row.Code, true
 			return
 		}
 	}

@@ -11,36 +11,41 @@ import (
 
 // corrections returns the updates that record what was corrected; a body is nil where nothing of
 // its record was.
-func (d *Day) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
+func (e *Form) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
 	ofPerson, ofPledge := map[string]any{}, map[string]any{}
-	for _, f := range d.Corrected() {
+	for _, f := range e.Corrected() {
 		body := ofPerson
-		if f.kind.ofPledge() {
+		if f.ofPledge {
 			body = ofPledge
 		}
-		if object, member, nested := strings.Cut(f.Key, "/"); nested {
-			inner, _ := body[object].(map[string]any)
-			if inner == nil {
-				inner = map[string]any{}
-				body[object] = inner
-			}
-			inner[member] = f.sent()
-		} else {
-			body[f.Key] = f.sent()
-		}
+		setPath(body, strings.Split(f.Key, "/"), f.sent())
 	}
 	if len(ofPerson) > 0 {
 		person = new(apitype.UpdatePersonRequest)
 		problems = append(problems, decodeFix(ofPerson, person)...)
-		problems = append(problems, person.Validate(d.Now())...)
+		problems = append(problems, person.Validate(e.Now())...)
 	}
 	if len(ofPledge) > 0 {
 		pledge = new(apitype.UpdatePledgeRequest)
 		problems = append(problems, decodeFix(ofPledge, pledge)...)
 		problems = append(problems, pledge.Validate()...)
-		problems = append(problems, pledge.ValidateFor(d.Call.PledgeCase.Value(), false)...)
+		problems = append(problems, pledge.ValidateFor(e.day.Call.PledgeCase.Value(), false)...)
 	}
 	return person, pledge, problems
+}
+
+// setPath sets a value in an object, and makes the objects around it that are missing.
+func setPath(object map[string]any, path []string, value any) {
+	if len(path) == 1 {
+		object[path[0]] = value
+		return
+	}
+	inner, _ := object[path[0]].(map[string]any)
+	if inner == nil {
+		inner = map[string]any{}
+		object[path[0]] = inner
+	}
+	setPath(inner, path[1:], value)
 }
 
 func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
@@ -59,9 +64,9 @@ func (f Fix) sent() any {
 	switch {
 	case f.Is == "":
 		return nil
-	case f.kind == fixYesNo:
+	case f.IsYesNo():
 		return f.Is == "yes"
-	case f.kind == fixAmount:
+	case f.IsAmount():
 		return json.Number(f.Is)
 	default:
 		return f.Is
@@ -69,25 +74,25 @@ func (f Fix) sent() any {
 }
 
 // fixChanges are the updates of the call on the desk, in the order in which they are sent.
-func (d *Day) fixChanges() (changes []Change) {
-	person, pledge, problems := d.corrections()
+func (e *Form) fixChanges() (changes []Change) {
+	person, pledge, problems := e.corrections()
 	add := func(change apiclient.Change, err error) {
 		if change.Operation().Noun() == "person" {
-			change.Seen = apiclient.SeenOf(change, d.Call.Person.Value())
+			change.Seen = apiclient.SeenOf(change, e.day.Call.Person.Value())
 		} else {
-			change.Seen = apiclient.SeenOf(change, d.Call.PledgeCase.Value())
+			change.Seen = apiclient.SeenOf(change, e.day.Call.PledgeCase.Value())
 		}
-		changes = append(changes, Change{Change: change, Label: "correct: " + d.Name(), err: err})
+		changes = append(changes, Change{Change: change, Label: "correct: " + e.day.Name(), err: err})
 	}
 	if len(problems) > 0 {
 		add(apiclient.Change{}, fmt.Errorf("correct %s: %w", problems[0].Where(), problems))
 		return changes
 	}
 	if person != nil {
-		add(apiclient.UpdatePersonChange(d.Call.PersonUUID, *person))
+		add(apiclient.UpdatePersonChange(e.day.Call.PersonUUID, *person))
 	}
 	if pledge != nil {
-		add(apiclient.UpdatePledgeChange(d.Call.PledgeCase.Value().UUID, *pledge))
+		add(apiclient.UpdatePledgeChange(e.day.Call.PledgeCase.Value().UUID, *pledge))
 	}
 	return changes
 }

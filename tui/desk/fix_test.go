@@ -45,7 +45,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]ResultRow{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: EffectCorrected}, {Code: "never", Effect: EffectOptOut, AsksNotes: true}},
 	}})
-	d.Sender = box.Sender(client, outbox.SenderOptions{})
+	d.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	return d
 }
 
@@ -75,13 +75,13 @@ func donor(d *Day) {
 	pledge := apitype.Pledge{UUID: callID(201), DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", StartsAt: apitype.NewTime(morning.AddDate(0, 0, -10)), EndsAt: new(apitype.NewTime(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)))}
 	call := requested(1)
 	call.Person, call.PledgeCase = apitype.Embed(person), apitype.Embed(pledge)
-	d.Call, d.Form = &call, Form{}
+	d.Call, d.Form.Entered = &call, Entered{}
 }
 
 // fix is a detail by its label.
 func fix(t *testing.T, d *Day, label string) Fix {
 	t.Helper()
-	all := d.Fixes()
+	all := d.Form.Fixes()
 	i := slices.IndexFunc(all, func(f Fix) bool { return f.Label == label })
 	if i < 0 {
 		t.Fatalf("there is no detail %s", label)
@@ -118,14 +118,14 @@ func TestCorrections(t *testing.T) {
 	} {
 		d := dayAt(t, nil)
 		donor(d)
-		if wrong := d.Correct(fix(t, d, test.label), test.typed); wrong != test.wrong {
+		if wrong := d.Form.Correct(fix(t, d, test.label), test.typed); wrong != test.wrong {
 			t.Errorf("%s %q: got %q, want %q", test.label, test.typed, wrong, test.wrong)
 		}
 		if got := fix(t, d, test.label); got.Is != test.is || got.IsChanged() != (test.sent != "") {
 			t.Errorf("%s %q: got it %q, changed %t, want %q", test.label, test.typed, got.Is, got.IsChanged(), test.is)
 		}
 		var sent []string
-		for _, c := range d.fixChanges() {
+		for _, c := range d.Form.fixChanges() {
 			if c.err != nil || c.Label != "correct: Bos" {
 				t.Errorf("%s %q: got %v, %q", test.label, test.typed, c.err, c.Label)
 			}
@@ -136,27 +136,27 @@ func TestCorrections(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.Corrected() != nil || d.Results() != nil || d.ResultWords() != "" {
+	if d.Form.Corrected() != nil || d.Form.Results() != nil || d.Form.ResultWords() != "" {
 		t.Error("got corrections without a call")
 	}
 	donor(d)
 	d.Call.Person = apitype.Embedded[apitype.Person]{}
-	if d.Fixes() != nil {
+	if d.Form.Fixes() != nil {
 		t.Error("got details of nobody")
 	}
 	donor(d)
 	external := d.Call.PledgeCase.Value()
 	external.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 	d.Call.PledgeCase = apitype.Embed(external)
-	for _, f := range d.Fixes() {
-		if why := "pledge of an external source: its owner changes it"; f.kind.ofPledge() != (f.Why == why) || f.Why != "" && d.Correct(f, "1") != "cannot be corrected: "+why {
+	for _, f := range d.Form.Fixes() {
+		if why := "pledge of an external source: its owner changes it"; f.ofPledge != (f.Why == why) || f.Why != "" && d.Form.Correct(f, "1") != "cannot be corrected: "+why {
 			t.Errorf("%s: got %q, want a pledge that another system manages left alone", f.Label, f.Why)
 		}
 	}
 	for _, f := range []struct {
 		fix                    Fix
 		yesNo, secret, isPhone bool
-	}{{Fix{Key: "iban"}, false, true, false}, {Fix{kind: fixYesNo}, true, false, false}, {Fix{kind: fixPhone}, false, false, true}} {
+	}{{Fix{secret: true}, false, true, false}, {Fix{kind: apitype.YesNoField}, true, false, false}, {Fix{kind: apitype.PhoneField}, false, false, true}} {
 		if f.fix.IsYesNo() != f.yesNo || f.fix.IsSecret() != f.secret || f.fix.IsPhone() != f.isPhone {
 			t.Errorf("%+v: got another kind", f.fix)
 		}
@@ -171,7 +171,7 @@ func TestResultsOfCorrections(t *testing.T) {
 	donor(d)
 	correct := func(label, text string) {
 		t.Helper()
-		if wrong := d.Correct(fix(t, d, label), text); wrong != "" {
+		if wrong := d.Form.Correct(fix(t, d, label), text); wrong != "" {
 			t.Fatalf("%s: %s", label, wrong)
 		}
 	}
@@ -189,38 +189,38 @@ func TestResultsOfCorrections(t *testing.T) {
 	want("taken back", "corrected", false)
 	correct("e-mail", "b@example.org")
 	want("all taken back", "", false)
-	d.SetResult("never")
+	d.Form.SetResult("never")
 	want("the result of an opt-out", "never", true)
 	correct("e-mail", "c@example.org")
 	want("a correction after it", "never", true)
-	if why := d.WhyNotComplete(); why != "write notes first: never (opt-out) asks for them" {
+	if why := d.Form.WhyNotComplete(); why != "write notes first: never (opt-out) asks for them" {
 		t.Errorf("got %q, want that notes are missing", why)
 	}
-	d.SetNotes(" x ")
-	if why := d.WhyNotComplete(); why != "" {
+	d.Form.SetNotes(" x ")
+	if why := d.Form.WhyNotComplete(); why != "" {
 		t.Errorf("got %q, want it complete", why)
 	}
-	d.SetResult("glad")
+	d.Form.SetResult("glad")
 	want("another result", "glad", false)
 	correct("may be phoned", "no")
 	want("an opt-out by hand", "glad", true)
-	d.SetResult("never")
-	d.SetResult("glad")
+	d.Form.SetResult("never")
+	d.Form.SetResult("glad")
 	want("an opt-out by hand is kept", "glad", true)
-	d.SetResult("")
-	if why := d.WhyNotComplete(); why != "choose the result first" {
+	d.Form.SetResult("")
+	if why := d.Form.WhyNotComplete(); why != "choose the result first" {
 		t.Errorf("got %q, want that the result is missing", why)
 	}
 	donor(d)
 	d.Call.Person.Pointer().OptInPhone = new(false)
-	d.SetResult("never")
+	d.Form.SetResult("never")
 	want("who is opted out already", "never", false)
 	d.Call.Status = apitype.CallExpired
-	if got := d.Ended(); got != "the call is expired already" {
+	if got := d.Form.Ended(); got != "the call is expired already" {
 		t.Errorf("got %q, want that it has ended", got)
 	}
 	d.Call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{})
-	if got := d.Ended(); got != "" {
+	if got := d.Form.Ended(); got != "" {
 		t.Errorf("got %q of a call of another system, want nothing", got)
 	}
 	for code, want := range map[string]string{"": "must be 1 to 100 printable characters", "glad": ""} {
@@ -236,11 +236,11 @@ func TestWhatEndsACall(t *testing.T) {
 	d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`})
 	d.Agent = new(callID(9))
 	donor(d)
-	d.Correct(fix(t, d, "e-mail"), "c@example.org")
-	d.Correct(fix(t, d, "amount"), "20")
-	d.SetResult("glad")
-	d.SetRating(new(8))
-	d.SetNotes("glad to give")
+	d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
+	d.Form.Correct(fix(t, d, "amount"), "20")
+	d.Form.SetResult("glad")
+	d.Form.SetRating(new(8))
+	d.Form.SetNotes("glad to give")
 	texts := work(t, d, d.CompleteCall())
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 3 || len(texts) != 0 {
@@ -252,22 +252,22 @@ func TestWhatEndsACall(t *testing.T) {
 	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) || !strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) || !strings.Contains(string(entries[2].Body), callID(9).String()) {
 		t.Errorf("got %s, want all that was entered", entries[2].Body)
 	}
-	if d.Recent[0].What != "glad, 8" || d.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Held) != 3 {
-		t.Errorf("got %+v and %d held, want the result as it was", d.Recent[0], len(d.Held))
+	if d.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.Form.HasDraft() || len(d.Changes.Held) != 3 {
+		t.Errorf("got %+v and %d held, want the result as it was", d.Recent[0], len(d.Changes.Held))
 	}
-	lines, err := d.Remaining()
-	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Unsent() != 3 {
-		t.Errorf("got %q, %v, %d unsent", lines, err, d.Unsent())
+	lines, err := d.Changes.Remaining()
+	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Unsent() != 3 {
+		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Unsent())
 	}
 	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"taken back: glad: Bos", "taken back: correct: Bos", "taken back: 3 changes"}) {
 		t.Errorf("got %q, want it taken back", texts)
 	}
-	if !d.IsOn(callID(1)) || d.Form.Notes != "glad to give" || len(d.Recent) != 0 || d.CanUndo() {
+	if !d.IsOn(callID(1)) || d.Form.Notes != "glad to give" || len(d.Recent) != 0 || d.Changes.CanUndo() {
 		t.Errorf("got %+v and %+v, want the call with its text on the desk again", d.Call, d.Form)
 	}
 	// A result that no service takes is not sent.
 	donor(d)
-	d.Form = Form{Code: "a\tb"}
+	d.Form.Entered = Entered{Code: "a\tb"}
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
@@ -287,7 +287,7 @@ func TestWhatEndsACall(t *testing.T) {
 	}
 	// A change that cannot be sent at all is not saved, and holds back those after it.
 	g := &changeGroup{}
-	q := d.save(Change{err: io.ErrShortWrite, group: g}, morning)
+	q := d.Changes.save(Change{err: io.ErrShortWrite, group: g}, morning)
 	if e, err := g.follow(outbox.Entry{}, d.Outbox.Add); q.err == nil || err == nil || e.ID != "" {
 		t.Errorf("got %v and %v, want both refused", q.err, err)
 	}
@@ -318,20 +318,20 @@ func TestPermissionsAreLearnt(t *testing.T) {
 		}
 		d.Client = client
 		donor(d)
-		d.Correct(fix(t, d, "e-mail"), "c@example.org")
-		d.Correct(fix(t, d, "amount"), "20")
-		events := d.LearnPermissions()
+		d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
+		d.Form.Correct(fix(t, d, "amount"), "20")
+		events := d.Form.LearnPermissions()
 		if len(events) != 2 {
 			t.Errorf("%s: got %d questions, want one of the person and one of the pledge", test.name, len(events))
 		}
 		work(t, d, events)
-		if got := len(d.RefusedCorrections()); got != test.want {
+		if got := len(d.Form.RefusedCorrections()); got != test.want {
 			t.Errorf("%s: got %d refused, want %d", test.name, got, test.want)
 		}
-		if events := d.LearnPermissions(); len(events) != 0 {
+		if events := d.Form.LearnPermissions(); len(events) != 0 {
 			t.Errorf("%s: got %d questions again, want none", test.name, len(events))
 		}
-		d.SetResult("glad")
+		d.Form.SetResult("glad")
 		work(t, d, d.CompleteAlone())
 		if entries, _, err := d.Outbox.List(); err != nil || len(entries) != 3-test.want {
 			t.Errorf("%s: got %d changes, %v, want %d without those that are refused", test.name, len(entries), err, 3-test.want)
@@ -382,7 +382,7 @@ func TestNarrowing(t *testing.T) {
 		language string
 		want     bool
 	}{{apitype.CallHappy, "de", false}, {apitype.CallHappy, "", false}, {apitype.CallHappy, "fr", true}, {apitype.CallWinback, "de", true}} {
-		if got := d.isNarrowedOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
+		if got := d.queue.isNarrowedOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
 			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
 		}
 	}
@@ -393,7 +393,7 @@ func TestNarrowing(t *testing.T) {
 	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || d.NarrowedTo() != "German, Dutch" {
 		t.Errorf("got %q, want it refused", texts)
 	}
-	if new(Day).NarrowedTo() != "" {
+	if (&Day{base: new(base)}).NarrowedTo() != "" {
 		t.Error("got a narrowing of nothing")
 	}
 }
@@ -429,7 +429,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		d := dayAt(t, test.service)
 		d.leases.asked, d.queue.ended = true, true
 		var texts []string
-		events := d.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
+		events := d.Search.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {
 			if job, ok := events[0].(Job); ok {
 				events = append(events, d.Receive(job(t.Context()))...)
@@ -446,31 +446,31 @@ func TestOpenCallOfADonor(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
+	if d.Search.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
 		t.Error("a call that is known to be open was not taken")
 	}
-	d.Written()
+	d.Changes.Written()
 	d = dayAt(t, nil)
 	work(t, d, d.NewCall(Caller{Donor: Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
 	entries, _, err := d.Outbox.List()
-	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Held) != 1 || d.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
+	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
-	d.search.isOpen = true
-	d.onDonors(donorsRead{}, errNotTaken)
-	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the donors: 422 no"}) || d.search.isOpen {
+	d.Search.isOpen = true
+	d.Search.onDonors(donorsRead{}, errNotTaken)
+	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the donors: 422 no"}) || d.Search.isOpen {
 		t.Errorf("got %q, want it said, and no more read", texts)
 	}
 	for n := range 5 {
-		d.search.all = append(d.search.all, Donor{ID: callID(n), Name: "Bos", City: "Stad"})
+		d.Search.all = append(d.Search.all, Donor{ID: callID(n), Name: "Bos", City: "Stad"})
 	}
-	d.search.all = append(d.search.all, Donor{ID: callID(0), Name: "Bos"})
+	d.Search.all = append(d.Search.all, Donor{ID: callID(0), Name: "Bos"})
 	for limit, want := range map[int]int{2: 2, 5: 5, 9: 5} {
-		if got := len(d.FindDonors("bos", limit)); got != want {
+		if got := len(d.Search.FindDonors("bos", limit)); got != want {
 			t.Errorf("got %d of at most %d, want %d", got, limit, want)
 		}
 	}
-	if got := len(d.FindDonors("stad", 9)); got != 5 {
+	if got := len(d.Search.FindDonors("stad", 9)); got != 5 {
 		t.Errorf("got %d of a city, want 5", got)
 	}
 	for number, want := range map[string]dialled{
@@ -491,50 +491,50 @@ func TestOpenCallOfADonor(t *testing.T) {
 func TestOutboxByHand(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, answers{"PUT /api/v1/calls/" + callID(1).String() + "/actions/add-attempt": `422 {"detail":"no"}`})
-	work(t, d, d.Submit(d.Attempt(callID(1), "attempt: Bos")))
-	id := d.Entries[0].ID
-	if texts := work(t, d, d.SendAgain(id)); len(texts) != 1 || !strings.HasPrefix(texts[0], "outbox: ") {
+	work(t, d, d.Changes.Submit(d.Changes.Attempt(callID(1), "attempt: Bos")))
+	id := d.Changes.Entries[0].ID
+	if texts := work(t, d, d.Changes.SendAgain(id)); len(texts) != 1 || !strings.HasPrefix(texts[0], "outbox: ") {
 		t.Errorf("got %q, want that it is not sent again by hand", texts)
 	}
-	if texts := work(t, d, d.SendNow()); !slices.Equal(texts, []string{"trying all of them…"}) {
+	if texts := work(t, d, d.Changes.SendNow()); !slices.Equal(texts, []string{"trying all of them…"}) {
 		t.Errorf("got %q, want it tried", texts)
 	}
-	d.Finish(t.Context())
-	work(t, d, d.ReadOutbox())
-	if len(d.Entries) != 1 || d.Entries[0].State != outbox.StateRejected {
-		t.Errorf("got %+v, want it refused", d.Entries)
+	d.Changes.Finish(t.Context())
+	work(t, d, d.Changes.ReadOutbox())
+	if len(d.Changes.Entries) != 1 || d.Changes.Entries[0].State != outbox.StateRejected {
+		t.Errorf("got %+v, want it refused", d.Changes.Entries)
 	}
-	if lines, err := d.Remaining(); err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
+	if lines, err := d.Changes.Remaining(); err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
 		t.Errorf("got %q, %v", lines, err)
 	}
-	if texts := work(t, d, d.Drop(id)); len(texts) != 0 || len(d.Entries) != 0 {
-		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Entries))
+	if texts := work(t, d, d.Changes.Drop(id)); len(texts) != 0 || len(d.Changes.Entries) != 0 {
+		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
-	if err := d.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
+	if err := d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	d.onSaved(nil)
 	work(t, d, d.take())
-	if len(d.Drafts) != 1 {
-		t.Fatalf("got %d drafts, want one", len(d.Drafts))
+	if len(d.Changes.Drafts) != 1 {
+		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts))
 	}
-	if work(t, d, d.DropDraft(callID(1))); len(d.Drafts) != 0 {
-		t.Errorf("got %d drafts, want none", len(d.Drafts))
+	if work(t, d, d.Changes.DropDraft(callID(1))); len(d.Changes.Drafts) != 0 {
+		t.Errorf("got %d drafts, want none", len(d.Changes.Drafts))
 	}
 	if err := d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}); err != nil {
 		t.Fatal(err)
 	}
-	work(t, d, d.ReadOutbox())
-	work(t, d, d.DropDraft(callID(2)))
+	work(t, d, d.Changes.ReadOutbox())
+	work(t, d, d.Changes.DropDraft(callID(2)))
 	if _, found, err := d.Outbox.Draft(callID(2)); found || err != nil {
 		t.Errorf("the draft of an earlier start is still there after it was dropped: %v", err)
 	}
 	donor(d)
-	d.Drafts = []outbox.Draft{{Call: callID(1)}}
+	d.Changes.Drafts = []outbox.Draft{{Call: callID(1)}}
 	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is on the desk already"}) {
 		t.Errorf("got %q", texts)
 	}
-	d.onOutbox(outboxRead{}, io.ErrShortWrite)
+	d.Changes.onOutbox(outboxRead{}, io.ErrShortWrite)
 	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the outbox: short write"}) {
 		t.Errorf("got %q, want both said", texts)
 	}

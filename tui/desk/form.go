@@ -11,77 +11,86 @@ import (
 	"fundesk/render"
 )
 
+// Form is what the agent enters for the call on the desk: the result, and corrections of the record.
+type Form struct {
+	*base
+	Entered
+	day         *Day
+	permissions permissions // Learned with the first corrections.
+	conflict    *conflict   // A refused update that the agent is asked about; nil: none.
+}
+
 // SetNotes takes what was typed; it is on disk soon.
-func (d *Day) SetNotes(notes string) {
-	d.Form.Notes = notes
-	d.autosave()
+func (e *Form) SetNotes(notes string) {
+	e.Notes = notes
+	e.autosave()
 }
 
 // SetResult takes a result code. One by which the donor is not to be called again corrects the
 // opt-in to phone calls, too; another one takes that back.
-func (d *Day) SetResult(code string) {
-	d.Form.Code, d.Form.proposed = code, false
-	row, _ := d.Codes.Find(d.Call.Type, code)
-	_, corrected := d.Form.Corrections[optOutKey]
-	switch optIn := d.Call.Person.Value().OptInPhone; {
-	case row.Effect != EffectOptOut && d.Form.optedOut:
-		d.Form.leave(optOutKey)
-		d.Form.optedOut = false
-	case row.Effect == EffectOptOut && !corrected && d.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
-		d.Form.correct(optOutKey, "no", YesNo(optIn))
-		d.Form.optedOut = true
+func (e *Form) SetResult(code string) {
+	e.Code, e.proposed = code, false
+	row, _ := e.day.Codes.Find(e.day.Call.Type, code)
+	_, corrected := e.Corrections[optOutKey]
+	switch optIn := e.day.Call.Person.Value().OptInPhone; {
+	case row.Effect != EffectOptOut && e.optedOut:
+		e.leave(optOutKey)
+		e.optedOut = false
+	case row.Effect == EffectOptOut && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
+		e.correct(optOutKey, "no", YesNo(optIn))
+		e.optedOut = true
 	}
-	d.autosave()
+	e.autosave()
 }
 
 // Results are those of the call on the desk.
-func (d *Day) Results() []ResultRow {
-	if d.Call == nil {
+func (e *Form) Results() []ResultRow {
+	if e.day.Call == nil {
 		return nil
 	}
-	return d.Codes.Of(d.Call.Type)
+	return e.day.Codes.Of(e.day.Call.Type)
 }
 
 // ResultWords are the chosen result as a person says it, "" for none.
-func (d *Day) ResultWords() string {
-	if d.Call == nil || d.Form.Code == "" {
+func (e *Form) ResultWords() string {
+	if e.day.Call == nil || e.Code == "" {
 		return ""
 	}
-	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
+	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
 	return row.Words()
 }
 
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
-func (d *Day) WhyNotComplete() string {
-	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
-	half, _ := d.HalfAddress()
+func (e *Form) WhyNotComplete() string {
+	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
+	half, _ := e.HalfAddress()
 	switch {
-	case d.Form.Code == "":
+	case e.Code == "":
 		return "choose the result first"
-	case row.AsksNotes && strings.TrimSpace(d.Form.Notes) == "":
+	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
 		return "write notes first: " + row.Words() + " asks for them"
-	case d.Ended() == "" && half != "":
+	case e.Ended() == "" && half != "":
 		return half
 	default:
-		return d.Ended()
+		return e.Ended()
 	}
 }
 
 // SetRating takes a rating, nil for none.
-func (d *Day) SetRating(rating *int) {
-	d.Form.Rating = rating
-	d.autosave()
+func (e *Form) SetRating(rating *int) {
+	e.Rating = rating
+	e.autosave()
 }
 
-func (d *Day) autosave() {
-	if d.Call != nil {
-		d.Autosave.Put(d.Draft())
+func (e *Form) autosave() {
+	if e.day.Call != nil {
+		e.day.Changes.Autosave.Put(e.Draft())
 	}
 }
 
 // Draft is what was entered for the call on the desk.
-func (d *Day) Draft() outbox.Draft {
-	return outbox.Draft{Call: d.Call.UUID, Name: d.Name(), ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections, Recorded: d.Form.Recorded}
+func (e *Form) Draft() outbox.Draft {
+	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded}
 }
 
 // DraftText says what a draft contains.
@@ -104,53 +113,53 @@ func DraftText(draft outbox.Draft) string {
 }
 
 // HasDraft reports whether something was entered and not sent.
-func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
+func (e *Form) HasDraft() bool { return e.day.Call != nil && !e.Draft().IsEmpty() }
 
 // newest is what was entered for a call: what is not on disk yet, or else what was read; nil when
 // nothing was.
-func (d *Day) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
-	if unwritten, found := d.Autosave.Unwritten(call); found {
+func (e *Form) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
+	if unwritten, found := e.day.Changes.Autosave.Unwritten(call); found {
 		return &unwritten
 	}
 	return read
 }
 
 // openForm begins the form of a call with what was entered for it, if anything was.
-func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
-	d.Form = Form{}
-	if draft := d.newest(call, read); draft != nil {
-		d.fill(*draft)
+func (e *Form) openForm(call apitype.UUID, read *outbox.Draft) {
+	e.Entered = Entered{}
+	if draft := e.newest(call, read); draft != nil {
+		e.fill(*draft)
 	} else {
-		d.Autosave.Loaded(outbox.Draft{Call: call})
+		e.day.Changes.Autosave.Loaded(outbox.Draft{Call: call})
 	}
 }
 
-func (d *Day) fill(draft outbox.Draft) {
+func (e *Form) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
-		d.Autosave.Loaded(draft)
+		e.day.Changes.Autosave.Loaded(draft)
 	}
-	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded}
+	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded}
 }
 
 // onSaved hears that drafts were written, or why not.
 func (d *Day) onSaved(err error) {
-	d.Trouble = err
-	d.readOutbox()
+	d.Changes.Trouble = err
+	d.Changes.readOutbox()
 }
 
 // onJoined shows what another terminal has saved for the call on the desk.
-func (d *Day) onJoined(j draftJoined) {
-	if !d.IsOn(j.saved.Call) {
-		if d.draftOf(j.saved.Call) != nil {
-			d.forgetDraft(j.saved.Call)
-			d.Drafts = append([]outbox.Draft{j.saved}, d.Drafts...)
+func (e *Form) onJoined(j draftJoined) {
+	if !e.day.IsOn(j.saved.Call) {
+		if e.day.Changes.draftOf(j.saved.Call) != nil {
+			e.day.Changes.forgetDraft(j.saved.Call)
+			e.day.Changes.Drafts = append([]outbox.Draft{j.saved}, e.day.Changes.Drafts...)
 		}
 		return
 	}
-	both := joinDrafts(j.written, d.Draft(), j.saved)
-	d.Form.Corrections, d.Form.Recorded = both.Corrections, both.Recorded
-	d.SetNotes(both.Notes)
-	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
+	both := joinDrafts(j.written, e.Draft(), j.saved)
+	e.Corrections, e.Recorded = both.Corrections, both.Recorded
+	e.SetNotes(both.Notes)
+	e.sayf("another terminal has notes for %s, too: both are here", e.day.Name())
 }
 
 // CheckCode says what is wrong with a result code, "" for nothing.
@@ -163,16 +172,16 @@ func CheckCode(code string) string {
 }
 
 // Ended says how the call on the desk has ended, where it can end no more; "" when it can.
-func (d *Day) Ended() string {
-	if d.Call.Status != apitype.CallRequested && d.Call.ExternalMetadata.Pointer() == nil {
-		return "the call is " + string(d.Call.Status) + " already"
+func (e *Form) Ended() string {
+	if e.day.Call.Status != apitype.CallRequested && e.day.Call.ExternalMetadata.Pointer() == nil {
+		return "the call is " + string(e.day.Call.Status) + " already"
 	}
 	return ""
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
-	d.finish(d.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
+	d.finish(d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
 	return d.take()
 }
 
@@ -180,23 +189,23 @@ func (d *Day) NotReached() []Event {
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
 	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
-	attempt := d.Attempt(d.Call.UUID, "not reached: "+d.Name())
+	attempt := d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name())
 	attempt.group = note.group
-	d.submit(attempt)
-	besides := d.Draft()
+	d.Changes.submit(attempt)
+	besides := d.Form.Draft()
 	besides.Notes = ""
 	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
 	return d.take()
 }
 
 // AsksWhereNotes reports whether an attempt asks where the notes go.
-func (d *Day) AsksWhereNotes() bool {
-	return d.leases.notes && strings.TrimSpace(d.Form.Notes) != ""
+func (e *Form) AsksWhereNotes() bool {
+	return e.day.leases.notes && strings.TrimSpace(e.Notes) != ""
 }
 
 // NextNotes are what other agents left for whoever makes the call on the desk; "" for none.
-func (d *Day) NextNotes() string {
-	if l := d.leaseOf(d.Call.UUID); l != nil {
+func (e *Form) NextNotes() string {
+	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
 		return Value(l.Note)
 	}
 	return ""
@@ -204,7 +213,7 @@ func (d *Day) NextNotes() string {
 
 // CompleteCall sends the result and takes the next call.
 func (d *Day) CompleteCall() []Event {
-	result := &apitype.CallResultRequest{CompletedAt: d.now(), ResultCode: new(d.Form.Code)}
+	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.Form.Code)}
 	if notes := d.Form.Notes; strings.TrimSpace(notes) != "" {
 		result.Notes = &notes
 	}
@@ -217,17 +226,17 @@ func (d *Day) CompleteCall() []Event {
 		return d.take()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
-	what := d.ResultWords()
+	what := d.Form.ResultWords()
 	if d.Form.Rating != nil {
 		what += ", " + strconv.Itoa(*d.Form.Rating)
 	}
 	// One group, in order: what is refused holds back the rest.
-	completion := Change{Change: change, Label: d.ResultWords() + ": " + d.Name(), err: err}
-	if fixes := d.fixChanges(); len(fixes) > 0 {
+	completion := Change{Change: change, Label: d.Form.ResultWords() + ": " + d.Name(), err: err}
+	if fixes := d.Form.fixChanges(); len(fixes) > 0 {
 		completion.group = new(changeGroup)
 		for _, fix := range fixes {
 			fix.group = completion.group
-			d.submit(fix)
+			d.Changes.submit(fix)
 		}
 	}
 	d.finish(completion, what, true)
@@ -236,19 +245,19 @@ func (d *Day) CompleteCall() []Event {
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
-	d.finish(d.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
+	d.finish(d.Changes.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
 	return d.take()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
-	d.finish(d.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
+	d.finish(d.Changes.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
 	return d.take()
 }
 
 // MarkProcessed marks the call as processed.
 func (d *Day) MarkProcessed() []Event {
-	return d.Submit(d.Mark(apitype.EntityCall, d.Call.UUID, "mark processed: "+d.Name()))
+	return d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, "mark processed: "+d.Name()))
 }
 
 // finish sends a change that ends work on the call, and takes the next one. The text of a
@@ -256,17 +265,17 @@ func (d *Day) MarkProcessed() []Event {
 func (d *Day) finish(c Change, what string, textGoes bool) {
 	id := d.Call.UUID
 	d.remember(id, d.Name(), what, FateHeld)
-	if l := d.leaseOf(id); l != nil {
+	if l := d.leases.leaseOf(id); l != nil {
 		l.done = true
 	}
 	c.asked = d.Guard.presses
-	c.from = &worked{call: *d.Call, draft: d.Draft(), disk: d.Autosave.From(id), goes: textGoes}
+	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes}
 	d.queue.pass(id, "")
 	if textGoes {
-		d.forgetDraft(id)
-		d.Form = Form{}
+		d.Changes.forgetDraft(id)
+		d.Form.Entered = Entered{}
 	}
-	d.submit(c)
+	d.Changes.submit(c)
 	d.next()
 }
 
@@ -277,21 +286,21 @@ func (d *Day) restore(c Change) {
 	}
 	call := c.from.call
 	d.queue.dismissed[call.UUID] = false
-	if l := d.leaseOf(call.UUID); l != nil {
+	if l := d.leases.leaseOf(call.UUID); l != nil {
 		l.done = false
 	}
 	d.leave()
 	draft := c.from.draft
-	if since := d.newest(call.UUID, d.draftOf(call.UUID)); since != nil {
+	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := joinDrafts(outbox.Draft{}, *since, draft) // Those since win.
 		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
 	}
-	d.forgetDraft(call.UUID)
-	d.askedAt = d.Guard.presses
+	d.Changes.forgetDraft(call.UUID)
+	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
-	d.fill(draft)
-	d.Autosave.Loaded(outbox.Draft{Call: call.UUID})
-	d.autosave()
-	d.trimLeases()
+	d.Form.fill(draft)
+	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
+	d.Form.autosave()
+	d.leases.trimLeases()
 }

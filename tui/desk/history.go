@@ -171,46 +171,46 @@ func (q *queue) openSince() time.Time {
 }
 
 // historyFile is where the history is kept, "" for nowhere.
-func (d *Day) historyFile() string {
-	if d.StateFile == "" {
+func (q *queue) historyFile() string {
+	if q.StateFile == "" {
 		return ""
 	}
-	return strings.TrimSuffix(d.StateFile, ".json") + "-history.json"
+	return strings.TrimSuffix(q.StateFile, ".json") + "-history.json"
 }
 
-func (d *Day) accountDigest() string {
-	sum := sha256.Sum256([]byte(d.Outbox.Account()))
+func (q *queue) accountDigest() string {
+	sum := sha256.Sum256([]byte(q.Outbox.Account()))
 	return hex.EncodeToString(sum[:8])
 }
 
 // readHistory is what an earlier start has kept. Without it, or where it cannot be read or
 // holds for another account or for a time that is still to come, all calls are walked.
-func (d *Day) readHistory() (h history, found bool) {
-	path := d.historyFile()
+func (q *queue) readHistory() (h history, found bool) {
+	path := q.historyFile()
 	if path == "" {
 		return h, false
 	}
 	if ReadState(path, &h) != nil {
 		return h, false
 	}
-	return h, h.Account == d.accountDigest() && h.isSound() && !h.KnownAt.After(d.Now())
+	return h, h.Account == q.accountDigest() && h.isSound() && !h.KnownAt.After(q.Now())
 }
 
 // keepHistory makes what keeps the history as it is known now; nil when it is not known: no
 // page was walked, or the walk has not come to the oldest calls.
-func (d *Day) keepHistory() func() error {
-	q, path := d.queue, d.historyFile()
-	if path == "" || d.leases.usable || q.walkedTo.IsZero() || !q.isInOrder() || len(q.older) > 0 || q.changesMissed {
+func (q *queue) keepHistory() func() error {
+	path := q.historyFile()
+	if path == "" || q.day.leases.usable || q.walkedTo.IsZero() || !q.isInOrder() || len(q.older) > 0 || q.changesMissed {
 		return nil
 	}
-	h := history{Account: d.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), Gaps: q.longestGaps(), KnownAt: q.since}
+	h := history{Account: q.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), Gaps: q.longestGaps(), KnownAt: q.since}
 	for _, end := range q.pageEnds {
 		h.PageEnds = append(h.PageEnds, apitype.NewTime(end))
 	}
-	if offers := q.offers(d.Now(), d.MaxAttempts, 1, d.isLeftOut); len(offers) > 0 {
+	if offers := q.allowed(q.Now(), q.MaxAttempts, 1, q.isLeftOut); len(offers) > 0 {
 		h.OfferedAt = new(apitype.NewTime(offers[0].RequestedAt))
 	}
-	q.keptAt = d.Now()
+	q.keptAt = q.Now()
 	return func() error {
 		return WriteState(path, h)
 	}
@@ -218,12 +218,12 @@ func (d *Day) keepHistory() func() error {
 
 // keepHistoryIfDue keeps the history of a desk that is open, every few minutes. One that cannot
 // be kept costs the next start a walk.
-func (d *Day) keepHistoryIfDue() {
-	if d.Now().Sub(d.queue.keptAt) < historyEvery {
+func (q *queue) keepHistoryIfDue() {
+	if q.Now().Sub(q.keptAt) < historyEvery {
 		return
 	}
-	if keep := d.keepHistory(); keep != nil {
-		do(&d.events, func(context.Context) (any, error) { return nil, keep() }, func(*Day, any, error) {})
+	if keep := q.keepHistory(); keep != nil {
+		do(&q.events, func(context.Context) (any, error) { return nil, keep() }, func(any, error) {})
 	}
 }
 

@@ -67,7 +67,7 @@ func (f *floor) plainDeskBefore(dir, account string, user *apitype.UUID) (a *age
 	a = &agent{Day: desk.New(desk.Options{
 		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
 	}), f: f, requests: all}
-	a.Sender = box.Sender(client, outbox.SenderOptions{})
+	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	return a, pages
 }
 

@@ -97,13 +97,13 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		if want[1] != "" {
 			want[1] = want[0] + " is outside calling hours: " + want[1]
 		}
-		if got := [2]string{d.BothTimes(at), d.OutsideHours(at)}; got != want {
+		if got := [2]string{d.Card.BothTimes(at), d.Card.OutsideHours(at)}; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	var offers []string
-	for _, o := range d.LaterOffers() {
-		offers = append(offers, o.Label+": "+d.LaterEcho(o.At, len(offers) == 0))
+	for _, o := range d.Card.LaterOffers() {
+		offers = append(offers, o.Label+": "+d.Card.LaterEcho(o.At, len(offers) == 0))
 	}
 	if want := []string{
 		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for anybody",
@@ -112,7 +112,7 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		t.Errorf("got %q, want %q", offers, want)
 	}
 	d.Now = func() time.Time { return time.Date(2026, 11, 27, 16, 57, 0, 0, time.UTC) } // A Friday.
-	if at := d.LaterOffers()[2].At; at.Weekday() != time.Monday || at.Day() != 30 {
+	if at := d.Card.LaterOffers()[2].At; at.Weekday() != time.Monday || at.Day() != 30 {
 		t.Errorf("got %v, want the Monday", at)
 	}
 }

@@ -19,7 +19,7 @@ import (
 func (a *agent) send() outbox.Report {
 	a.f.t.Helper()
 	a.f.Clock.Advance(5 * time.Second)
-	report, err := a.Sender.SendDue(a.f.t.Context())
+	report, err := a.Changes.Sender.SendDue(a.f.t.Context())
 	if err != nil {
 		a.f.t.Fatal(err)
 	}
@@ -35,8 +35,8 @@ func (f *floor) call(id apitype.UUID) (call apitype.Call) {
 
 // speak writes down what was said, and what became of the call.
 func (a *agent) speak(notes string) {
-	a.SetNotes(notes)
-	a.SetResult("reached")
+	a.Form.SetNotes(notes)
+	a.Form.SetResult("reached")
 }
 
 // A laptop is shut with a call on it, and opened two days later: another agent has finished
@@ -49,7 +49,7 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 	sleeper.perform(sleeper.Next())
 	call := sleeper.Call.UUID
 	sleeper.speak("half of what she said")
-	if err := sleeper.Outbox.SaveDraft(call, sleeper.Draft()); err != nil {
+	if err := sleeper.Outbox.SaveDraft(call, sleeper.Form.Draft()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -151,7 +151,7 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 		t.Fatalf("got %+v after %d calls, want what was done to wait", report, len(done))
 	}
 	f.token = issue()
-	a.Sender.Resume()
+	a.Changes.Sender.Resume()
 	a.send()
 	for _, id := range done {
 		call := f.call(id)
@@ -190,9 +190,9 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if !first.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", first.Call, first.told)
 			}
-			at, err := first.ReadLater("tomorrow 10:30")
-			if err != nil || !at.Equal(sunday.Time) || first.BothTimes(at) != test.said {
-				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.BothTimes(at), err, sunday, test.said)
+			at, err := first.Card.ReadLater("tomorrow 10:30")
+			if err != nil || !at.Equal(sunday.Time) || first.Card.BothTimes(at) != test.said {
+				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card.BothTimes(at), err, sunday, test.said)
 			}
 			first.perform(first.Later(at, false))
 			first.sendHeld()
@@ -207,7 +207,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if second.perform(second.Next()); !second.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", second.Call, second.told)
 			}
-			if warnings := strings.Join(second.Warnings(*second.Call), "; "); strings.Contains(warnings, "calls are made from") {
+			if warnings := strings.Join(second.Card.Warnings(*second.Call), "; "); strings.Contains(warnings, "calls are made from") {
 				t.Errorf("got %q, want it within calling hours", warnings)
 			}
 		})

@@ -15,8 +15,8 @@ type LaterOffer struct {
 }
 
 // LaterOffers are the times that are offered where none is typed, in the donor's time.
-func (d *Day) LaterOffers() []LaterOffer {
-	now := d.Now().In(d.DonorZone()).Truncate(time.Minute)
+func (k *Card) LaterOffers() []LaterOffer {
+	now := k.Now().In(k.DonorZone()).Truncate(time.Minute)
 	year, month, day := now.Date()
 	working := time.Date(year, month, day+1, 10, 0, 0, 0, now.Location())
 	for working.Weekday() == time.Saturday || working.Weekday() == time.Sunday {
@@ -30,24 +30,24 @@ func (d *Day) LaterOffers() []LaterOffer {
 }
 
 // ReadLater reads when the call on the desk is due again, as it is typed, in the donor's time.
-func (d *Day) ReadLater(text string) (time.Time, error) {
-	return apitype.ParseTimeAhead(text, d.Now(), d.DonorZone())
+func (k *Card) ReadLater(text string) (time.Time, error) {
+	return apitype.ParseTimeAhead(text, k.Now(), k.DonorZone())
 }
 
 // LaterEcho says how a time is understood, in the donor's time and in ours, and for whom it is.
-func (d *Day) LaterEcho(at time.Time, forMe bool) string {
+func (k *Card) LaterEcho(at time.Time, forMe bool) string {
 	who := "for anybody"
 	if forMe {
 		who = "for you"
 	}
-	return d.BothTimes(at) + ", " + who
+	return k.BothTimes(at) + ", " + who
 }
 
 // OutsideHours says why no call should be made at a time; "" where the hours allow it.
-func (d *Day) OutsideHours(at time.Time) string {
-	why := d.Hours.Against(at, d.Call.Person.Value().Address.Value().Country)
+func (k *Card) OutsideHours(at time.Time) string {
+	why := k.Hours.Against(at, k.day.Call.Person.Value().Address.Value().Country)
 	if _, hours, found := strings.Cut(why, ": "); found {
-		return d.BothTimes(at) + " is outside calling hours: " + hours
+		return k.BothTimes(at) + " is outside calling hours: " + hours
 	}
 	return ""
 }

@@ -26,6 +26,8 @@ const (
 // leases are the calls that this desk has taken from the queue of the service, where it has
 // one: the call on the desk, at most one for after it, and those whose change is not sent yet.
 type leases struct {
+	*base
+	day    *Day
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
 	notes  bool // It keeps notes for whoever calls next.
@@ -82,7 +84,7 @@ func (d *Day) discover() {
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
-				if l, err := d.adopt(ctx, note); err == nil {
+				if l, err := d.leases.adopt(ctx, note); err == nil {
 					found.adopted = append(found.adopted, l)
 					continue
 				}
@@ -90,20 +92,20 @@ func (d *Day) discover() {
 			_ = note.Forget()
 		}
 		if !has {
-			found.history, found.remembered = d.readHistory()
+			found.history, found.remembered = d.queue.readHistory()
 		}
 		return found, nil
-	}, (*Day).onDiscovered)
+	}, d.onDiscovered)
 }
 
 // adopt goes on with a lease of a terminal that was killed.
-func (d *Day) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
-	kept, err := d.extended(ctx, note.LeaseUUID, nil)
+func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
+	kept, err := s.extended(ctx, note.LeaseUUID, nil)
 	if err != nil {
 		return lease{}, err
 	}
-	call, err := apiclient.Decoded(d.Client.Calls.Get(ctx, note.CallUUID))
-	return lease{Lease: kept, note: note, call: call, extended: d.Now()}, err
+	call, err := apiclient.Decoded(s.Client.Calls.Get(ctx, note.CallUUID))
+	return lease{Lease: kept, note: note, call: call, extended: s.Now()}, err
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
@@ -113,142 +115,146 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.leases.asked, d.leases.usable, d.leases.notes = true, found.has, found.notes
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
-		d.readQueue()
+		d.leases.readQueue()
 		d.readCodes()
 	} else {
 		if found.remembered {
 			d.queue.remember(found.history)
-			d.readChanges()
+			d.queue.readChanges()
 		}
-		d.walk()
+		d.queue.walk()
 	}
 	d.serve()
 }
 
 // ahead is the call that comes after the one on the desk, if one was taken.
-func (d *Day) ahead() *lease {
-	for i := range d.leases.held {
-		if l := &d.leases.held[i]; !l.done && !d.IsOn(l.CallUUID) && !d.isPending(l.CallUUID) {
+func (s *leases) ahead() *lease {
+	for i := range s.held {
+		if l := &s.held[i]; !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) {
 			return l
 		}
 	}
 	return nil
 }
 
-func (d *Day) leaseOf(call apitype.UUID) *lease {
-	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.CallUUID == call })
+func (s *leases) leaseOf(call apitype.UUID) *lease {
+	i := slices.IndexFunc(s.held, func(l lease) bool { return l.CallUUID == call })
 	if i < 0 {
 		return nil
 	}
-	return &d.leases.held[i]
+	return &s.held[i]
 }
 
-// serveLease gives the waiting agent the call that was taken, and takes another one for
+// serve gives the waiting agent the call that was taken, and takes another one for
 // after it.
-func (d *Day) serveLease() {
-	if l := d.ahead(); l != nil {
-		if d.mayServe() { // A call comes with its draft, or typing would write over that.
-			d.present(l.call)
+func (s *leases) serve() {
+	if l := s.ahead(); l != nil {
+		if s.day.mayServe() { // A call comes with its draft, or typing would write over that.
+			s.day.present(l.call)
 		}
 		return
 	}
-	if d.leases.none {
-		d.NoneLeft = d.Wanted
+	if s.none {
+		s.day.NoneLeft = s.day.Wanted
 		return
 	}
 	// An agent who opens calls by hand keeps no call ahead from others, and one who is away none at all.
-	if d.Wanted && !d.isIdle() || d.Call != nil && d.leaseOf(d.Call.UUID) != nil {
-		d.takeLease()
+	if s.day.Wanted && !s.day.isIdle() || s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil {
+		s.takeLease()
 	}
 }
 
+func (s *leases) prefetch() { s.serve() }
+
+func (s *leases) isDone() bool { return s.none && s.ahead() == nil }
+
 // takeLease asks the queue for the next call.
-func (d *Day) takeLease() {
-	if d.leases.taking {
+func (s *leases) takeLease() {
+	if s.taking {
 		return
 	}
-	d.leases.taking = true
-	if d.leases.request.IsZero() {
-		d.leases.request = apitype.NewUUID()
+	s.taking = true
+	if s.request.IsZero() {
+		s.request = apitype.NewUUID()
 	}
 	request := apitype.TakeRequest{
-		RequestUUID: d.leases.request, UserUUID: d.user(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: d.Filter,
-		Ahead: !d.Wanted,
+		RequestUUID: s.request, UserUUID: s.agent(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: s.Filter,
+		Ahead: !s.day.Wanted,
 	}
-	now := d.Now()
-	do(&d.events, func(ctx context.Context) (taken, error) {
-		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
+	now := s.Now()
+	do(&s.events, func(ctx context.Context) (taken, error) {
+		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt}
 		for _, l := range answer.Leases {
-			note, held := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
+			note, held := s.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
 			if errors.Is(held, outbox.ErrOpenElsewhere) {
-				_ = d.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{}) // Else it expires.
+				_ = s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{}) // Else it expires.
 				continue
 			}
 			// Another note that cannot be kept costs another terminal's agent a look, and no lease.
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
-	}, (*Day).onTaken)
+	}, s.onTaken)
 }
 
 // user is who takes calls: the agent, or somebody of this terminal's own.
-func (d *Day) user() apitype.UUID {
-	if d.Agent != nil {
-		return *d.Agent
+func (s *leases) agent() apitype.UUID {
+	if s.Agent != nil {
+		return *s.Agent
 	}
-	if d.leases.user.IsZero() {
-		d.leases.user = apitype.NewUUID()
+	if s.user.IsZero() {
+		s.user = apitype.NewUUID()
 	}
-	return d.leases.user
+	return s.user
 }
 
-func (d *Day) onTaken(t taken, err error) {
-	d.leases.taking = false
-	if !d.isRead("cannot take the next call", err) {
+func (s *leases) onTaken(t taken, err error) {
+	s.taking = false
+	if !s.day.isRead("cannot take the next call", err) {
 		return
 	}
-	d.leases.request = apitype.UUID{}
-	d.leases.none, d.leases.nextDueAt = len(t.leases) == 0, t.nextDueAt
-	d.leases.takes, d.leases.waiting = d.leases.takes+1, t.waiting
-	d.countTaken()
+	s.request = apitype.UUID{}
+	s.none, s.nextDueAt = len(t.leases) == 0, t.nextDueAt
+	s.takes, s.waiting = s.takes+1, t.waiting
+	s.countTaken()
 	for _, l := range t.leases {
-		if d.leaseOf(l.CallUUID) == nil {
-			d.leases.held = append(d.leases.held, l)
+		if s.leaseOf(l.CallUUID) == nil {
+			s.held = append(s.held, l)
 		}
-		d.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
+		s.day.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
 	}
-	d.serve()
-	d.trimLeases() // The agent may have come back to a call meanwhile.
+	s.day.serve()
+	s.trimLeases() // The agent may have come back to a call meanwhile.
 }
 
 // releaseLease ends the lease of a call, if it has one: somebody else may have it.
-func (d *Day) releaseLease(call apitype.UUID) {
-	l := d.leaseOf(call)
+func (s *leases) releaseLease(call apitype.UUID) {
+	l := s.leaseOf(call)
 	if l == nil {
 		return
 	}
 	id := l.LeaseUUID
-	d.endLease(id)
-	d.leases.none = false
-	do(&d.events, func(ctx context.Context) (any, error) {
-		return nil, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
-	}, func(*Day, any, error) {}) // One that cannot be given back expires.
+	s.endLease(id)
+	s.none = false
+	do(&s.events, func(ctx context.Context) (any, error) {
+		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
+	}, func(any, error) {}) // One that cannot be given back expires.
 }
 
 // releaseAllBut gives back what was taken and not worked on, for a call that was chosen by
 // hand.
-func (d *Day) releaseAllBut(call apitype.UUID) {
-	for _, l := range slices.Clone(d.leases.held) {
+func (s *leases) releaseAllBut(call apitype.UUID) {
+	for _, l := range slices.Clone(s.held) {
 		if !l.done && l.CallUUID != call {
-			d.releaseLease(l.CallUUID)
+			s.releaseLease(l.CallUUID)
 		}
 	}
 }
 
 // endLease forgets a lease.
-func (d *Day) endLease(id apitype.UUID) {
-	d.leases.held = slices.DeleteFunc(d.leases.held, func(l lease) bool {
+func (s *leases) endLease(id apitype.UUID) {
+	s.held = slices.DeleteFunc(s.held, func(l lease) bool {
 		if l.LeaseUUID != id {
 			return false
 		}
@@ -263,7 +269,7 @@ func (d *Day) WhyNotLater() string {
 	case !d.HasQueue():
 		return "the service has no queue: a call cannot be put off there"
 	case d.Call != nil:
-		return d.Ended()
+		return d.Form.Ended()
 	default:
 		return ""
 	}
@@ -275,38 +281,38 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	call, name := d.Call.UUID, d.Name()
 	request, whose := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}, "for anybody"
 	if forMe {
-		request.UserUUID, whose = new(d.user()), "for you"
+		request.UserUUID, whose = new(d.leases.agent()), "for you"
 	}
-	if l := d.leaseOf(call); l != nil {
+	if l := d.leases.leaseOf(call); l != nil {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
 	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
-	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.BothTimes(at) + ", " + whose, err: err}, what, false)
+	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
 	return d.take()
 }
 
 // onDeferred learns when a call that was put off is due.
-func (d *Day) onDeferred(e outbox.Entry) {
+func (s *leases) onDeferred(e outbox.Entry) {
 	var request apitype.DeferRequest
 	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
 		return
 	}
-	if next := d.leases.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
-		d.leases.nextDueAt = request.NotBefore
+	if next := s.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
+		s.nextDueAt = request.NotBefore
 	}
-	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
 }
 
 // isIdle reports whether no key came for so long that the agent may have gone.
 func (d *Day) isIdle() bool { return d.noKeyFor(idleTime) }
 
 // trimLeases gives back what is held beside the call on the desk and one ahead of it.
-func (d *Day) trimLeases() {
-	ahead := d.ahead()
-	for _, l := range slices.Clone(d.leases.held) {
-		if !l.done && !d.IsOn(l.CallUUID) && !d.isPending(l.CallUUID) && l.LeaseUUID != ahead.LeaseUUID {
-			d.releaseLease(l.CallUUID)
+func (s *leases) trimLeases() {
+	ahead := s.ahead()
+	for _, l := range slices.Clone(s.held) {
+		if !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) && l.LeaseUUID != ahead.LeaseUUID {
+			s.releaseLease(l.CallUUID)
 		}
 	}
 }
@@ -318,13 +324,13 @@ func (d *Day) noKeyFor(long time.Duration) bool {
 }
 
 // warnOfEnd says that the lease of the call on the desk is about to end, until a key comes.
-func (d *Day) warnOfEnd() {
-	ends := d.Call != nil && d.leaseOf(d.Call.UUID) != nil && d.noKeyFor(warnTime)
+func (s *leases) warnOfEnd() {
+	ends := s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil && s.day.noKeyFor(warnTime)
 	switch {
 	case !ends:
-		d.over(ofLease)
-	case !d.owners[ofLease]:
-		d.failOf(ofLease, d.Name()+" stays yours alone for 3 minutes more: any key keeps the lease")
+		s.over(ofLease)
+	case !s.owners[ofLease]:
+		s.failOf(ofLease, s.day.Name()+" stays yours alone for 3 minutes more: any key keeps the lease")
 	}
 }
 
@@ -343,11 +349,11 @@ func (d *Day) wake() {
 	d.Guard.at = now // There is somebody again.
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
-		case l.done || d.isPending(l.CallUUID):
+		case l.done || d.Changes.isPending(l.CallUUID):
 		case now.Sub(l.extended.Round(0)) >= leaseTime:
-			d.endLease(l.LeaseUUID) // It is taken anew where its call is shown.
+			d.leases.endLease(l.LeaseUUID) // It is taken anew where its call is shown.
 		default:
-			d.extend(l)
+			d.leases.extend(l)
 		}
 	}
 	if d.Call != nil {
@@ -361,22 +367,22 @@ func (d *Day) IsStale() bool { return d.stale != 0 && d.stale == d.seq }
 
 // tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
 // It is called every few seconds.
-func (d *Day) tend() {
-	d.warnOfEnd()
-	idle := d.isIdle()
-	for _, l := range slices.Clone(d.leases.held) {
+func (s *leases) tend() {
+	s.warnOfEnd()
+	idle := s.day.isIdle()
+	for _, l := range slices.Clone(s.held) {
 		switch {
-		case d.isPending(l.CallUUID):
-		case l.done && !d.isHeld(l.CallUUID):
-			d.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
+		case s.day.Changes.isPending(l.CallUUID):
+		case l.done && !s.day.isHeld(l.CallUUID):
+			s.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
 		case l.done:
 		case idle:
-			d.releaseLease(l.CallUUID)
-			if d.IsOn(l.CallUUID) {
-				d.failOf(ofCall(l.CallUUID), CallName(l.call)+" is no longer yours alone: no key for 15 minutes")
+			s.releaseLease(l.CallUUID)
+			if s.day.IsOn(l.CallUUID) {
+				s.failOf(ofCall(l.CallUUID), CallName(l.call)+" is no longer yours alone: no key for 15 minutes")
 			}
 		default:
-			d.keepLease(l)
+			s.keepLease(l)
 		}
 	}
 }
@@ -386,58 +392,58 @@ func (d *Day) tend() {
 func (d *Day) KeepLeases() []Event {
 	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
-		if !l.done && !d.isPending(l.CallUUID) {
-			d.keepLease(l)
+		if !l.done && !d.Changes.isPending(l.CallUUID) {
+			d.leases.keepLease(l)
 		}
 	}
 	return d.take()
 }
 
 // keepLease extends a lease in time, if a key came since.
-func (d *Day) keepLease(l lease) {
-	if l.extended.Add(leaseTime).Sub(d.Now()) < extendTime && d.Guard.at.After(l.extended) {
-		d.extend(l)
+func (s *leases) keepLease(l lease) {
+	if l.extended.Add(leaseTime).Sub(s.Now()) < extendTime && s.day.Guard.at.After(l.extended) {
+		s.extend(l)
 	}
 }
 
 // isHeld reports whether a change of a call can still be taken back.
 func (d *Day) isHeld(call apitype.UUID) bool {
-	return slices.ContainsFunc(d.Held, func(h Held) bool { return h.UUID == call })
+	return slices.ContainsFunc(d.Changes.Held, func(h Held) bool { return h.UUID == call })
 }
 
 // extend keeps a lease from now on, and tells the service when a call that was taken ahead is shown.
-func (d *Day) extend(l lease) {
+func (s *leases) extend(l lease) {
 	var ahead *bool
-	if l.Ahead && d.IsOn(l.CallUUID) {
+	if l.Ahead && s.day.IsOn(l.CallUUID) {
 		ahead = new(false)
 	}
-	do(&d.events, func(ctx context.Context) (apitype.Lease, error) {
-		return d.extended(ctx, l.LeaseUUID, ahead)
-	}, func(d *Day, kept apitype.Lease, err error) { d.onExtended(l.LeaseUUID, kept, err) })
+	do(&s.events, func(ctx context.Context) (apitype.Lease, error) {
+		return s.extended(ctx, l.LeaseUUID, ahead)
+	}, func(kept apitype.Lease, err error) { s.onExtended(l.LeaseUUID, kept, err) })
 }
 
 // extended asks the service to keep a lease from now on; ahead is whether its call is shown, nil for as
 // before.
-func (d *Day) extended(ctx context.Context, id apitype.UUID, ahead *bool) (apitype.Lease, error) {
-	return apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}))
+func (s *leases) extended(ctx context.Context, id apitype.UUID, ahead *bool) (apitype.Lease, error) {
+	return apiclient.Decoded(s.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}))
 }
 
-func (d *Day) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
-	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.LeaseUUID == id })
+func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
+	i := slices.IndexFunc(s.held, func(l lease) bool { return l.LeaseUUID == id })
 	switch {
 	case i < 0:
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		l := d.leases.held[i]
-		d.endLease(id)
-		if d.IsOn(l.CallUUID) {
-			d.failOf(ofCall(l.CallUUID), "the lease of "+CallName(l.call)+" has ended: another agent may call, too")
+		l := s.held[i]
+		s.endLease(id)
+		if s.day.IsOn(l.CallUUID) {
+			s.failOf(ofCall(l.CallUUID), "the lease of "+CallName(l.call)+" has ended: another agent may call, too")
 		}
 	case err != nil:
-		d.failRead("cannot keep the lease", err)
+		s.day.failRead("cannot keep the lease", err)
 	default:
-		d.over("cannot keep the lease")
-		l := &d.leases.held[i]
-		l.ExpiresAt, l.Ahead, l.extended = kept.ExpiresAt, kept.Ahead, d.Now()
+		s.over("cannot keep the lease")
+		l := &s.held[i]
+		l.ExpiresAt, l.Ahead, l.extended = kept.ExpiresAt, kept.Ahead, s.Now()
 	}
 }
 
@@ -461,7 +467,7 @@ func (d *Day) End() {
 	group.Wait()
 	d.leases.held = nil
 	d.leaveScreen()
-	if keep := d.keepHistory(); keep != nil {
+	if keep := d.queue.keepHistory(); keep != nil {
 		_ = keep() // The next start walks all calls.
 	}
 }

@@ -83,7 +83,7 @@ func (f *floor) agent(dir string) *agent {
 		f.t.Fatal(err)
 	}
 	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
-	a.Sender = box.Sender(client, outbox.SenderOptions{})
+	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a
 }
@@ -156,10 +156,10 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	var other apitype.Call
 	made.Decode(&other)
 	first.perform(first.Next())
-	first.SetResult("reached")
+	first.Form.SetResult("reached")
 	first.perform(first.CompleteCall())
 	f.Clock.Advance(6 * time.Second)
-	if _, err := first.Sender.SendDue(t.Context()); err != nil {
+	if _, err := first.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.Clock.Advance(10 * time.Minute)
@@ -173,14 +173,14 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 		t.Fatalf("got %+v, want the donor's other call", second.Call)
 	}
 	warned := func() bool {
-		return slices.ContainsFunc(second.Warnings(*second.Call), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
+		return slices.ContainsFunc(second.Card.Warnings(*second.Call), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
 	}
 	if !warned() {
-		t.Errorf("got %q, want that the donor was reached", second.Warnings(*second.Call))
+		t.Errorf("got %q, want that the donor was reached", second.Card.Warnings(*second.Call))
 	}
 	f.Clock.Advance(4 * time.Hour)
 	if warned() {
-		t.Errorf("four hours later: got %q", second.Warnings(*second.Call))
+		t.Errorf("four hours later: got %q", second.Card.Warnings(*second.Call))
 	}
 }
 
@@ -403,16 +403,16 @@ func TestSleepMakesAllOld(t *testing.T) {
 		t.Error("got what is shown for current after an hour of sleep")
 	}
 	a.perform(events)
-	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
-		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.HolderText(), said)
+	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.Card.HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
+		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.Card.HolderText(), said)
 	}
 	b.perform(b.Skip())
 	for range 2 {
 		f.Clock.Advance(15 * time.Second)
 		a.perform(a.Poll())
 	}
-	if a.HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
-		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.HolderText(), b.Call)
+	if a.Card.HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
+		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.Card.HolderText(), b.Call)
 	}
 }
 
@@ -443,16 +443,16 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	first := a.Call.UUID
 	for range 3 {
 		f.Clock.Advance(time.Second)
-		a.SetResult("reached")
+		a.Form.SetResult("reached")
 		a.perform(a.CompleteCall())
 	}
 	agents, err := apiclient.Decoded(a.Client.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{}))
 	if err != nil || len(agents.Agents) != 1 || agents.Agents[0].Taken != 4 || *agents.Agents[0].CallUUID != a.Call.UUID {
 		t.Errorf("got %+v %v, want four calls shown, the last of them on the screen", agents, err)
 	}
-	for !a.IsOn(first) && a.CanUndo() {
+	for !a.IsOn(first) && a.Changes.CanUndo() {
 		a.perform(a.Undo())
-		a.Written()
+		a.Changes.Written()
 	}
 	if shown, ahead := leases(); !a.IsOn(first) || shown+ahead != 2 {
 		t.Errorf("got %+v on the desk and %d leases, want the first call, and two", a.Call, shown+ahead)
@@ -462,7 +462,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 // sendHeld sends what the agent has done, once it is no longer held.
 func (a *agent) sendHeld() {
 	a.f.t.Helper()
-	a.Written()
+	a.Changes.Written()
 	a.f.Clock.Advance(6 * time.Second)
 	var told []outbox.Event
 	sender := a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
@@ -470,6 +470,6 @@ func (a *agent) sendHeld() {
 		a.f.t.Fatal(err)
 	}
 	for _, e := range told {
-		a.perform(a.Receive(desk.Told(e)))
+		a.perform(a.Receive(a.Told(e)))
 	}
 }

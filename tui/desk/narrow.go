@@ -16,12 +16,12 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 		return d.take()
 	}
 	d.Filter = filter
-	if l := d.ahead(); l != nil {
-		d.releaseLease(l.CallUUID)
+	if l := d.leases.ahead(); l != nil {
+		d.leases.releaseLease(l.CallUUID)
 	}
 	d.leases.none, d.leases.upcoming, d.NoneLeft = false, nil, false
 	if d.leases.usable {
-		d.readQueue()
+		d.leases.readQueue()
 	}
 	d.serve()
 	return d.take()
@@ -79,9 +79,9 @@ func (d *Day) knownLanguages() []string {
 
 // isNarrowedOut reports whether a call of a service without a queue is none that the agent
 // takes. A person without a language matches all of them, as in a queue.
-func (d *Day) isNarrowedOut(c Candidate) bool {
-	return len(d.Filter.Types) > 0 && !slices.Contains(d.Filter.Types, c.Type) ||
-		len(d.Filter.Languages) > 0 && c.language != "" && !slices.Contains(d.Filter.Languages, c.language)
+func (q *queue) isNarrowedOut(c Candidate) bool {
+	return len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
+		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 
 // Toggled is a list with a value more, or without it.

@@ -28,8 +28,8 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 	a.Guard.Press("n", false, false, f.Clock.Now())
 	a.perform(a.Next())
 	want := "this number was called 35 min ago on another call, less than 4 hours"
-	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Warnings(*a.Call), want) {
-		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Warnings(*a.Call))
+	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Card.Warnings(*a.Call), want) {
+		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Card.Warnings(*a.Call))
 	}
 }
 
@@ -41,22 +41,22 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
 	call := f.calls[2]
 	first.perform(first.Take(call))
-	if first.HolderText() != "" {
-		t.Errorf("first: got %q, want no other agent", first.HolderText())
+	if first.Card.HolderText() != "" {
+		t.Errorf("first: got %q, want no other agent", first.Card.HolderText())
 	}
 	leases, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
 	if err != nil || !slices.ContainsFunc(leases.Leases, func(l apitype.Lease) bool { return l.CallUUID == call }) {
 		t.Fatalf("got %+v %v, want a lease of the call that was opened", leases, err)
 	}
 	second.perform(second.Take(call))
-	if warnings := second.Warnings(*second.Call); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
+	if warnings := second.Card.Warnings(*second.Call); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
 		t.Errorf("second: got %q, want that another agent has the donor", warnings)
 	}
 	first.perform(first.Next())
 	third := f.agent(t.TempDir())
 	third.perform(third.Take(call))
-	if third.HolderText() != "" {
-		t.Errorf("third: got %q, want the donor free again", third.HolderText())
+	if third.Card.HolderText() != "" {
+		t.Errorf("third: got %q, want the donor free again", third.Card.HolderText())
 	}
 	// What was skipped comes back, and its lease with it; the desk says so.
 	third.perform(third.Skip())

@@ -71,7 +71,7 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
 	s.TellJoined(func(r desk.Result) { s.results = append(s.results, r) })
-	s.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, desk.Told(e)) }})
+	s.Changes.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
 }
 
 func (s *scattered) note(events []desk.Event) {
@@ -121,10 +121,10 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	id := s.Call.UUID
 	switch s.random.IntN(10) {
 	case 9:
-		for _, f := range s.Fixes() {
+		for _, f := range s.Form.Fixes() {
 			if f.Key == "name/lastName" {
 				s.named[id] = fmt.Sprintf("n%d-%s.", s.random.IntN(1000), id)
-				if wrong := s.Correct(f, s.named[id]); wrong != "" {
+				if wrong := s.Form.Correct(f, s.named[id]); wrong != "" {
 					s.f.t.Fatal(wrong)
 				}
 			}
@@ -132,15 +132,15 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	case 0, 1, 2:
 		word := fmt.Sprintf("w%d-%s.", len(s.words[id]), id)
 		s.words[id] = append(s.words[id], word)
-		s.SetNotes(s.Form.Notes + word)
+		s.Form.SetNotes(s.Form.Notes + word)
 	case 3, 4:
 		code := []string{"reached", "refused"}[s.random.IntN(2)]
-		if s.SetResult(code); s.WhyNotComplete() == "" {
+		if s.Form.SetResult(code); s.Form.WhyNotComplete() == "" {
 			s.chosen[id] = append(s.chosen[id], code)
 			s.note(s.CompleteCall())
 		}
 	case 5:
-		if s.Ended() == "" {
+		if s.Form.Ended() == "" {
 			s.rung[id]++
 			s.note(s.NotReached())
 		}
@@ -149,7 +149,7 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	case 7:
 		s.note(s.Later(s.f.Clock.Now().Add(time.Hour), s.random.IntN(2) == 0))
 	case 8:
-		if mayUndo && s.CanUndo() {
+		if mayUndo && s.Changes.CanUndo() {
 			s.note(s.Undo())
 		} else if mayTake {
 			s.note(s.Take(s.f.calls[s.random.IntN(len(s.f.calls))]))
@@ -164,8 +164,8 @@ func (s *scattered) beside() {
 		if s.random.IntN(4) > 0 {
 			return
 		}
-		s.Written()
-		if err := s.Autosave.Flush(); err != nil {
+		s.Changes.Written()
+		if err := s.Changes.Autosave.Flush(); err != nil {
 			s.f.t.Fatal(err)
 		}
 		s.End()
@@ -175,11 +175,11 @@ func (s *scattered) beside() {
 		s.note(s.Poll())
 	case 1:
 		s.f.Clock.Advance(time.Duration(s.random.IntN(4000)) * time.Millisecond)
-		s.Release()
+		s.Changes.Release()
 	case 2:
-		_, _ = s.Sender.SendDue(s.f.t.Context())
+		_, _ = s.Changes.Sender.SendDue(s.f.t.Context())
 	case 3:
-		if err := s.Autosave.Flush(); err != nil {
+		if err := s.Changes.Autosave.Flush(); err != nil {
 			s.f.t.Fatal(err)
 		}
 	}
@@ -194,15 +194,15 @@ func (s *scattered) settle() {
 			}
 		}
 		s.f.Clock.Advance(time.Minute)
-		s.Release()
-		if report, err := s.Sender.SendDue(s.f.t.Context()); err != nil || report.Err != nil {
+		s.Changes.Release()
+		if report, err := s.Changes.Sender.SendDue(s.f.t.Context()); err != nil || report.Err != nil {
 			s.f.t.Fatal(err, report.Err)
 		}
 		if len(s.results) == 0 && round > 1 {
 			break
 		}
 	}
-	if err := s.Autosave.Flush(); err != nil {
+	if err := s.Changes.Autosave.Flush(); err != nil {
 		s.f.t.Fatal(err)
 	}
 }

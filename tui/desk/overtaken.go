@@ -28,90 +28,91 @@ type conflict struct {
 
 // Overtaken returns the detail that the agent is asked about next, and whose it is: Was is recorded now,
 // Is is the correction. A refused update comes before the call on the desk.
-func (d *Day) Overtaken() (whose string, f Fix, asks bool) {
-	if d.conflict != nil {
-		return d.conflict.name, d.conflict.fixes[0], true
+func (e *Form) Overtaken() (whose string, f Fix, asks bool) {
+	if e.conflict != nil {
+		return e.conflict.name, e.conflict.fixes[0], true
 	}
-	for _, f := range d.Corrected() {
-		if recorded, known := d.Form.Recorded[f.Key]; known && recorded != f.Was {
-			return d.Name(), f, true
+	for _, f := range e.Corrected() {
+		if recorded, known := e.Recorded[f.Key]; known && recorded != f.Was {
+			return e.day.Name(), f, true
 		}
 	}
 	return "", Fix{}, false
 }
 
 // HasConflict reports whether the agent is to be asked about a refused update.
-func (d *Day) HasConflict() bool { return d.conflict != nil }
+func (e *Form) HasConflict() bool { return e.conflict != nil }
 
 // LeaveConflict leaves a refused update in the outbox as it is.
-func (d *Day) LeaveConflict() { d.conflict = nil }
+func (e *Form) LeaveConflict() { e.conflict = nil }
 
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or what is recorded.
-func (d *Day) Keep(f Fix, ours bool) []Event {
-	switch c := d.conflict; {
+func (e *Form) Keep(f Fix, ours bool) []Event {
+	switch c := e.conflict; {
 	case c != nil:
 		if !ours {
 			c.theirs = append(c.theirs, strings.ReplaceAll(f.Key, "/", "."))
 		}
 		if c.fixes = c.fixes[1:]; len(c.fixes) == 0 {
-			d.conflict = nil
-			return d.resolve(*c)
+			e.conflict = nil
+			return e.resolve(*c)
 		}
 	case ours:
-		d.Form.correct(f.Key, f.Is, f.Was)
-		d.autosave()
+		e.correct(f.Key, f.Is, f.Was)
+		e.autosave()
 	default:
-		d.Uncorrect(f)
+		e.Uncorrect(f)
 	}
-	return d.take()
+	return e.take()
 }
 
 // resolve sends what is left of a refused update over what the agent was shown.
-func (d *Day) resolve(c conflict) []Event {
-	d.over(c.entry.ID)
-	d.onDisk(func(context.Context) (any, error) {
+func (e *Form) resolve(c conflict) []Event {
+	e.over(c.entry.ID)
+	e.day.Changes.onDisk(func(context.Context) (any, error) {
 		change := c.entry.Change().Without(c.theirs)
 		if change.Body == nil {
-			return nil, d.Outbox.Drop(c.entry.ID)
+			return nil, e.Outbox.Drop(c.entry.ID)
 		}
 		change.Seen, change.Revision = apiclient.SeenOf(change, c.record), ""
-		return nil, d.Outbox.Amend(c.entry.ID, change)
+		return nil, e.Outbox.Amend(c.entry.ID, change)
 	})
-	return d.take()
+	return e.take()
 }
 
 // offerConflict offers to ask about an update that was refused because its details are overtaken.
-func (d *Day) offerConflict(e outbox.Event) {
-	if e.Outcome == outbox.OutcomeRejected && len(e.Entry.Fields) > 0 {
-		d.offer(arrival{text: d.entryName(e.Entry) + " was not sent, the record has changed", does: "asks which value stays", run: func() { d.readConflict(e.Entry) }})
+func (e *Form) offerConflict(told outbox.Event) {
+	if told.Outcome == outbox.OutcomeRejected && len(told.Entry.Fields) > 0 {
+		text := e.day.Changes.entryName(told.Entry) + " was not sent, the record has changed"
+		e.day.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { e.readConflict(told.Entry) }})
 	}
 }
 
 // AskConflict asks about a refused update whose details are overtaken.
-func (d *Day) AskConflict(e outbox.Entry) []Event {
-	d.readConflict(e)
-	return d.take()
+func (e *Form) AskConflict(entry outbox.Entry) []Event {
+	e.readConflict(entry)
+	return e.take()
 }
 
 // readConflict reads the record of a refused update as it is now.
-func (d *Day) readConflict(e outbox.Entry) {
-	do(&d.events, func(ctx context.Context) (conflict, error) {
-		c := conflict{entry: e}
+func (e *Form) readConflict(entry outbox.Entry) {
+	do(&e.events, func(ctx context.Context) (conflict, error) {
+		c := conflict{entry: entry}
 		var call apitype.Call
-		if e.Op == apiclient.OpUpdatePledge {
-			record, err := d.Client.Pledges.Get(ctx, e.UUID)
+		if entry.Op == apiclient.OpUpdatePledge {
+			record, err := e.Client.Pledges.Get(ctx, entry.UUID)
 			pledge, err := apiclient.Decoded(record, err)
 			c.record, call.PledgeCase, call.Person = record.Raw, apitype.Embed(pledge), apitype.Embed(apitype.Person{})
 			return c.with(call), err
 		}
-		record, err := d.Client.Persons.Get(ctx, e.UUID)
+		record, err := e.Client.Persons.Get(ctx, entry.UUID)
 		person, err := apiclient.Decoded(record, err)
 		c.record, call.Person = record.Raw, apitype.Embed(person)
 		return c.with(call), err
-	}, func(d *Day, c conflict, err error) {
-		if d.isRead("cannot read what was changed elsewhere", err) {
-			c.name = d.entryName(e)
-			d.conflict = &c
+	}, func(c conflict, err error) {
+		if e.day.isRead("cannot read what was changed elsewhere", err) {
+			c.name = e.day.Changes.entryName(entry)
+			e.conflict = &c
 		}
 	})
 }

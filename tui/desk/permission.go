@@ -16,7 +16,7 @@ type permissions struct {
 
 // operation is what sends the correction of a detail.
 func (f Fix) operation() string {
-	if f.kind.ofPledge() {
+	if f.ofPledge {
 		return apiclient.OpUpdatePledge
 	}
 	return apiclient.OpUpdatePerson
@@ -24,30 +24,30 @@ func (f Fix) operation() string {
 
 // RefusedCorrections are those that the account may not make: a result that is sent with them
 // would be held back by their refusal.
-func (d *Day) RefusedCorrections() []Fix {
-	return slices.DeleteFunc(d.Corrected(), func(f Fix) bool { return !d.permissions.refused[f.operation()] })
+func (e *Form) RefusedCorrections() []Fix {
+	return slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return !e.permissions.refused[f.operation()] })
 }
 
 // LearnPermissions asks whether the account may make the corrections, each kind once, before
 // the agent relies on it.
-func (d *Day) LearnPermissions() []Event { return d.learnFor(d.Corrected()) }
+func (e *Form) LearnPermissions() []Event { return e.learnFor(e.Corrected()) }
 
 // LearnFixes is LearnPermissions for every detail that may be corrected.
-func (d *Day) LearnFixes() []Event {
-	return d.learnFor(slices.DeleteFunc(d.Fixes(), func(f Fix) bool { return f.Why != "" }))
+func (e *Form) LearnFixes() []Event {
+	return e.learnFor(slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return f.Why != "" }))
 }
 
-func (d *Day) learnFor(fixes []Fix) []Event {
+func (e *Form) learnFor(fixes []Fix) []Event {
 	for _, f := range fixes {
-		if op := f.operation(); !d.permissions.asked[op] {
-			d.permissions.asked[op] = true
+		if op := f.operation(); !e.permissions.asked[op] {
+			e.permissions.asked[op] = true
 			// Where it cannot be known the first refusal tells.
-			do(&d.events, func(ctx context.Context) (bool, error) { return isRefused(ctx, d.Client, op) }, func(d *Day, refused bool, _ error) {
-				d.permissions.refused[op] = d.permissions.refused[op] || refused
+			do(&e.events, func(ctx context.Context) (bool, error) { return isRefused(ctx, e.Client, op) }, func(refused bool, _ error) {
+				e.permissions.refused[op] = e.permissions.refused[op] || refused
 			})
 		}
 	}
-	return d.take()
+	return e.take()
 }
 
 // isRefused asks a service that has our extensions for an empty update of a record that
@@ -69,15 +69,15 @@ func isRefused(ctx context.Context, client *apiclient.Client, op string) (bool, 
 }
 
 // learnRefusal takes in that a correction was forbidden.
-func (d *Day) learnRefusal(e outbox.Event) {
-	if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
-		d.permissions.refused[e.Entry.Op] = true
+func (e *Form) learnRefusal(told outbox.Event) {
+	if told.Outcome == outbox.OutcomeRejected && apiclient.KindOf(told.Err) == apiclient.KindForbidden {
+		e.permissions.refused[told.Entry.Op] = true
 	}
 }
 
 // CompleteAlone is CompleteCall without the corrections that the account may not make.
 func (d *Day) CompleteAlone() []Event {
-	for _, f := range d.RefusedCorrections() {
+	for _, f := range d.Form.RefusedCorrections() {
 		d.Form.leave(f.Key)
 	}
 	return d.CompleteCall()

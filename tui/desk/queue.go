@@ -58,6 +58,8 @@ type PassedOver struct {
 // queue has the requested calls, the oldest first. The interface has no filter for a
 // call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
+	*base
+	day        *Day
 	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
 	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
@@ -357,8 +359,8 @@ func sameNumber(a, b [2]string) bool {
 	return false
 }
 
-// offers are the candidates that pass what the list tells, in order, up to limit.
-func (q *queue) offers(now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
+// allowed returns the candidates that pass what the list tells, in order, up to limit.
+func (q *queue) allowed(now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
 	var found []Candidate
 	for _, c := range q.candidates {
 		if q.dismissed[c.ID] || q.against(c, now, maxAttempts) != "" || isLeftOut(c) {
@@ -371,15 +373,15 @@ func (q *queue) offers(now time.Time, maxAttempts, limit int, isLeftOut func(Can
 	return found
 }
 
-// spread are the offers for one agent of a service without a queue: see Spread.
-func (q *queue) spread(agent string, now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
-	found := q.offers(now, maxAttempts, max(limit, spreadOver), isLeftOut)
+// offers spreads what is allowed over the agents of a service without a queue: see Spread.
+func (q *queue) offers(limit int) []Candidate {
+	found := q.allowed(q.Now(), q.MaxAttempts, max(limit, spreadOver), q.isLeftOut)
 	ids := make([]apitype.UUID, len(found))
 	byID := make(map[apitype.UUID]Candidate, len(found))
 	for i, c := range found {
 		ids[i], byID[c.ID] = c.ID, c
 	}
-	for i, id := range Spread(agent, ids) {
+	for i, id := range Spread(q.day.leases.agent().String(), ids) {
 		found[i] = byID[id]
 	}
 	return found[:min(len(found), limit)]

@@ -14,40 +14,39 @@ import (
 )
 
 // walk reads on in the queue, unless enough of it is there.
-func (d *Day) walk() {
-	if !d.leases.asked || d.leases.usable || d.queue.walking || d.queue.ended {
+func (q *queue) walk() {
+	if !q.day.leases.asked || q.day.leases.usable || q.walking || q.ended {
 		return
 	}
-	d.queue.walking = true
-	from := d.queue.position
-	do(&d.events, func(ctx context.Context) (walked, error) { return walkPage(ctx, d.Client, from) }, (*Day).onWalked)
+	q.walking = true
+	from := q.position
+	do(&q.events, func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
 }
 
-func (d *Day) onWalked(w walked, err error) {
-	d.queue.walking = false
-	if !d.isRead("cannot read the calls", err) {
+func (q *queue) onWalked(w walked, err error) {
+	q.walking = false
+	if !q.day.isRead("cannot read the calls", err) {
 		return
 	}
-	d.queue.add(w)
-	if len(d.Offers(queueEnough)) < queueEnough {
-		d.walk()
+	q.add(w)
+	if len(q.offers(queueEnough)) < queueEnough {
+		q.walk()
 	}
-	d.serve()
+	q.day.serve()
 }
 
 // readOlder reads what lies before the part of the history in which the walk began.
-func (d *Day) readOlder() {
-	q := d.queue
+func (q *queue) readOlder() {
 	if len(q.older) == 0 || q.readsOlder {
 		return
 	}
 	q.readsOlder = true
 	parts, at := q.older, q.position
-	do(&d.events, func(ctx context.Context) (calls []listed, _ error) {
+	do(&q.events, func(ctx context.Context) (calls []listed, _ error) {
 		for _, part := range parts {
 			at.cursor, at.span = "", part
 			for more := true; more; {
-				page, err := walkPage(ctx, d.Client, at)
+				page, err := walkPage(ctx, q.Client, at)
 				if err != nil {
 					return nil, err
 				}
@@ -56,64 +55,95 @@ func (d *Day) readOlder() {
 			}
 		}
 		return calls, nil
-	}, (*Day).onOlder)
+	}, q.onOlder)
 }
 
-func (d *Day) onOlder(calls []listed, err error) {
-	d.queue.readsOlder = false
-	if !d.isRead("cannot read the calls", err) {
+func (q *queue) onOlder(calls []listed, err error) {
+	q.readsOlder = false
+	if !q.day.isRead("cannot read the calls", err) {
 		return
 	}
-	d.queue.older = nil
+	q.older = nil
 	for _, call := range calls {
-		d.queue.take(call)
+		q.take(call)
 	}
-	d.serve()
+	q.day.serve()
+}
+
+// serve gives the waiting agent a call, if one was prefetched.
+func (q *queue) serve() {
+	d := q.day
+	if !d.leases.asked {
+		return
+	}
+	if !q.isInOrder() {
+		q.walk()
+		return
+	}
+	if !d.mayServe() {
+		q.prefetch() // A call comes with its draft, or typing would write over that.
+		q.readOlder()
+		return
+	}
+	offers := q.offers(1)
+	if len(offers) == 0 {
+		d.NoneLeft = q.isDone()
+		q.readOlder()
+		q.walk()
+		return
+	}
+	call, prefetched := q.prefetched[offers[0].ID]
+	if !prefetched {
+		q.prefetch()
+		return
+	}
+	d.present(call)
+	q.readOlder()
+}
+
+func (q *queue) isDone() bool {
+	return q.isWhole() && !q.walking && !q.changesMissed && len(q.offers(1)) == 0
 }
 
 // prefetch reads the next calls before they are asked for.
-func (d *Day) prefetch() {
-	if d.leases.usable {
-		d.serveLease()
-		return
-	}
-	for _, c := range d.Offers(queuePrefetch + 1) {
-		if _, have := d.queue.prefetched[c.ID]; have || d.queue.fetching[c.ID] || d.IsOn(c.ID) {
+func (q *queue) prefetch() {
+	for _, c := range q.offers(queuePrefetch + 1) {
+		if _, have := q.prefetched[c.ID]; have || q.fetching[c.ID] || q.day.IsOn(c.ID) {
 			continue
 		}
-		if len(d.queue.fetching) >= queuePrefetch {
+		if len(q.fetching) >= queuePrefetch {
 			break
 		}
-		d.queue.fetching[c.ID] = true
-		do(&d.events, func(ctx context.Context) (apitype.Call, error) {
-			return apiclient.Decoded(d.Client.Calls.Get(ctx, c.ID))
-		}, func(d *Day, call apitype.Call, err error) { d.onPrefetched(c.ID, call, err) })
+		q.fetching[c.ID] = true
+		do(&q.events, func(ctx context.Context) (apitype.Call, error) {
+			return apiclient.Decoded(q.Client.Calls.Get(ctx, c.ID))
+		}, func(call apitype.Call, err error) { q.onPrefetched(c.ID, call, err) })
 	}
 }
 
-func (d *Day) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
-	delete(d.queue.fetching, id)
+func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
+	delete(q.fetching, id)
 	if err != nil {
 		switch {
 		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
-			d.queue.pass(id, "it cannot be read: "+err.Error())
-			d.serve()
+			q.pass(id, "it cannot be read: "+err.Error())
+			q.day.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			d.failRead("cannot read call "+ShortID(id), err)
-			d.queue.drop(id)
-			d.serve()
+			q.day.failRead("cannot read call "+ShortID(id), err)
+			q.drop(id)
+			q.day.serve()
 		default:
-			d.failRead("cannot read call "+ShortID(id), err)
+			q.day.failRead("cannot read call "+ShortID(id), err)
 		}
 		return
 	}
-	d.queue.learn(call)
-	if reason := d.against(call); reason != "" {
-		d.queue.pass(id, reason)
+	q.learn(call)
+	if reason := q.day.against(call); reason != "" {
+		q.pass(id, reason)
 	} else {
-		d.queue.prefetched[id] = call
+		q.prefetched[id] = call
 	}
-	d.serve()
+	q.day.serve()
 }
 
 // claims are the readings under way that are to keep a call from the agent's other terminals.
@@ -126,10 +156,10 @@ type claims struct {
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
-	seq, user := d.seq, d.user()
+	seq, user := d.seq, d.leases.agent()
 	// A call that another agent had, or whose lease has ended, may be free again.
-	leases := d.leases.usable && d.leaseOf(id) == nil && !d.isIdle()
-	held := d.leaseOf(id) != nil || d.claimed == id
+	leases := d.leases.usable && d.leases.leaseOf(id) == nil && !d.isIdle()
+	held := d.leases.leaseOf(id) != nil || d.claimed == id
 	if !held {
 		d.claimed = id
 		own := d.claiming[id]
@@ -143,7 +173,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		}
 		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
 		if leases {
-			if read.lease, read.holder = d.leaseOpened(ctx, id, user); read.lease != nil {
+			if read.lease, read.holder = d.leases.leaseOpened(ctx, id, user); read.lease != nil {
 				note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
 			}
 		}
@@ -156,40 +186,40 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
-	}, (*Day).onReread)
+	}, d.onReread)
 }
 
 // leaseOpened leases a call that was opened, not taken; holder is the user who has its donor. Where
 // the lease cannot be had for another reason, the call is worked on without one.
-func (d *Day) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder) {
+func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder) {
 	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int(leaseTime / time.Second))}
-	answer, err := apiclient.Decoded(d.Client.Queue.Lease(ctx, id, request))
+	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, id, request))
 	if held, isHeld := errors.AsType[*apiclient.LeaseHeldError](err); isHeld {
 		return nil, &held.Holder
 	}
 	if err != nil {
 		return nil, nil
 	}
-	return &lease{Lease: answer, call: answer.Call.Value(), extended: d.Now()}, nil
+	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil
 }
 
 // onLeased keeps the lease of a call that was opened, or gives it back where the call was left
 // meanwhile.
-func (d *Day) onLeased(read callRead) {
+func (s *leases) onLeased(read callRead) {
 	if read.lease == nil {
 		return
 	}
-	if d.leaseOf(read.id) == nil {
-		d.leases.held = append(d.leases.held, *read.lease)
+	if s.leaseOf(read.id) == nil {
+		s.held = append(s.held, *read.lease)
 	}
-	if d.claimed != read.id {
-		d.releaseLease(read.id)
+	if s.day.claimed != read.id {
+		s.releaseLease(read.id)
 	}
 }
 
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
-	d.onLeased(read)
+	d.leases.onLeased(read)
 	if read.seq == d.stale {
 		d.stale = 0
 	}
@@ -227,7 +257,7 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 		return true
 	case read.elsewhere:
 		d.queue.pass(read.id, "open in another terminal of yours")
-		d.replaceStale(d.Name()+" is open in another terminal of yours", read.asked)
+		d.Gate.replaceStale(d.Name()+" is open in another terminal of yours", read.asked)
 		return true
 	}
 	return false
@@ -247,17 +277,17 @@ func (d *Day) onRead(read callRead, err error) {
 		if d.Call == nil {
 			d.fail(text, nil)
 		} else {
-			d.replaceStale(text, read.asked)
+			d.Gate.replaceStale(text, read.asked)
 		}
 		return
 	case err != nil:
 		d.failRead("cannot read call "+ShortID(read.id), err)
 		return
 	}
-	d.NoteConnection(nil)
+	d.Changes.NoteConnection(nil)
 	d.queue.learn(read.call)
 	if d.Call == nil {
-		d.admit(arrival{asked: d.askedAt, run: func() { d.show(read) }})
+		d.Gate.admit(arrival{asked: d.Gate.askedAt, run: func() { d.show(read) }})
 		return
 	}
 	d.show(read)
@@ -271,35 +301,35 @@ func (d *Day) show(read callRead) {
 	before := d.Call
 	d.Call, d.Checked, d.Taking = &read.call, true, false
 	if read.holder != nil || read.lease != nil {
-		d.holder = read.holder
+		d.Card.holder = read.holder
 	}
-	d.pickScript()
+	d.Card.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())
 	}
-	if before == nil || d.Draft().IsEmpty() {
-		d.openForm(read.id, read.draft)
+	if before == nil || d.Form.Draft().IsEmpty() {
+		d.Form.openForm(read.id, read.draft)
 	}
 	d.compare(before, read.asked)
-	d.prefetch()
+	d.source().prefetch()
 }
 
 // compare says what somebody else has done to the call on the desk since it was listed.
 func (d *Day) compare(before *apitype.Call, asked int) {
-	if before == nil || d.isPending(d.Call.UUID) {
+	if before == nil || d.Changes.isPending(d.Call.UUID) {
 		return
 	}
 	switch now := d.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
 		text := fmt.Sprintf("%s is %s: another agent was faster", d.Name(), now.Status)
-		if d.HasDraft() {
+		if d.Form.HasDraft() {
 			d.failOf(ofCall(now.UUID), text+"; what you typed stays here")
 			return
 		}
 		d.queue.pass(now.UUID, "")
 		d.remember(now.UUID, d.Name(), "ended by another agent", FateEnded)
-		d.releaseLease(now.UUID)
-		d.replaceStale(text, asked)
+		d.leases.releaseLease(now.UUID)
+		d.Gate.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
@@ -317,7 +347,7 @@ func (d *Day) Poll() []Event {
 		return d.take()
 	}
 	if d.leases.usable {
-		d.tend()
+		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
 			return d.take()
@@ -330,11 +360,11 @@ func (d *Day) Poll() []Event {
 	}
 	switch turn := d.polls / 2 % 3; {
 	case d.leases.usable && turn == 1:
-		d.readUpcoming()
+		d.leases.readUpcoming()
 	case d.leases.usable && turn == 2:
-		d.readState()
+		d.leases.readState()
 	default:
-		d.readNews()
+		d.queue.readNews()
 	}
 	return d.take()
 }
@@ -342,43 +372,43 @@ func (d *Day) Poll() []Event {
 // readAll asks for everything at once: what has changed, the queue, and the next call where the
 // agent waits for one.
 func (d *Day) readAll() {
-	d.readNews()
+	d.queue.readNews()
 	if !d.leases.asked {
 		d.discover()
 		return
 	}
 	d.leases.none = false
 	if d.leases.usable {
-		d.readQueue()
+		d.leases.readQueue()
 	}
 	d.serve()
 }
 
 // readNews asks for what has changed, unless the walk of all calls brings it.
-func (d *Day) readNews() {
-	if d.leases.asked && (!d.queue.walking || d.queue.ended) {
-		d.readChanges()
+func (q *queue) readNews() {
+	if q.day.leases.asked && (!q.walking || q.ended) {
+		q.readChanges()
 	}
 }
 
 // readChanges asks for the changes since the last ones that are known.
-func (d *Day) readChanges() {
-	until := apitype.NewTime(d.Now())
-	options := apitype.CallListOptions{UpdatedAfter: new(d.AsOf(d.queue.since))}
-	if !d.queue.bare {
+func (q *queue) readChanges() {
+	until := apitype.NewTime(q.Now())
+	options := apitype.CallListOptions{UpdatedAfter: new(q.day.Changes.AsOf(q.since))}
+	if !q.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}
-	do(&d.events, func(ctx context.Context) (calls []apitype.Call, _ error) {
-		for call, err := range apiclient.Readable(d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}), d.Client.Omit) {
+	do(&q.events, func(ctx context.Context) (calls []apitype.Call, _ error) {
+		for call, err := range apiclient.Readable(q.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}), q.Client.Omit) {
 			if err != nil {
 				return nil, err
 			}
 			calls = append(calls, call)
 		}
 		return calls, nil
-	}, func(d *Day, calls []apitype.Call, err error) {
-		if d.isRead("cannot read what has changed", err) {
-			d.onChanges(calls, until)
+	}, func(calls []apitype.Call, err error) {
+		if q.day.isRead("cannot read what has changed", err) {
+			q.onChanges(calls, until)
 		}
 	})
 }
@@ -402,46 +432,46 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 }
 
 // onChanges takes changes in without moving what the agent looks at.
-func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
-	d.queue.since, d.queue.changesMissed = until, false
-	d.queue.forgetReached(d.Now())
+func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
+	q.since, q.changesMissed = until, false
+	q.forgetReached(q.Now())
 	for _, call := range calls {
-		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
-			d.sayOf(call.UUID, "%s was changed by another agent: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
-			d.Call.Status, d.Call.AttemptsCount, d.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
+		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
+			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
+			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
 			if !call.Attempts.IsZero() {
-				d.Call.Attempts = call.Attempts
+				q.day.Call.Attempts = call.Attempts
 			}
 		}
-		if prefetched, have := d.queue.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
-			delete(d.queue.prefetched, call.UUID)
+		if prefetched, have := q.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
+			delete(q.prefetched, call.UUID)
 		}
-		d.queue.learn(call)
+		q.learn(call)
 	}
-	if len(calls) >= MostChanges && !d.leases.usable {
-		d.queue.rewalk()
-		d.walk()
+	if len(calls) >= MostChanges && !q.day.leases.usable {
+		q.rewalk()
+		q.walk()
 	}
-	d.keepHistoryIfDue()
-	d.serve()
+	q.keepHistoryIfDue()
+	q.day.serve()
 }
 
 // onOutcome counts what the service has accepted, and reads the call again where it is
 // on the desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
-		if l := d.leaseOf(e.Entry.UUID); l != nil && l.done {
-			d.endLease(l.LeaseUUID) // The change has ended it: the call may be on the desk again.
+		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && l.done {
+			d.leases.endLease(l.LeaseUUID) // The change has ended it: the call may be on the desk again.
 		}
 		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
-			d.onDeferred(e.Entry)
+			d.leases.onDeferred(e.Entry)
 		}
 	}
 	switch {
 	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
 		opened := d.opening
 		d.opening = apitype.UUID{}
-		d.admit(arrival{asked: d.openedAt, text: "the new call is there", run: func() { d.takeCall(opened) }})
+		d.Gate.admit(arrival{asked: d.openedAt, text: "the new call is there", run: func() { d.takeCall(opened) }})
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID, unasked)
 	case d.Wanted && d.Offline == "":

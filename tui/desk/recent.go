@@ -48,7 +48,7 @@ func (d *Day) remember(call apitype.UUID, name, what string, fate Fate) {
 
 // HeldFor is how long the work on a call can still be taken back.
 func (d *Day) HeldFor(r Recent) time.Duration {
-	for _, h := range d.Held {
+	for _, h := range d.Changes.Held {
 		if h.id == r.entry && h.id != "" {
 			return h.Until.Sub(d.Now())
 		}

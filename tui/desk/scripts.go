@@ -78,29 +78,29 @@ func readScriptFiles(folder string, texts map[string]string) error {
 }
 
 // onScripts takes the scripts in.
-func (d *Day) onScripts(scripts map[string][]string, err error) {
-	d.scripts = scripts
+func (k *Card) onScripts(scripts map[string][]string, err error) {
+	k.scripts = scripts
 	if err != nil {
-		d.fail("cannot read the scripts", err)
+		k.fail("cannot read the scripts", err)
 	}
-	d.pickScript()
+	k.pickScript()
 }
 
 // pickScript chooses the script for the call, and fills in what it says of the donor.
-func (d *Day) pickScript() {
-	d.Script = nil
-	if d.Call == nil {
+func (k *Card) pickScript() {
+	k.Script = nil
+	if k.day.Call == nil {
 		return
 	}
-	language := strings.ToLower(Value(d.Call.Person.Value().Language))
+	language := strings.ToLower(Value(k.day.Call.Person.Value().Language))
 	for _, suffix := range []string{"." + language, ""} {
-		if script, found := d.scripts[string(d.Call.Type)+suffix]; found {
-			if pledge := d.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && d.Call.Type != apitype.CallWinback {
-				d.Script = append(d.Script, "> The pledge is "+PledgeWords(pledge.Status)+": nothing is collected, whatever the script says.", "")
+		if script, found := k.scripts[string(k.day.Call.Type)+suffix]; found {
+			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && k.day.Call.Type != apitype.CallWinback {
+				k.Script = append(k.Script, "> The pledge is "+PledgeWords(pledge.Status)+": nothing is collected, whatever the script says.", "")
 			}
 			for _, line := range script {
-				filled, _ := fillScript(line, d.Call, strings.TrimPrefix(suffix, "."))
-				d.Script = append(d.Script, filled)
+				filled, _ := fillScript(line, k.day.Call, strings.TrimPrefix(suffix, "."))
+				k.Script = append(k.Script, filled)
 			}
 			return
 		}

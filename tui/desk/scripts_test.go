@@ -28,13 +28,13 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		t.Errorf("got %v, want the field named", err)
 	}
 	d := newDay()
-	d.scripts = scripts
+	d.Card.scripts = scripts
 	person := apitype.Person{FirstName: new("Anna"), Language: new("NL")}
 	pledge := apitype.Pledge{DonationAmount: apitype.Cents(123450), DonationInterval: "half-yearly", OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})}
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
-	d.pickScript()
+	d.Card.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
-	if diff := cmp.Diff(want, d.Script); diff != "" {
+	if diff := cmp.Diff(want, d.Card.Script); diff != "" {
 		t.Errorf("script (-want +got):\n%s", diff)
 	}
 	// Of a pledge that has ended nothing is collected: the script says so first, but for a donor who is
@@ -51,16 +51,16 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		{apitype.CallHappy, apitype.PledgeActive, "Dag Anna", "gives"},
 		{apitype.CallWinback, apitype.PledgeCancelled, "Hello Anna", "gave"},
 	} {
-		d.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
+		d.Card.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
 		pledge.Status = ended.status
 		d.Call = &apitype.Call{Type: ended.kind, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
-		if d.pickScript(); !strings.Contains(d.Script[0], ended.says) || GivesWord(ended.status) != ended.gives {
-			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, d.Script[0], GivesWord(ended.status), ended.says, ended.gives)
+		if d.Card.pickScript(); !strings.Contains(d.Card.Script[0], ended.says) || GivesWord(ended.status) != ended.gives {
+			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, d.Card.Script[0], GivesWord(ended.status), ended.says, ended.gives)
 		}
 	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
-	d.pickScript()
-	if diff := cmp.Diff([]string{"Hello …, …"}, d.Script); diff != "" {
+	d.Card.pickScript()
+	if diff := cmp.Diff([]string{"Hello …, …"}, d.Card.Script); diff != "" {
 		t.Errorf("nothing known (-want +got):\n%s", diff)
 	}
 }

@@ -28,7 +28,7 @@ func (d *Day) readCodes() {
 		return apiclient.Rows(page, func(call apitype.Call) seenResult {
 			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
 		}), err
-	}, func(d *Day, codes []seenResult, err error) {
+	}, func(codes []seenResult, err error) {
 		if !d.isRead("cannot read the results", err) {
 			return
 		}
@@ -44,21 +44,21 @@ func (d *Day) HasQueue() bool { return d.leases.usable }
 // QueueState is what the service counts, nil where it does not or has not yet.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
 
-// upcoming are the calls that come next: what was taken, then the queue as the service has it.
-func (d *Day) upcoming(limit int) []Candidate {
+// offers are the calls that come next: what was taken, then the queue as the service has it.
+func (s *leases) offers(limit int) []Candidate {
 	var next []Candidate
-	if l := d.ahead(); l != nil {
+	if l := s.ahead(); l != nil {
 		c := newListed(l.call).Candidate
 		c.Due = l.DueAt != nil
 		next = append(next, c)
 	}
 	due := 0
-	if d.leases.state != nil {
-		due = d.leases.state.Due
+	if s.state != nil {
+		due = s.state.Due
 	}
-	for i, c := range d.leases.upcoming {
+	for i, c := range s.upcoming {
 		c.Due = i < due // They come first.
-		if len(next) < limit && d.leaseOf(c.ID) == nil && !d.isPending(c.ID) && !d.IsOn(c.ID) {
+		if len(next) < limit && s.leaseOf(c.ID) == nil && !s.day.Changes.isPending(c.ID) && !s.day.IsOn(c.ID) {
 			next = append(next, c)
 		}
 	}
@@ -66,40 +66,40 @@ func (d *Day) upcoming(limit int) []Candidate {
 }
 
 // readQueue asks for the queue as the service has it.
-func (d *Day) readQueue() {
-	d.readUpcoming()
-	d.readState()
+func (s *leases) readQueue() {
+	s.readUpcoming()
+	s.readState()
 }
 
 // queueOptions are whose queue it is.
-func (d *Day) queueOptions() apitype.QueueOptions {
-	return apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
+func (s *leases) queueOptions() apitype.QueueOptions {
+	return apitype.QueueOptions{QueueFilter: s.Filter, UserUUID: new(s.agent())}
 }
 
-func (d *Day) readUpcoming() {
-	options := apitype.QueueCallListOptions{QueueOptions: d.queueOptions(), First: new(queueShown)}
-	do(&d.events, func(ctx context.Context) ([]Candidate, error) {
-		page, err := d.Client.Queue.Calls.List(ctx, options)
+func (s *leases) readUpcoming() {
+	options := apitype.QueueCallListOptions{QueueOptions: s.queueOptions(), First: new(queueShown)}
+	do(&s.events, func(ctx context.Context) ([]Candidate, error) {
+		page, err := s.Client.Queue.Calls.List(ctx, options)
 		return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
-	}, (*Day).onUpcoming)
+	}, s.onUpcoming)
 }
 
-func (d *Day) readState() {
-	options, takes := d.queueOptions(), d.leases.takes
-	do(&d.events, func(ctx context.Context) (apitype.QueueState, error) {
-		return apiclient.Decoded(d.Client.Queue.State(ctx, options))
-	}, func(d *Day, state apitype.QueueState, err error) {
-		d.onState(state, err)
-		if takes != d.leases.takes {
-			d.countTaken()
+func (s *leases) readState() {
+	options, takes := s.queueOptions(), s.takes
+	do(&s.events, func(ctx context.Context) (apitype.QueueState, error) {
+		return apiclient.Decoded(s.Client.Queue.State(ctx, options))
+	}, func(state apitype.QueueState, err error) {
+		s.onState(state, err)
+		if takes != s.takes {
+			s.countTaken()
 		}
 	})
 }
 
 // countTaken leaves out of a count what was taken since. A take counts only so far.
-func (d *Day) countTaken() {
-	if d.leases.state != nil && d.leases.waiting < apitype.MaxWaiting {
-		d.leases.state.Waiting = d.leases.waiting
+func (s *leases) countTaken() {
+	if s.state != nil && s.waiting < apitype.MaxWaiting {
+		s.state.Waiting = s.waiting
 	}
 }
 
@@ -107,48 +107,48 @@ func (d *Day) countTaken() {
 // poll.
 func (d *Day) Tick() []Event {
 	d.wake()
-	d.warnOfEnd()
-	d.Release()
-	d.admitWaiting()
+	d.leases.warnOfEnd()
+	d.Changes.Release()
+	d.Gate.admitWaiting()
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
-		d.readState()
+		d.leases.readState()
 	}
 	return d.take()
 }
 
-func (d *Day) onUpcoming(calls []Candidate, err error) {
-	if !d.isRead("cannot read the queue", err) {
+func (s *leases) onUpcoming(calls []Candidate, err error) {
+	if !s.day.isRead("cannot read the queue", err) {
 		return
 	}
-	d.leases.upcoming = calls
+	s.upcoming = calls
 	if len(calls) > 0 {
-		d.leases.none = false
+		s.none = false
 	}
-	d.serve()
+	s.day.serve()
 }
 
-func (d *Day) onState(state apitype.QueueState, err error) {
-	if !d.isRead("cannot read the queue", err) {
+func (s *leases) onState(state apitype.QueueState, err error) {
+	if !s.day.isRead("cannot read the queue", err) {
 		return
 	}
-	before := d.leases.state
-	d.leases.state = &state
+	before := s.state
+	s.state = &state
 	if state.Due > 0 && (before == nil || state.Due > before.Due) {
-		d.callbackDue()
+		s.callbackDue()
 	}
-	d.serve()
+	s.day.serve()
 }
 
 // callbackDue says that a donor is to be rung now who was put off. The call that was taken for
 // after this one goes back, so that the donor comes next.
-func (d *Day) callbackDue() {
-	d.leases.none = false
-	if l := d.ahead(); l != nil {
+func (s *leases) callbackDue() {
+	s.none = false
+	if l := s.ahead(); l != nil {
 		if l.DueAt != nil {
 			return
 		}
-		d.releaseLease(l.CallUUID)
+		s.releaseLease(l.CallUUID)
 	}
-	d.sayf("a callback is due: it comes next")
+	s.sayf("a callback is due: it comes next")
 }

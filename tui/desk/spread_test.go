@@ -115,7 +115,7 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 		q.take(newListed(waits))
 		q.take(newListed(other)) // As the walk of all calls brings it.
 		offered := func(now time.Time) bool {
-			return slices.ContainsFunc(q.offers(now, 0, 10, func(Candidate) bool { return false }), func(c Candidate) bool { return c.ID == waits.UUID })
+			return slices.ContainsFunc(q.allowed(now, 0, 10, func(Candidate) bool { return false }), func(c Candidate) bool { return c.ID == waits.UUID })
 		}
 		if offered(morning) || !offered(morning.Add(3*time.Hour)) {
 			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then", name, offered(morning), offered(morning.Add(3*time.Hour)))

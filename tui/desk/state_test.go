@@ -58,7 +58,7 @@ func TestLeasesThatAreExtended(t *testing.T) {
 		d.leases.held = []lease{
 			{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: on}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(2)}, call: requested(2)},
 		}
-		d.onExtended(callID(test.lease), apitype.Lease{ExpiresAt: until}, test.err)
+		d.leases.onExtended(callID(test.lease), apitype.Lease{ExpiresAt: until}, test.err)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" || len(d.leases.held) != test.held {
 			t.Errorf("%s: %d held, want %d (-want +got):\n%s", test.name, len(d.leases.held), test.held, diff)
@@ -100,15 +100,15 @@ func TestLeasesThatAreTended(t *testing.T) {
 			if test.isHeld {
 				h := Held{}
 				h.UUID = callID(1)
-				d.Held = []Held{h}
+				d.Changes.Held = []Held{h}
 			}
 			if test.isPending {
-				d.Entries = []outbox.Entry{pending(callID(1), outbox.StateQueued)}
+				d.Changes.Entries = []outbox.Entry{pending(callID(1), outbox.StateQueued)}
 			}
 			return d
 		}
 		d := desk()
-		d.tend()
+		d.leases.tend()
 		if _, jobs := said(d); jobs != test.jobs || len(d.leases.held) != test.held {
 			t.Errorf("%s: got %d requests and %d held, want %d and %d", test.name, jobs, len(d.leases.held), test.jobs, test.held)
 		}
@@ -122,8 +122,8 @@ func TestLeasesThatAreTended(t *testing.T) {
 		}
 	}
 	d := at(morning)
-	d.Entries = []outbox.Entry{pending(callID(1), outbox.StateRejected)}
-	if d.isPending(callID(1)) || d.Unsent() != 0 {
+	d.Changes.Entries = []outbox.Entry{pending(callID(1), outbox.StateRejected)}
+	if d.Changes.isPending(callID(1)) || d.Changes.Unsent() != 0 {
 		t.Error("a change that was refused was taken for one that waits")
 	}
 }
@@ -142,17 +142,17 @@ func TestWhatATakeBrings(t *testing.T) {
 	if _, jobs := said(d); jobs != 0 {
 		t.Errorf("got %d requests while one is under way, want none", jobs)
 	}
-	d.onTaken(taken{}, errNotTaken)
+	d.leases.onTaken(taken{}, errNotTaken)
 	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot take the next call: 422 no"}) || d.leases.request != request {
 		t.Errorf("got %q and another request, want it said, and asked for under the same uuid", texts)
 	}
 	d.leases.state = &apitype.QueueState{Waiting: 9}
-	d.onTaken(taken{waiting: 1000}, nil)
+	d.leases.onTaken(taken{waiting: 1000}, nil)
 	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() || !d.IsDone() {
 		t.Errorf("got %+v, want that none is left", d.leases)
 	}
 	due := apitype.NewTime(morning)
-	d.onTaken(taken{waiting: 999, nextDueAt: &due, leases: []lease{{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: requested(1)}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(1)}}}}, nil)
+	d.leases.onTaken(taken{waiting: 999, nextDueAt: &due, leases: []lease{{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: requested(1)}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(1)}}}}, nil)
 	if len(d.leases.held) != 1 || d.leases.held[0].LeaseUUID != callID(11) || d.leases.state.Waiting != 999 || d.IsDone() || d.leases.nextDueAt != &due {
 		t.Errorf("got %+v, want the call once, and what waits", d.leases)
 	}
@@ -178,7 +178,7 @@ func TestUpcomingCalls(t *testing.T) {
 	for _, n := range []int{1, 9, 2, 3, 4} {
 		d.leases.upcoming = append(d.leases.upcoming, Candidate{ID: callID(n)})
 	}
-	d.Entries = []outbox.Entry{pending(callID(3), outbox.StateQueued)}
+	d.Changes.Entries = []outbox.Entry{pending(callID(3), outbox.StateQueued)}
 	for limit, want := range map[int]string{0: "", 1: "1!", 2: "1! 2", 3: "1! 2 4", 4: "1! 2 4"} {
 		var got []string
 		for _, c := range d.Offers(limit) {
@@ -224,23 +224,23 @@ func TestCallbackThatComesDue(t *testing.T) {
 		if test.isIt {
 			d.leases.held[0].DueAt = new(apitype.NewTime(morning))
 		}
-		d.onState(apitype.QueueState{Due: test.now}, nil)
+		d.leases.onState(apitype.QueueState{Due: test.now}, nil)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" || len(d.leases.held) != test.held || d.QueueState().Due != test.now || d.leases.none != (test.now <= max(test.before, 0)) {
 			t.Errorf("%s: %d held, none %t (-want +got):\n%s", test.name, len(d.leases.held), d.leases.none, diff)
 		}
-		d.onState(apitype.QueueState{}, errNotTaken)
-		d.onUpcoming(nil, errNotTaken)
+		d.leases.onState(apitype.QueueState{}, errNotTaken)
+		d.leases.onUpcoming(nil, errNotTaken)
 		if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the queue: 422 no", "!!cannot read the queue: 422 no"}) || d.QueueState().Due != test.now {
 			t.Errorf("%s: got %q, want it said, and the count as it was", test.name, texts)
 		}
 	}
 	d := at(morning)
 	d.leases.none = true
-	if d.onUpcoming(nil, nil); !d.leases.none {
+	if d.leases.onUpcoming(nil, nil); !d.leases.none {
 		t.Error("an empty queue was taken for one with calls")
 	}
-	if d.onUpcoming([]Candidate{{}}, nil); d.leases.none {
+	if d.leases.onUpcoming([]Candidate{{}}, nil); d.leases.none {
 		t.Error("a queue with a call was taken for an empty one")
 	}
 	d.leases.nextDueAt = new(apitype.NewTime(morning.Add(time.Millisecond)))
@@ -300,7 +300,7 @@ func TestCallsThatAreRead(t *testing.T) {
 			notes = "from the disk"
 		}
 		if test.isPending {
-			d.Entries = []outbox.Entry{pending(callID(1), outbox.StateQueued)}
+			d.Changes.Entries = []outbox.Entry{pending(callID(1), outbox.StateQueued)}
 		}
 		test.read.id = callID(1)
 		d.Taking = true
@@ -344,7 +344,7 @@ func TestCallsThatAreReadAhead(t *testing.T) {
 		d := at(morning)
 		d.queue.learn(requested(1))
 		d.queue.fetching[callID(1)] = true
-		d.onPrefetched(callID(1), test.call, test.err)
+		d.queue.onPrefetched(callID(1), test.call, test.err)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
@@ -364,11 +364,11 @@ func TestCallsThatAreReadAhead(t *testing.T) {
 	}
 	d.queue.prefetched[callID(5)] = requested(5)
 	d.queue.ended = true
-	d.prefetch()
+	d.source().prefetch()
 	if _, jobs := said(d); jobs != 3 || len(d.queue.fetching) != 3 {
 		t.Errorf("got %d requests, want three calls read ahead", jobs)
 	}
-	d.prefetch()
+	d.source().prefetch()
 	if _, jobs := said(d); jobs != 0 {
 		t.Errorf("got %d requests more, want none", jobs)
 	}
@@ -402,11 +402,11 @@ func TestChangesOfOthers(t *testing.T) {
 		d.Call, d.Checked = &on, test.checked
 		d.queue.ended, d.leases.asked = true, true
 		if test.pending {
-			d.Entries = []outbox.Entry{pending(callID(1), outbox.StateSending)}
+			d.Changes.Entries = []outbox.Entry{pending(callID(1), outbox.StateSending)}
 		}
 		d.queue.prefetched[callID(1)], d.queue.prefetched[callID(2)] = requested(1), requested(2)
 		d.queue.changesMissed = true
-		d.onChanges([]apitype.Call{test.change}, later)
+		d.queue.onChanges([]apitype.Call{test.change}, later)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.since != later {
 			t.Errorf("%s: %d attempts, want %d (-want +got):\n%s", test.name, d.Call.AttemptsCount, test.attempts, diff)
@@ -421,7 +421,7 @@ func TestChangesOfOthers(t *testing.T) {
 	for n, again := range map[int]bool{MostChanges - 1: false, MostChanges: true} {
 		d := at(morning)
 		d.queue.ended, d.leases.asked = true, true
-		if d.onChanges(make([]apitype.Call, n), later); d.queue.walking != again {
+		if d.queue.onChanges(make([]apitype.Call, n), later); d.queue.walking != again {
 			t.Errorf("%d changes: got all calls read anew %t, want %t", n, d.queue.walking, again)
 		}
 	}
@@ -490,7 +490,7 @@ func TestRecentCalls(t *testing.T) {
 	if len(d.Recent) != 9 || d.Recent[0].entry != "e10" || d.Recent[1].entry != "e8" || d.Recent[2].entry != "" {
 		t.Fatalf("got %+v, want what was saved, and not what was not", d.Recent)
 	}
-	d.Held = []Held{{id: "e8", Until: morning.Add(3 * time.Second)}}
+	d.Changes.Held = []Held{{id: "e8", Until: morning.Add(3 * time.Second)}}
 	if got := d.HeldFor(d.Recent[1]); got != 3*time.Second || d.HeldFor(d.Recent[0]) != 0 {
 		t.Errorf("got %v, want the time that it can be taken back", got)
 	}
@@ -542,7 +542,7 @@ func TestQueueOfCalls(t *testing.T) {
 	}
 	none := func(Candidate) bool { return false }
 	offered := func(limit, most int, isLeftOut func(Candidate) bool) (ids string) {
-		for _, c := range q.offers(morning, most, limit, isLeftOut) {
+		for _, c := range q.allowed(morning, most, limit, isLeftOut) {
 			ids += fmt.Sprint(c.ID[1])
 		}
 		return ids

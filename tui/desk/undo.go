@@ -15,20 +15,20 @@ func (c *Changes) CanUndo() bool { return len(c.Held) > 0 || c.saving > 0 }
 // holdReturn lets the agent come back to the call on the desk, while a change would be held. The
 // uuid is that of the call whose creation takes its place; zero for none.
 func (d *Day) holdReturn(label string, created apitype.UUID) {
-	h := Held{Change: Change{Label: label}, Until: d.Now().Add(holdTime), created: created, back: func(*Day) {}}
+	h := Held{Change: Change{Label: label}, Until: d.Now().Add(holdTime), created: created, back: func() {}}
 	if d.Call != nil {
 		id := d.Call.UUID
-		h.back = func(d *Day) {
+		h.back = func() {
 			d.queue.dismissed[id] = false
 			d.takeCall(id)
 		}
 	}
-	d.Held = append(d.Held, h)
+	d.Changes.Held = append(d.Changes.Held, h)
 }
 
 // Undo takes the latest change back, with those of one burst, the latest first.
 func (d *Day) Undo() []Event {
-	d.undoAsked = d.Guard.presses
+	d.Changes.undoAsked = d.Guard.presses
 	return d.Changes.undoLatest()
 }
 
@@ -70,7 +70,7 @@ func (c *Changes) undo() {
 		}
 		c.inOrder(func() Result {
 			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
-			return func(d *Day) { d.onRecalled(r) }
+			return func() { c.day.onRecalled(r) }
 		})
 	}
 }
@@ -112,7 +112,7 @@ var errKnownThere = errors.New("the service has the new call: it stays open ther
 
 // onRecalled hears that a held change was taken back, and puts its call on the desk again.
 func (d *Day) onRecalled(r recalled) {
-	d.readOutbox()
+	d.Changes.readOutbox()
 	if r.err != nil {
 		d.fail("cannot undo "+r.change.Label, r.err)
 	}
@@ -124,13 +124,13 @@ func (d *Day) onRecalled(r recalled) {
 		if d.opening == r.change.created {
 			d.opening = apitype.UUID{}
 		}
-		d.admit(arrival{asked: r.asked, text: label, run: func() { back(d) }})
+		d.Gate.admit(arrival{asked: r.asked, text: label, run: func() { back() }})
 		return
 	}
 	if r.err != nil {
 		return
 	}
-	d.Batch.isTakenBack(r.change.id)
+	d.Changes.Batch.isTakenBack(r.change.id)
 	d.forgetRecent(r.change.id)
 	if r.burst > 1 {
 		d.sayf("taken back: %d changes", r.burst)
@@ -138,6 +138,6 @@ func (d *Day) onRecalled(r recalled) {
 		d.sayf("%s", label)
 	}
 	if r.change.from != nil {
-		d.admit(arrival{asked: r.asked, text: label, run: func() { d.restore(r.change.Change) }})
+		d.Gate.admit(arrival{asked: r.asked, text: label, run: func() { d.restore(r.change.Change) }})
 	}
 }

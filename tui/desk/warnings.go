@@ -31,15 +31,15 @@ func (d *Day) against(call apitype.Call) string {
 }
 
 // Warnings are what an agent should know before dialling.
-func (d *Day) Warnings(call apitype.Call) []string {
+func (k *Card) Warnings(call apitype.Call) []string {
 	var found []string
 	add := func(text string) {
 		if text != "" {
 			found = append(found, text)
 		}
 	}
-	if d.IsOn(call.UUID) {
-		add(d.HolderText())
+	if k.day.IsOn(call.UUID) {
+		add(k.HolderText())
 	}
 	if call.Status != apitype.CallRequested {
 		add("this call is " + string(call.Status))
@@ -49,15 +49,15 @@ func (d *Day) Warnings(call apitype.Call) []string {
 		add(reasonOptedOut)
 	}
 	if p != nil {
-		add(d.Hours.Against(d.Now(), p.Address.Value().Country))
+		add(k.Hours.Against(k.Now(), p.Address.Value().Country))
 	}
 	lately := len(found)
-	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
-	add(d.queue.reachedReason(call.UUID, call.PersonUUID, d.Now()))
-	if l := d.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && d.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
-		add("this number was called " + durationText(d.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
+	add(attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.MaxAttempts))
+	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID, k.Now()))
+	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
+		add("this number was called " + durationText(k.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
 	}
-	ofPerson, ofNumber := d.otherOpenCalls(call)
+	ofPerson, ofNumber := k.otherOpenCalls(call)
 	if ofPerson > 0 {
 		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
 	}
@@ -72,17 +72,17 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	if p == nil {
 		return append(found, "the person is not shown to this account")
 	}
-	add(d.languageWarning(Value(p.Language)))
+	add(k.languageWarning(Value(p.Language)))
 	return append(found, qualityWarnings(p.QualityResult.Pointer())...)
 }
 
 // otherOpenCalls counts the requested calls of the same person and of the same number,
 // as far as they are known: those of the queue and those of the pledge.
-func (d *Day) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
-	ofPerson, ofNumber = d.queue.others(call)
+func (k *Card) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
+	ofPerson, ofNumber = k.day.queue.others(call)
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		for _, other := range pledge.Calls.Value() {
-			if other.Status == apitype.CallRequested && other.UUID != call.UUID && d.queue.index(other.UUID) < 0 {
+			if other.Status == apitype.CallRequested && other.UUID != call.UUID && k.day.queue.index(other.UUID) < 0 {
 				ofPerson++
 			}
 		}
@@ -91,13 +91,13 @@ func (d *Day) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 }
 
 // languageWarning says that a person speaks none of the agent's languages.
-func (d *Day) languageWarning(language string) string {
+func (k *Card) languageWarning(language string) string {
 	language = strings.ToLower(language)
-	if language == "" || len(d.Languages) == 0 || slices.Contains(d.Languages, language) {
+	if language == "" || len(k.Languages) == 0 || slices.Contains(k.Languages, language) {
 		return ""
 	}
 	var yours []string
-	for _, own := range d.Languages {
+	for _, own := range k.Languages {
 		yours = append(yours, render.Language(own))
 	}
 	return fmt.Sprintf("speaks %s; you: %s", render.Language(language), strings.Join(yours, ", "))
@@ -144,16 +144,16 @@ func qualityWarnings(q *apitype.QualityResult) []string {
 func IsLow(gate apitype.GateResult) bool { return gate.Percentage.Float64() < lowQuality }
 
 // HolderText says which other user has the donor on the desk, and since when; "" where none has.
-func (d *Day) HolderText() string {
-	if d.holder == nil {
+func (k *Card) HolderText() string {
+	if k.holder == nil {
 		return ""
 	}
-	name := Value(d.holder.Name)
+	name := Value(k.holder.Name)
 	if name == "" {
-		name = d.Agents[d.holder.UserUUID]
+		name = k.Agents[k.holder.UserUUID]
 	}
 	if name == "" {
 		name = "another agent"
 	}
-	return name + " has this donor on the screen since " + d.holder.TakenAt.In(d.Now().Location()).Format("15:04")
+	return name + " has this donor on the screen since " + k.holder.TakenAt.In(k.Now().Location()).Format("15:04")
 }

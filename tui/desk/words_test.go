@@ -54,7 +54,7 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		{3, 4, "4 tries so far"},
 	} {
 		d.MaxAttempts = test.most
-		if got := d.Tries(apitype.Call{AttemptsCount: test.attempts}); got != test.want {
+		if got := d.Card.Tries(apitype.Call{AttemptsCount: test.attempts}); got != test.want {
 			t.Errorf("%d of %d: got %q, want %q", test.attempts, test.most, got, test.want)
 		}
 	}
@@ -62,11 +62,11 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		{Year: 1980, Month: 11, Day: 20}: "46 years", {Year: 1980, Month: 11, Day: 21}: "45 years", {Year: 1980, Month: 11, Day: 19}: "46 years",
 		{Year: 2025, Month: 11, Day: 20}: "1 year",
 	} {
-		if diff := cmp.Diff([]string{"Dutch", want}, d.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})); diff != "" {
+		if diff := cmp.Diff([]string{"Dutch", want}, d.Card.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})); diff != "" {
 			t.Errorf("born %s (-want +got):\n%s", day, diff)
 		}
 	}
-	if got := d.About(apitype.Person{}); len(got) != 0 {
+	if got := d.Card.About(apitype.Person{}); len(got) != 0 {
 		t.Errorf("got %q of nobody, want nothing", got)
 	}
 	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
@@ -122,7 +122,7 @@ func TestToWhomAPledgeGives(t *testing.T) {
 		"since 1 March 2026, won in the street":                             pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("street")) }),
 		"since 1 March 2026, won by telephone":                              pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("telephone")) }),
 	} {
-		if got := d.GivesTo(p); got != want {
+		if got := d.Card.GivesTo(p); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -164,11 +164,11 @@ func TestContacts(t *testing.T) {
 		"12 November, happy call: expired", "11 November, happy call: cancelled", "31 October, happy call: still open",
 		"24 January, not reached", "23 January 2026, happy call: reached, 8\n\"was glad\"",
 	}
-	if diff := cmp.Diff(want, d.Contacts()); diff != "" {
+	if diff := cmp.Diff(want, d.Card.Contacts()); diff != "" {
 		t.Errorf("contacts (-want +got):\n%s", diff)
 	}
 	d.Call = &apitype.Call{}
-	if got := d.Contacts(); len(got) != 0 {
+	if got := d.Card.Contacts(); len(got) != 0 {
 		t.Errorf("got %q of a new call, want nothing", got)
 	}
 }
@@ -202,7 +202,7 @@ func TestWarnings(t *testing.T) {
 		"called 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
 		"speaks French; you: Dutch, German", "low data quality: 59 %", "the street is not there",
 	}
-	if diff := cmp.Diff(want, d.Warnings(all)); diff != "" {
+	if diff := cmp.Diff(want, d.Card.Warnings(all)); diff != "" {
 		t.Errorf("of everything (-want +got):\n%s", diff)
 	}
 	fine := apitype.Person{OptInPhone: new(true), Language: new("DE"), Address: apitype.Embed(apitype.Address{Country: "US"}), QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(60)})}
@@ -217,7 +217,7 @@ func TestWarnings(t *testing.T) {
 		"a pledge dropped":       {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "dropped"})}, []string{"the pledge is dropped"}},
 		"a pledge that is going": {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "active"})}, nil},
 	} {
-		if diff := cmp.Diff(test.want, d.Warnings(test.call)); diff != "" {
+		if diff := cmp.Diff(test.want, d.Card.Warnings(test.call)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -229,7 +229,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	d.Languages = nil
-	if got := d.languageWarning("fr"); got != "" {
+	if got := d.Card.languageWarning("fr"); got != "" {
 		t.Errorf("an agent whose languages are not known: got %q", got)
 	}
 	for d, want := range map[time.Duration]string{
@@ -301,9 +301,9 @@ func TestWhatBecameOfAChange(t *testing.T) {
 		{"the disk", outbox.Event{Outcome: outbox.OutcomeWaiting, Err: io.ErrShortWrite}, nil, []string{"!!nothing is sent: short write"}, false},
 	} {
 		d := at(morning)
-		d.Labels = test.labels
-		d.Held = []Held{{id: "1-a"}, {id: "2-b"}}
-		Told(test.event)(d)
+		d.Changes.Labels = test.labels
+		d.Changes.Held = []Held{{id: "1-a"}, {id: "2-b"}}
+		d.Told(test.event)()
 		got, _ := said(d)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
@@ -315,8 +315,8 @@ func TestWhatBecameOfAChange(t *testing.T) {
 		if test.event.Outcome == outbox.OutcomeAccepted {
 			accepted[apiclient.OpAddAttempt] = 1
 		}
-		if len(d.Held) != held || !maps.Equal(d.Accepted, accepted) || d.permissions.refused[apiclient.OpAddAttempt] != test.refused {
-			t.Errorf("%s: got %d held, accepted %v, refused %v, want %d, %v, %t", test.name, len(d.Held), d.Accepted, d.permissions.refused, held, accepted, test.refused)
+		if len(d.Changes.Held) != held || !maps.Equal(d.Accepted, accepted) || d.Form.permissions.refused[apiclient.OpAddAttempt] != test.refused {
+			t.Errorf("%s: got %d held, accepted %v, refused %v, want %d, %v, %t", test.name, len(d.Changes.Held), d.Accepted, d.Form.permissions.refused, held, accepted, test.refused)
 		}
 	}
 }
@@ -325,26 +325,26 @@ func TestWhatBecameOfAChange(t *testing.T) {
 func TestHeldText(t *testing.T) {
 	t.Parallel()
 	d := at(morning)
-	if got := d.HeldText("u"); got != "" {
+	if got := d.Changes.HeldText("u"); got != "" {
 		t.Errorf("got %q of nothing", got)
 	}
-	d.Held = []Held{{Change: Change{Label: "attempt: Anna"}, Until: morning.Add(4400 * time.Millisecond)}}
-	if got, want := d.HeldText("u"), "attempt: Anna, sent in 4 s, u takes it back"; got != want {
+	d.Changes.Held = []Held{{Change: Change{Label: "attempt: Anna"}, Until: morning.Add(4400 * time.Millisecond)}}
+	if got, want := d.Changes.HeldText("u"), "attempt: Anna, sent in 4 s, u takes it back"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	d.Held = append(d.Held, Held{Change: Change{Label: "cancel: Ben"}, Until: morning.Add(-time.Second)})
+	d.Changes.Held = append(d.Changes.Held, Held{Change: Change{Label: "cancel: Ben"}, Until: morning.Add(-time.Second)})
 	d.Offline = "offline"
-	if got, want := d.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back (2 held)"; got != want {
+	if got, want := d.Changes.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back (2 held)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if d.Release(); len(d.Held) != 2 {
-		t.Errorf("got %d held, want both until the service answers", len(d.Held))
+	if d.Changes.Release(); len(d.Changes.Held) != 2 {
+		t.Errorf("got %d held, want both until the service answers", len(d.Changes.Held))
 	}
 	d.Offline = ""
-	d.Held[1].Until = morning
-	d.Held[0].Until = morning.Add(time.Nanosecond)
-	if d.Release(); len(d.Held) != 1 {
-		t.Errorf("got %d held, want the one whose time is not over", len(d.Held))
+	d.Changes.Held[1].Until = morning
+	d.Changes.Held[0].Until = morning.Add(time.Nanosecond)
+	if d.Changes.Release(); len(d.Changes.Held) != 1 {
+		t.Errorf("got %d held, want the one whose time is not over", len(d.Changes.Held))
 	}
 }
 
@@ -359,9 +359,9 @@ func TestBatch(t *testing.T) {
 	}
 	d := at(morning)
 	changes := []Change{{}, {}, {}, {}, {}}
-	d.SubmitEach("cancel 5 calls", []string{"a", "b", "c", "d", "e"}, changes)
-	d.Written()
-	b := d.Batch
+	d.Changes.SubmitEach("cancel 5 calls", []string{"a", "b", "c", "d", "e"}, changes)
+	d.Changes.Written()
+	b := d.Changes.Batch
 	for i, id := range []string{"1", "2", "3", "4"} {
 		b.isQueued(queued{change: Change{batch: b, index: i}, entry: outbox.Entry{ID: id}})
 	}
@@ -398,14 +398,14 @@ func TestBatch(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	one := at(morning)
-	if one.SubmitEach("cancel", []string{"a"}, []Change{{}}); one.Batch != nil {
+	if one.Changes.SubmitEach("cancel", []string{"a"}, []Change{{}}); one.Changes.Batch != nil {
 		t.Error("one record was taken for several")
 	} else {
-		one.Written()
+		one.Changes.Written()
 	}
 	told := at(morning)
-	told.Batch = &Batch{Label: "mark", Records: []BatchRecord{{entry: "1"}, {entry: "2"}}}
-	told.onSender(outbox.Event{Entry: outbox.Entry{ID: "1"}, Outcome: outbox.OutcomeAccepted})
+	told.Changes.Batch = &Batch{Label: "mark", Records: []BatchRecord{{entry: "1"}, {entry: "2"}}}
+	told.Changes.onSender(outbox.Event{Entry: outbox.Entry{ID: "1"}, Outcome: outbox.OutcomeAccepted})
 	if texts, _ := said(told); !slices.Equal(texts, []string{"!mark: 1 of 2 done^^"}) {
 		t.Errorf("got %q, want how far it has come", texts)
 	}

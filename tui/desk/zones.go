@@ -85,18 +85,18 @@ const zoneTable = "AD Europe/Andorra AE Asia/Dubai AF Asia/Kabul AG America/Anti
 
 // DonorZone is the time zone of the country of the donor on the desk, ours where that is not
 // known.
-func (d *Day) DonorZone() *time.Location {
-	if zone, known := Zone(d.Call.Person.Value().Address.Value().Country); known {
+func (k *Card) DonorZone() *time.Location {
+	if zone, known := Zone(k.day.Call.Person.Value().Address.Value().Country); known {
 		return zone
 	}
-	return d.Now().Location()
+	return k.Now().Location()
 }
 
 // BothTimes is a time as it is for the donor, and for us where that differs.
-func (d *Day) BothTimes(at time.Time) string {
-	there, here := at.In(d.DonorZone()), at.In(d.Now().Location())
+func (k *Card) BothTimes(at time.Time) string {
+	there, here := at.In(k.DonorZone()), at.In(k.Now().Location())
 	layout := "Mon 2 Jan 15:04"
-	if there.Year() != d.Now().In(there.Location()).Year() {
+	if there.Year() != k.Now().In(there.Location()).Year() {
 		layout = "Mon 2 Jan 2006 15:04"
 	}
 	text, ours := there.Format(layout), here.Format("15:04")

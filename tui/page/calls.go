@@ -54,14 +54,14 @@ func (v *Calls) WhyNotWork() string { return v.whyNotOf(KindCall, "only a call c
 // Work takes the call to the desk.
 func (v *Calls) Work() tea.Cmd {
 	ref, _ := v.Target()
-	return v.WorkOn(ref)
+	return v.Host.WorkOn(ref)
 }
 
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
 func (e *Env) callQuery(text string) (query, error) {
 	local := fieldNames(filterFields(apitype.CallSelections()))
-	t, o, err := readFilter(text, e.Now(), apitype.CallFilters(), local...)
+	t, o, err := readFilter(text, e.Day.Now(), apitype.CallFilters(), local...)
 	o.Include = []string{apitype.IncludePerson}
 	var selection apitype.CallSelection
 	if err == nil {
@@ -89,12 +89,12 @@ func (e *Env) callQuery(text string) (query, error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return m.changed(e.Client.Calls.All(ctx, o, mostChanged))
+			return m.changed(e.Day.Client.Calls.All(ctx, o, mostChanged))
 		},
 		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
 			o := o
 			o.Paging = p
-			return e.Client.Calls.List(ctx, o)
+			return e.Day.Client.Calls.List(ctx, o)
 		}),
 	}, nil
 }
@@ -103,9 +103,9 @@ func (e *Env) callQuery(text string) (query, error) {
 func (e *Env) callBulk(rows []Row, sent func()) []Option {
 	t := targetsOf(rows, sent, isOpen)
 	return []Option{
-		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Attempt(id, "attempt: "+name) }),
-		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Cancel(id, "cancel: "+name) }),
-		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Expire(id, "expire: "+name) }),
+		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Attempt(id, "attempt: "+name) }),
+		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Cancel(id, "cancel: "+name) }),
+		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Expire(id, "expire: "+name) }),
 		e.askMark(apitype.EntityCall, targetsOf(rows, sent, nil)),
 	}
 }
@@ -177,7 +177,7 @@ func (f *fields) calls(calls []apitype.Call) {
 	f.head(render.Plural(len(calls), "call", "calls"))
 	for _, c := range calls {
 		text := fmt.Sprintf("%s, %s, requested %s", render.Words(string(c.Type)), c.Status, f.ago(c.RequestedAt.Time))
-		if result := f.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
+		if result := f.Day.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
 			text += ", " + result
 		}
 		f.add("call", text)

@@ -29,7 +29,7 @@ const overdue = 14 * 24 * time.Hour
 // then what is checked. Where the room in lines allows it, they stand apart.
 func (d *Desk) facts(width, room int) []string {
 	switch {
-	case d.layout.Panes == 3 && len(d.Script) == 0:
+	case d.layout.Panes == 3 && len(d.Day.Card.Script) == 0:
 		return apart(d.factSections(width, 0), room) // The contacts have the pane of the script.
 	case width < twoColumns:
 		return apart(d.factSections(width, mostLatest), room)
@@ -44,7 +44,7 @@ func (d *Desk) facts(width, room int) []string {
 
 // factSections are the facts in the order in which they are looked for.
 func (d *Desk) factSections(width, contacts int) [][]string {
-	call := d.Call
+	call := d.Day.Call
 	person := call.Person.Pointer()
 	drawn := func(label string, fields []field) (lines []string) {
 		for i, f := range fields {
@@ -56,7 +56,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		return lines
 	}
 	var left, last, asked, result []field
-	for _, text := range d.Contacts()[:min(len(d.Contacts()), contacts)] {
+	for _, text := range d.Day.Card.Contacts()[:min(len(d.Day.Card.Contacts()), contacts)] {
 		last = append(last, field{text: text})
 	}
 	if notes := desk.Value(call.Notes); notes != "" {
@@ -65,7 +65,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 	if r := call.Result.Pointer(); r != nil {
 		result = d.resultFields(call.Type, *r)
 	}
-	if notes := d.NextNotes(); notes != "" {
+	if notes := d.Day.Form.NextNotes(); notes != "" {
 		left = []field{{text: notes}}
 	}
 	wrap := func(text string) []string { return widget.Wrap(text, width) }
@@ -106,14 +106,14 @@ func apart(sections [][]string, room int) []string {
 
 // headLine is what the call is for, how long it has waited, and how often it was tried.
 func (d *Desk) headLine() string {
-	s, call := d.Styles, d.Call
+	s, call := d.Styles, d.Day.Call
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(render.Words(string(call.Type)))))
-	asked := "asked for " + render.Ago(call.RequestedAt.Time, d.Now())
-	if d.Now().Sub(call.RequestedAt.Time) > overdue {
+	asked := "asked for " + render.Ago(call.RequestedAt.Time, d.Day.Now())
+	if d.Day.Now().Sub(call.RequestedAt.Time) > overdue {
 		asked = s.bold(asked)
 	}
-	text := kind + " · " + asked + " · " + d.Tries(*call)
-	if !d.Checked {
+	text := kind + " · " + asked + " · " + d.Day.Card.Tries(*call)
+	if !d.Day.Checked {
 		text = "checking… · " + text // In front: the line may be cut.
 	}
 	return text
@@ -123,10 +123,10 @@ func (d *Desk) headLine() string {
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	var about []string
 	if p != nil {
-		about = d.About(*p)
+		about = d.Day.Card.About(*p)
 	}
 	name, right := d.name(), Clean(strings.Join(about, " · "))
-	if is := d.CorrectedPerson(); is != nil {
+	if is := d.Day.Form.CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
 	}
 	if room := width - render.Width(right) - 1; render.Width(name) <= room {
@@ -147,15 +147,15 @@ func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 		return nil
 	}
 	var lines []string
-	column, copied, is := numberWidth, false, d.CorrectedPerson()
+	column, copied, is := numberWidth, false, d.Day.Form.CorrectedPerson()
 	for _, n := range desk.Numbers(p) {
-		column = max(column, len(d.Locale.Spoken(n.Digits))+2)
+		column = max(column, len(d.Day.Locale.Spoken(n.Digits))+2)
 	}
 	for _, n := range []struct {
 		kind    string
 		was, is *string
 	}{{"mobile", p.MobilePhoneNumber, is.MobilePhoneNumber}, {"home", p.PhoneNumber, is.PhoneNumber}} {
-		was, is := Clean(d.Locale.Spoken(desk.Value(n.was))), Clean(d.Locale.Spoken(desk.Value(n.is)))
+		was, is := Clean(d.Day.Locale.Spoken(desk.Value(n.was))), Clean(d.Day.Locale.Spoken(desk.Value(n.is)))
 		if was == "" && is == "" {
 			continue
 		}
@@ -163,7 +163,7 @@ func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 		if was != is {
 			line = "    " + d.turned(was, is) + "  " + n.kind
 		}
-		if hint := "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"; was != "" && !copied && render.Width(line+hint) <= width {
+		if hint := "   " + d.Styles.Key(d.Host.KeyOf(ActCopy)) + " copies it"; was != "" && !copied && render.Width(line+hint) <= width {
 			line += hint
 		}
 		copied = copied || was != ""
@@ -181,7 +181,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 		return nil
 	}
 	amount, interval, end := d.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), ""
-	for _, f := range d.Corrected() {
+	for _, f := range d.Day.Form.Corrected() {
 		switch is, _ := apitype.ParseAmount(f.Is); {
 		case f.IsAmount():
 			amount = d.turned(amount, d.euros(is))
@@ -195,7 +195,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
 	}
-	fields := []field{{text: gives}, {text: d.GivesTo(*p)}}
+	fields := []field{{text: gives}, {text: d.Day.Card.GivesTo(*p)}}
 	if end != "" {
 		fields = append(fields, field{text: ansi.Strip(end)})
 	}
@@ -217,7 +217,7 @@ func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
 // historyLines are the contacts in a column of their own.
 func (d *Desk) historyLines(width, most int) []string {
 	var lines []string
-	for _, text := range d.Contacts()[:min(len(d.Contacts()), most)] {
+	for _, text := range d.Day.Card.Contacts()[:min(len(d.Day.Card.Contacts()), most)] {
 		for _, line := range cleanLines(text) {
 			lines = append(lines, widget.Wrap(line, width)...)
 		}
@@ -239,7 +239,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 			fields = append(fields, field{text: text})
 		}
 	}
-	is := d.CorrectedPerson()
+	is := d.Day.Form.CorrectedPerson()
 	turned := func(before, was, now string) {
 		if was != "" || now != "" {
 			add(before + ansi.Strip(d.turned(was, now)))
@@ -249,9 +249,9 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 		if p.DateOfBirth == nil {
 			return ""
 		}
-		return d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")
+		return d.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")
 	}
-	address, hint := ansi.Strip(d.turned(desk.Address(p.Address.Pointer()), desk.Address(is.Address.Pointer()))), "   "+d.KeyOf(ActFix)+" corrects"
+	address, hint := ansi.Strip(d.turned(desk.Address(p.Address.Pointer()), desk.Address(is.Address.Pointer()))), "   "+d.Host.KeyOf(ActFix)+" corrects"
 	if labelWidth+render.Width(address+hint) <= width {
 		address += hint
 	}
@@ -278,10 +278,10 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 }
 
 func (d *Desk) revealHint() string {
-	if d.Revealed {
+	if d.Day.Card.IsRevealed {
 		return ""
 	}
-	return "   " + d.KeyOf(ActReveal) + " shows it"
+	return "   " + d.Host.KeyOf(ActReveal) + " shows it"
 }
 
 // optInSigns are the ways on which a person may be reached, each with its sign.
@@ -297,7 +297,7 @@ func (d *Desk) optInSigns(p apitype.Person) string {
 		}
 	}
 	var parts []string
-	is := desk.OptIns(*d.CorrectedPerson())
+	is := desk.OptIns(*d.Day.Form.CorrectedPerson())
 	for i, o := range desk.OptIns(p) {
 		parts = append(parts, o.Name+" "+ansi.Strip(d.turned(sign(o.In), sign(is[i].In))))
 	}

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -27,7 +26,7 @@ type Desk struct {
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
 
 // Waits implements Waiter.
-func (d *Desk) Waits() bool { return d.IsReading() }
+func (d *Desk) Waits() bool { return d.Day.IsReading() }
 
 // Open implements Page.
 func (d *Desk) Open() tea.Cmd { return nil }
@@ -50,7 +49,7 @@ func (d *Desk) Typing() bool { return d.writing }
 func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	changed, cmd := d.notes.Update(msg)
 	if changed {
-		d.SetNotes(d.notes.Value())
+		d.Day.Form.SetNotes(d.notes.Value())
 	}
 	return cmd
 }
@@ -59,8 +58,8 @@ func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 // waits until the desk is in front and nothing is typed.
 func (d *Desk) Follow(inFront bool) {
 	var id apitype.UUID
-	if d.Call != nil {
-		id = d.Call.UUID
+	if d.Day.Call != nil {
+		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
 		d.shown, d.writing, d.view = id, false, widget.Scroll{}
@@ -68,152 +67,75 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.HasConflict() && d.Dialog == nil && !d.writing {
-		d.askOvertaken(func() tea.Cmd { return nil })
+	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
+		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
+			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
+		}
 		if ask, is := d.Dialog.(*Ask); is {
-			ask.openAt = d.Now().Add(unseen)
+			ask.openAt = d.Day.Now().Add(unseen)
 		}
 	}
-	if d.Caller != nil && d.Dialog == nil && inFront && !d.writing {
-		d.askNewCall(*d.Caller)
-		d.Caller = nil
+	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
+		d.askNewCall(*d.Day.Caller)
+		d.Day.Caller = nil
 	}
-	if d.notes.Value() != d.Form.Notes {
-		d.notes.SetValue(d.Form.Notes)
+	if d.notes.Value() != d.Day.Form.Notes {
+		d.notes.SetValue(d.Day.Form.Notes)
 	}
-}
-
-// WhyNoCall is what speaks against all that is about the call on the desk.
-func (d *Desk) WhyNoCall() string {
-	if d.Call == nil {
-		return "no call on the desk: " + d.KeyOf(ActNext) + " takes the next one"
-	}
-	return ""
 }
 
 // AcceptOrOpen opens what is offered. Where nothing is, it takes the first call, or offers the last
 // ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
-	case d.IsOffered():
-		if why := d.WhyNotAccept(); why != "" {
-			d.Refuse(why)
+	case d.Day.Gate.IsOffered():
+		if why := d.Day.Gate.WhyNotAccept(); why != "" {
+			d.Messages.Refuse(why)
 			return nil
 		}
-		return d.Perform(d.Accept())
-	case len(d.Recent) > 0:
+		return d.Host.Perform(d.Day.Gate.Accept())
+	case len(d.Day.Recent) > 0:
 		return d.AskRecent()
-	case d.Call == nil:
-		return d.Perform(d.Next())
+	case d.Day.Call == nil:
+		return d.Host.Perform(d.Day.Next())
 	default:
-		d.Refuse(d.WhyNoRecent())
+		d.Messages.Refuse(d.WhyNot("last-calls"))
 		return nil
 	}
-}
-
-// WhyNotEnd says why the call cannot be ended.
-func (d *Desk) WhyNotEnd() string {
-	if why := d.WhyNoCall(); why != "" {
-		return why
-	}
-	return d.Ended()
-}
-
-// WhyNotComplete says why the call cannot be completed.
-func (d *Desk) WhyNotComplete() string {
-	if why := d.WhyNoCall(); why != "" {
-		return why
-	}
-	why := d.Day.WhyNotComplete()
-	half, _ := d.HalfAddress()
-	switch {
-	case why != "" && d.Form.Code == "":
-		return why + ": " + d.KeyOf(ActResult)
-	case why != "" && why == half:
-		return why + ": " + d.KeyOf(ActFix)
-	case why != "" && d.Ended() == "":
-		return why + ": " + d.KeyOf(ActNotes)
-	default:
-		return why
-	}
-}
-
-// WhyNoPledge says why there is no pledge to open.
-func (d *Desk) WhyNoPledge() string {
-	if d.Call != nil && d.Call.RelatedCaseUUID == nil {
-		return "the call has no pledge"
-	}
-	return d.WhyNoCall()
-}
-
-// WhyNoDraft says why there is no draft to go on with.
-func (d *Desk) WhyNoDraft() string {
-	if len(d.Drafts) == 0 {
-		return "there is no draft"
-	}
-	return ""
 }
 
 // Refresh implements Page.
-func (d *Desk) Refresh() tea.Cmd { return d.Perform(d.Day.Refresh()) }
+func (d *Desk) Refresh() tea.Cmd { return d.Host.Perform(d.Day.Refresh()) }
 
-// Write gives the keys to the notes.
-func (d *Desk) Write() tea.Cmd {
-	return d.onceWarned(func() tea.Cmd {
-		d.writing = true
-		return nil
-	})
-}
+// Write moves the keys to the notes.
+func (d *Desk) Write() tea.Cmd { return d.onceWarned(func() { d.writing = true }) }
 
 // onceWarned asks once, before work on a donor whom another agent has on the screen.
-func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
-	call, text := d.Call.UUID, d.HolderText()
-	if text == "" || d.warned == call || d.ahead > 0 {
-		return then()
+func (d *Desk) onceWarned(then func()) tea.Cmd {
+	asks := d.Day.Ask.Warned(func() desk.Answer {
+		then()
+		return desk.Answer{}
+	})
+	if asks != nil && d.ahead == 0 {
+		return d.ask(asks, nil)
 	}
-	d.Dialog = &Confirm{Title: "Another agent has this donor", Lines: []string{Clean(text) + ". Go on all the same?"}, Yes: func() tea.Cmd {
-		if d.warned = call; !d.IsOn(call) {
-			return nil
-		}
-		return then()
-	}}
+	then()
 	return nil
 }
 
 // LeaveNotes takes the keys back from the notes.
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
-	d.Autosave.FlushSoon()
-	return nil
-}
-
-// NotReached records an attempt. Where notes were typed it asks where they go.
-func (d *Desk) NotReached() tea.Cmd {
-	if !d.AsksWhereNotes() {
-		return d.Perform(d.Day.NotReached())
-	}
-	call := d.Call.UUID
-	end := func(with func() []desk.Event) func() tea.Cmd {
-		return func() tea.Cmd {
-			if !d.IsOn(call) {
-				return nil // The call went while the question stood.
-			}
-			return d.Perform(with())
-		}
-	}
-	d.Dialog = NewChoice("Not reached: where do your notes go?", "", []Option{
-		{Key: "n", Label: "with the attempt: whoever calls next reads them", Run: end(d.NotReachedWithNote)},
-		{Key: "d", Label: "into a draft: only you see them", Run: end(d.Day.NotReached)},
-	})
+	d.Day.Changes.Autosave.FlushSoon()
 	return nil
 }
 
 // OpenPerson opens the call's person.
-func (d *Desk) OpenPerson() tea.Cmd { return d.Jump(Reference{KindPerson, d.Call.PersonUUID}) }
+func (d *Desk) OpenPerson() tea.Cmd { return d.Host.Jump(Reference{KindPerson, d.Day.Call.PersonUUID}) }
 
 // OpenPledge opens the call's pledge.
 func (d *Desk) OpenPledge() tea.Cmd {
-	return d.Jump(Reference{KindPledge, *d.Call.RelatedCaseUUID})
+	return d.Host.Jump(Reference{KindPledge, *d.Day.Call.RelatedCaseUUID})
 }
 
 // Scroll implements Page.
@@ -222,35 +144,9 @@ func (d *Desk) Scroll(by Step) tea.Cmd {
 	return nil
 }
 
-// AskCancel asks before the call is cancelled.
-func (d *Desk) AskCancel() tea.Cmd {
-	return d.askEnd("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", d.CancelCall)
-}
-
-// AskExpire asks before the call is expired.
-func (d *Desk) AskExpire() tea.Cmd {
-	return d.askEnd("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", d.ExpireCall)
-}
-
-// askEnd asks before a call is ended without a result, and says what it means for the donor.
-func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
-	call := d.Call
-	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Now()) + "?", means}
-	if d.HasDraft() {
-		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
-	}
-	d.Dialog = &Confirm{Title: title + " the call", Lines: lines, Yes: func() tea.Cmd {
-		if !d.IsOn(call.UUID) {
-			return nil // The call went while the question stood.
-		}
-		return d.Perform(end())
-	}}
-	return nil
-}
-
 // CopyNumber copies the number to dial, or offers what else there is.
 func (d *Desk) CopyNumber() tea.Cmd {
-	if all := desk.Numbers(d.Call.Person.Pointer()); len(all) > 0 {
+	if all := desk.Numbers(d.Day.Call.Person.Pointer()); len(all) > 0 {
 		return copyText(all[0].Kind+" number", all[0].Digits)
 	}
 	return d.AskCopy()
@@ -259,22 +155,8 @@ func (d *Desk) CopyNumber() tea.Cmd {
 // AskCopy offers what an agent copies of a call.
 func (d *Desk) AskCopy() tea.Cmd {
 	var options []Option
-	add := func(what, text string) {
-		if text != "" {
-			options = append(options, Option{Label: what + "  " + Clean(text), Run: func() tea.Cmd { return copyText(what, text) }})
-		}
-	}
-	p := d.Call.Person.Pointer()
-	for _, n := range desk.Numbers(p) {
-		add(n.Kind, n.Digits)
-	}
-	if p != nil {
-		add("e-mail", desk.Value(p.Email))
-	}
-	add("call", d.Call.UUID.String())
-	add("person", d.Call.PersonUUID.String())
-	if d.Call.RelatedCaseUUID != nil {
-		add("pledge", d.Call.RelatedCaseUUID.String())
+	for _, c := range d.Day.Card.Copies() {
+		options = append(options, Option{Label: c.Name + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(c.Name, c.Text) }})
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
@@ -286,7 +168,7 @@ const skippedName = 22
 // ShowSkipped lists the calls that n passes over.
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
-	for _, p := range d.PassedOver() {
+	for _, p := range d.Day.PassedOver() {
 		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, "call "+desk.ShortID(p.ID))), skippedName)+"  "+Clean(p.Reason))
 	}
 	if len(lines) == 0 {

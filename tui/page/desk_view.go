@@ -19,7 +19,7 @@ import (
 // Lines draws the desk: the call below a line of the queue, with the queue beside it from 100
 // columns, with script and day from 120.
 func (d *Desk) Lines(l Layout) []string {
-	if l.Panes == 1 && d.Call != nil {
+	if l.Panes == 1 && d.Day.Call != nil {
 		return append([]string{d.queueLine(l.Middle)}, d.callPane(l.Middle, l.Body-1)...)
 	}
 	call := d.callPane(l.Middle, l.Body)
@@ -36,7 +36,7 @@ func (d *Desk) Lines(l Layout) []string {
 // callPane is the call on screen: what is known of it above, what the agent enters
 // below.
 func (d *Desk) callPane(width, height int) []string {
-	if d.Call == nil {
+	if d.Day.Call == nil {
 		return widget.Block(d.startLines(width), width, height)
 	}
 	formLines := d.formLines(width, min(max(8, height/4), max(height-10, 2)))
@@ -56,76 +56,76 @@ func (d *Desk) startLines(width int) []string {
 	s := d.Styles
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
-	case d.Wanted && d.LoggedOut:
+	case d.Day.Wanted && d.Day.LoggedOut:
 		lines = append(lines, " the next call comes once you have logged in again")
-	case d.Wanted && d.Offline != "":
+	case d.Day.Wanted && d.Day.Offline != "":
 		lines = append(lines, " the next call comes as soon as the service answers")
-	case d.NoneLeft && len(d.Offers(1)) == 0:
-		lines = append(lines, " No call is left that you may call now. The next one comes by itself.", " "+s.Key(d.KeyOf(ActNext))+" asks again, "+s.Key(d.KeyOf(ActSkipped))+" shows the calls that were passed over, and why.")
-	case d.Wanted:
+	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
+		lines = append(lines, " No call is left that you may call now. The next one comes by itself.", " "+s.Key(d.Host.KeyOf(ActNext))+" asks again, "+s.Key(d.Host.KeyOf(ActSkipped))+" shows the calls that were passed over, and why.")
+	case d.Day.Wanted:
 		lines = append(lines, " looking for the oldest requested call"+d.Spinner.Sign()+d.aheadText())
-	case d.Taking && d.Offline == "":
+	case d.Day.Taking && d.Day.Offline == "":
 		lines = append(lines, " reading"+d.Spinner.Sign()+d.aheadText())
 	default:
-		lines = append(lines, " "+s.Key(d.KeyOf(ActNext))+"  take the next call")
+		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActNext))+"  take the next call")
 	}
-	if n := len(d.Drafts); n > 0 {
-		lines = append(lines, " "+s.Key(d.KeyOf(ActResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
+	if n := len(d.Day.Changes.Drafts); n > 0 {
+		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
 	}
-	unsent := d.Unsent()
+	unsent := d.Day.Changes.Unsent()
 	if unsent > 0 {
-		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
+		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
 	}
-	if n := len(d.Entries) - unsent; n > 0 {
-		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
+	if n := len(d.Day.Changes.Entries) - unsent; n > 0 {
+		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
 	}
-	if n := len(d.Damaged); n > 0 {
-		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
+	if n := len(d.Day.Changes.Damaged); n > 0 {
+		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
 	}
-	lines = append(lines, "", " "+s.Key(d.KeyOf(ActHelp))+"  all keys", "")
-	if n, all := d.Waiting(); n > 0 {
+	lines = append(lines, "", " "+s.Key(d.Host.KeyOf(ActHelp))+"  all keys", "")
+	if n, all := d.Day.Waiting(); n > 0 {
 		at := ""
 		if !all {
 			at = " so far"
 		}
 		lines = append(lines, s.Dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
 	}
-	if to := d.NarrowedTo(); to != "" {
-		lines = append(lines, widget.Fit(" "+s.Key(d.KeyOf(ActNarrow))+"  only "+to, width))
+	if to := d.Day.NarrowedTo(); to != "" {
+		lines = append(lines, widget.Fit(" "+s.Key(d.Host.KeyOf(ActNarrow))+"  only "+to, width))
 	}
 	return lines
 }
 
 // willSend says what ctrl+s would send.
 func (d *Desk) willSend(width int) string {
-	if why := d.Ended(); why != "" {
+	if why := d.Day.Form.Ended(); why != "" {
 		return d.Styles.Dim(widget.Fit(why, width))
 	}
-	if half, _ := d.HalfAddress(); half != "" {
+	if half, _ := d.Day.Form.HalfAddress(); half != "" {
 		return d.Styles.Warn(half)
 	}
-	if d.Form.Code == "" {
-		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
+	if d.Day.Form.Code == "" {
+		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " completes once there is a result")
 	}
-	if why := d.WhyNotComplete(); why != "" {
+	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
 	}
-	if refused := d.RefusedCorrections(); len(refused) > 0 {
-		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.KeyOf(ActComplete) + " asks")
+	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
+		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.Host.KeyOf(ActComplete) + " asks")
 	}
 	return d.Styles.Good(d.sendText())
 }
 
 // sendText names the parts of what ctrl+s would send.
 func (d *Desk) sendText() string {
-	parts := []string{d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())}
-	for _, fix := range d.Corrected() {
+	parts := []string{d.Host.KeyOf(ActComplete) + " sends " + Clean(d.Day.Form.ResultWords())}
+	for _, fix := range d.Day.Form.Corrected() {
 		parts = append(parts, ansi.Strip(fix.Says(d.fixValue(fix, fix.Is, false))))
 	}
-	if d.Form.Rating != nil {
-		parts = append(parts, fmt.Sprintf("rating %d", *d.Form.Rating))
+	if d.Day.Form.Rating != nil {
+		parts = append(parts, fmt.Sprintf("rating %d", *d.Day.Form.Rating))
 	}
-	if n := utf8.RuneCountInString(d.Form.Notes); n > 0 {
+	if n := utf8.RuneCountInString(d.Day.Form.Notes); n > 0 {
 		parts = append(parts, render.Plural(n, "character", "characters"))
 	}
 	return strings.Join(parts, ", ")
@@ -142,13 +142,13 @@ func (d *Desk) queuePane(width, height int) []string {
 		head = widget.Fit(head, width-queueFacts) + " " + widget.Fit("type", queueType) + widget.FitRight("asked", queueNumber) + widget.FitRight("tries", queueNumber)
 	}
 	lines := []string{d.Styles.head(widget.Fit(head, width))}
-	if to := d.NarrowedTo(); to != "" {
-		lines = append(lines, widget.Fit(d.KeyOf(ActNarrow)+" only "+to, width))
+	if to := d.Day.NarrowedTo(); to != "" {
+		lines = append(lines, widget.Fit(d.Host.KeyOf(ActNarrow)+" only "+to, width))
 	}
-	for _, c := range d.Offers(max((height-len(lines))/each, 1)) {
+	for _, c := range d.Day.Offers(max((height-len(lines))/each, 1)) {
 		c.Name = d.offered(c)
 		for _, line := range draw(c, width) {
-			if d.IsOn(c.ID) {
+			if d.Day.IsOn(c.ID) {
 				line = d.Styles.chosen(widget.Fit(line, width))
 			}
 			lines = append(lines, line)
@@ -172,9 +172,9 @@ func (d *Desk) offered(c desk.Candidate) string {
 // queueLine is the queue where there is no room for its pane: who is next, and how many more wait.
 func (d *Desk) queueLine(width int) string {
 	next := "nobody yet"
-	offers := d.Offers(2)
-	if i := slices.IndexFunc(offers, func(c desk.Candidate) bool { return !d.IsOn(c.ID) }); i >= 0 {
-		next = d.offered(offers[i]) + ", " + atLeast(d.WaitingAfter(offers[i])) + " more"
+	offers := d.Day.Offers(2)
+	if i := slices.IndexFunc(offers, func(c desk.Candidate) bool { return !d.Day.IsOn(c.ID) }); i >= 0 {
+		next = d.offered(offers[i]) + ", " + atLeast(d.Day.WaitingAfter(offers[i])) + " more"
 	}
 	return d.Styles.Dim(widget.Fit("next: "+next, width))
 }
@@ -199,7 +199,7 @@ func (d *Desk) queueColumns(c desk.Candidate, width int) []string {
 
 // asked is for how long a call was asked for.
 func (d *Desk) asked(c desk.Candidate) string {
-	return string(render.AppendAge(nil, max(d.Now().Sub(c.RequestedAt), 0)))
+	return string(render.AppendAge(nil, max(d.Day.Now().Sub(c.RequestedAt), 0)))
 }
 
 // queueLines is a call of the queue on two lines: who, and how often somebody has tried; what
@@ -219,12 +219,12 @@ func (d *Desk) queueLines(c desk.Candidate, width int) []string {
 // queueTitle is how many calls wait, and how many callbacks are due.
 func (d *Desk) queueTitle() string {
 	wait := " wait"
-	n, all := d.Waiting()
+	n, all := d.Day.Waiting()
 	if n == 1 && all {
 		wait = " waits"
 	}
 	title := "Next: " + atLeast(n, all) + wait
-	if state := d.QueueState(); state != nil && state.Due > 0 {
+	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
 		title += fmt.Sprintf(", %d due", state.Due)
 	}
 	return title
@@ -243,16 +243,16 @@ func (d *Desk) sidePane(width, height int) []string {
 	s := d.Styles
 	day := []string{
 		s.head(widget.Fit("This session", width)),
-		fmt.Sprintf("completed %d · attempts %d", d.Accepted[apiclient.OpCompleteCall], d.Accepted[apiclient.OpAddAttempt]),
-		fmt.Sprintf("cancelled %d · expired %d", d.Accepted[apiclient.OpCancelCall], d.Accepted[apiclient.OpExpireCall]),
+		fmt.Sprintf("completed %d · attempts %d", d.Day.Accepted[apiclient.OpCompleteCall], d.Day.Accepted[apiclient.OpAddAttempt]),
+		fmt.Sprintf("cancelled %d · expired %d", d.Day.Accepted[apiclient.OpCancelCall], d.Day.Accepted[apiclient.OpExpireCall]),
 	}
 	var lines []string
 	switch {
-	case d.Call == nil:
+	case d.Day.Call == nil:
 		lines = d.betweenLines(width)
-	case len(d.Script) > 0:
-		title := "Script: " + render.Words(string(d.Call.Type))
-		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Script, width)...)
+	case len(d.Day.Card.Script) > 0:
+		title := "Script: " + render.Words(string(d.Day.Call.Type))
+		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Day.Card.Script, width)...)
 	default:
 		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
 	}
@@ -266,7 +266,7 @@ func (d *Desk) sidePane(width, height int) []string {
 func (d *Desk) betweenLines(width int) []string {
 	s := d.Styles
 	var lines []string
-	if state := d.QueueState(); state != nil {
+	if state := d.Day.QueueState(); state != nil {
 		lines = append(lines, s.head(widget.Fit("Waiting", width)))
 		for _, kind := range apitype.CallTypes {
 			lines = append(lines, widget.Fit(render.Words(string(kind)), queueType)+widget.FitRight(fmt.Sprint(state.ByType[kind]), 6))
@@ -275,7 +275,7 @@ func (d *Desk) betweenLines(width int) []string {
 	}
 	lines = append(lines, s.head(widget.Fit("Also", width)))
 	for _, also := range []struct{ action, does string }{{ActFind, "a donor rings back"}, {ActNarrow, "types and languages"}, {ActWatch, "who rings, and what waits"}} {
-		if key := d.KeyOf(also.action); key != also.action { // The profile may hide it.
+		if key := d.Host.KeyOf(also.action); key != also.action { // The profile may hide it.
 			lines = append(lines, widget.Fit(s.Key(key)+"  "+also.does, width))
 		}
 	}
@@ -287,14 +287,14 @@ const mostWarnings = 4
 
 // warningLines are the warnings above a call, folded where there are many.
 func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
-	all := d.Warnings(call)
+	all := d.Day.Card.Warnings(call)
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		last := i == len(all)-1
 		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
 			more := render.Plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.KeyOf(ActWarnings)+" shows all"))
+			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" shows all"))
 		}
 		for _, part := range parts {
 			lines = append(lines, d.Styles.Warn(part))
@@ -306,7 +306,7 @@ func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []str
 // ShowWarnings lists all warnings in full.
 func (d *Desk) ShowWarnings() tea.Cmd {
 	var lines []string
-	for _, warning := range d.Warnings(*d.Call) {
+	for _, warning := range d.Day.Card.Warnings(*d.Day.Call) {
 		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {

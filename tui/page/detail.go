@@ -52,7 +52,7 @@ type besideState struct {
 
 // besideLines draws the record beside its list.
 func (d *detail) besideLines(s *Env, width, height int) []string {
-	state := besideState{d.seq, width, height, d.ready, s.Revealed, d.failed, s.Now().Unix() / 60}
+	state := besideState{d.seq, width, height, d.ready, s.Day.Card.IsRevealed, d.failed, s.Day.Now().Unix() / 60}
 	if d.beside == nil || d.besideState != state {
 		d.besideState, d.beside = state, d.lines(s, width, height, false)
 	}
@@ -149,7 +149,7 @@ func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
 func (l *List) readDetail(d *detail) tea.Cmd {
 	d.seq++
 	seq := d.seq
-	return load(l.Env, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Client, d.ref) }, func(r record, err error) tea.Cmd {
+	return load(l.Env, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
 		if seq == d.seq {
 			l.onRecord(d, r, err)
 		}

@@ -298,7 +298,7 @@ func TestListIsDrawn(t *testing.T) {
 	l.arrange()
 	golden(t, "list-sorted", l.Lines(layout))
 	l.onBatch(batch{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
-	if diff := cmp.Diff([]string{"cannot read the calls: no"}, texts(e.Errors)); diff != "" || l.loading {
+	if diff := cmp.Diff([]string{"cannot read the calls: no"}, texts(e.Messages.Errors)); diff != "" || l.loading {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	for width, want := range map[int]int{100: 57, 110: 63, 130: 75} {
@@ -442,10 +442,10 @@ func TestActionsOnSeveral(t *testing.T) {
 	e.Dialog.Key(press("3"))
 	golden(t, "bulk-many", drawn(e.Dialog, s, 60, 20))
 	e.Dialog.Key(press("y"))
-	if sent != 1 || e.Batch == nil || len(e.Batch.Records) != 10 || e.Batch.Label != "Expire the calls" {
-		t.Errorf("got %d sent and %+v", sent, e.Batch)
+	if sent != 1 || e.Day.Changes.Batch == nil || len(e.Day.Changes.Batch.Records) != 10 || e.Day.Changes.Batch.Label != "Expire the calls" {
+		t.Errorf("got %d sent and %+v", sent, e.Day.Changes.Batch)
 	}
-	e.Written()
+	e.Day.Changes.Written()
 	e.Dialog = NewChoice("9 calls", "", e.callBulk(rows[:9], nil))
 	e.Dialog.Key(press("1"))
 	golden(t, "bulk-nine", drawn(e.Dialog, s, 60, 20))
@@ -508,12 +508,12 @@ func TestSignatureIsOffered(t *testing.T) {
 	}
 	e.Dialog = nil
 	run(v.readSignature(callID(72)))
-	if e.Text != "this pledge has no signature" || e.Dialog != nil {
-		t.Errorf("got %q", e.Text)
+	if e.Messages.Text != "this pledge has no signature" || e.Dialog != nil {
+		t.Errorf("got %q", e.Messages.Text)
 	}
 	run(v.readSignature(callID(73)))
 	v.OfferSignature(SignatureRead{Link: "file:///etc/passwd"})
-	if diff := cmp.Diff([]string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not offered"}, texts(e.Errors)); diff != "" {
+	if diff := cmp.Diff([]string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not offered"}, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	if v.WhyNotStatus() != "no record is chosen" {
@@ -563,8 +563,8 @@ func TestMessages(t *testing.T) {
 	}
 	e, _ := scene(t, nil)
 	e.FailRead("cannot read", &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"})
-	if len(e.Errors) != 0 || e.Offline != "offline" {
-		t.Errorf("got %q of a service that cannot be reached", e.Errors)
+	if len(e.Messages.Errors) != 0 || e.Day.Offline != "offline" {
+		t.Errorf("got %q of a service that cannot be reached", e.Messages.Errors)
 	}
 	if e.ago(time.Time{}) != "-" || e.when(apitype.NewTime(morning.AddDate(-1, 0, 0))) != "20 Nov 2025 09:15" {
 		t.Errorf("got %q and %q", e.ago(time.Time{}), e.when(apitype.NewTime(morning.AddDate(-1, 0, 0))))
@@ -642,10 +642,10 @@ func TestStatsAreCounted(t *testing.T) {
 		v := NewStats(e)
 		v.period = test.period
 		run(v.Open())
-		if v.counts.calls != test.calls || v.counts.pledges != test.pledges || len(v.agents) != test.agents || v.short != test.short || v.stopped != test.stopped || v.running {
-			t.Errorf("%s: got %d calls, %d pledges, %d agents, short %t, stopped %t, running %t", test.name, v.counts.calls, v.counts.pledges, len(v.agents), v.short, v.stopped, v.running)
+		if v.Calls.Total.Records != test.calls || v.Pledges.Total.Records != test.pledges || len(v.agents) != test.agents || v.short != test.short || v.stopped != test.stopped || v.running {
+			t.Errorf("%s: got %d calls, %d pledges, %d agents, short %t, stopped %t, running %t", test.name, v.Calls.Total.Records, v.Pledges.Total.Records, len(v.agents), v.short, v.stopped, v.running)
 		}
-		if diff := cmp.Diff(test.errors, texts(e.Errors)); diff != "" {
+		if diff := cmp.Diff(test.errors, texts(e.Messages.Errors)); diff != "" {
 			t.Errorf("%s: errors (-want +got):\n%s", test.name, diff)
 		}
 		if again := v.Open(); (again == nil) != (test.calls > 0) {
@@ -656,8 +656,8 @@ func TestStatsAreCounted(t *testing.T) {
 	v := NewStats(e)
 	cmd := v.Open()
 	v.Stop()
-	if run(cmd); len(e.Errors) != 0 || !v.stopped {
-		t.Errorf("got %q of what was stopped", e.Errors)
+	if run(cmd); len(e.Messages.Errors) != 0 || !v.stopped {
+		t.Errorf("got %q of what was stopped", e.Messages.Errors)
 	}
 }
 
@@ -690,7 +690,7 @@ func TestPersonIsReadWhole(t *testing.T) {
 		{"calls not read", paths(canned{"GET /api/v1/calls": `422 {"detail":"no"}`}), 1, 1, [2]bool{true, false}, "422 no"},
 	} {
 		e, _ := scene(t, test.service)
-		r, err := readRecord(context.Background(), e.Client, Reference{KindPerson, id})
+		r, err := readRecord(context.Background(), e.Day.Client, Reference{KindPerson, id})
 		if fmt.Sprint(err) != test.err || len(r.pledges) != test.pledges || len(r.calls) != test.calls || [2]bool{r.morePledges, r.moreCalls} != test.more {
 			t.Errorf("%s: got %d pledges, %d calls, more %t %t, %v", test.name, len(r.pledges), len(r.calls), r.morePledges, r.moreCalls, err)
 		}

@@ -235,7 +235,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 		}
 		golden(t, "record-"+name, lines)
 	}
-	e.Revealed = true
+	e.Day.Card.IsRevealed = true
 	d := &detail{ref: person.ref, record: person, ready: true}
 	golden(t, "record-revealed", d.lines(e, 60, 24, false))
 	e.ASCII = true
@@ -309,7 +309,7 @@ func TestFloorIsDrawn(t *testing.T) {
 	v.takeIn(floorRead{noQueue: true}, nil)
 	golden(t, "floor-without-queue", v.Lines(NewLayout(60, 16)))
 	v.takeIn(floorRead{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
-	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Errors)); diff != "" {
+	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
@@ -332,7 +332,7 @@ func TestStatsAreDrawn(t *testing.T) {
 		if status == apitype.CallCompleted {
 			c.CompletedAt = new(ago(time.Duration(days) * aDay))
 		}
-		v.counts.addCall(c, morning)
+		v.Calls.Add(c)
 	}
 	for _, days := range []int{0, 0, 1, 2, 3, 6, 7, 29, 30, 900} {
 		count("requested", apitype.CallHappy, days, 0, "", "")
@@ -345,7 +345,7 @@ func TestStatsAreDrawn(t *testing.T) {
 	count("cancelled", apitype.CallHappy, 1, 1, "", "")
 	pledge := func(status apitype.PledgeStatus, interval apitype.DonationInterval, amount string) {
 		a, _ := apitype.ParseAmount(amount)
-		v.counts.addPledge(apitype.Pledge{Status: status, DonationInterval: interval, DonationAmount: a})
+		v.Pledges.Add(apitype.Pledge{Status: status, DonationInterval: interval, DonationAmount: a})
 	}
 	for _, interval := range []apitype.DonationInterval{"once", "monthly", "quarterly", "half-yearly", "yearly", "weekly"} {
 		pledge("active", interval, "10")
@@ -443,20 +443,20 @@ func TestDeskIsDrawn(t *testing.T) {
 		"POST /fundesk/v1/queue/take":              `{"leases":[],"waiting":3}`,
 	})
 	d := NewDesk(e)
-	h.Perform(e.Begin())
+	h.Perform(e.Day.Begin())
 	golden(t, "desk-start", d.Lines(NewLayout(120, 24)))
-	h.Perform(e.Take(callID(93)))
+	h.Perform(e.Day.Take(callID(93)))
 	d.Follow(true)
 	for _, size := range [][2]int{{60, 40}, {80, 50}, {100, 50}, {124, 50}, {200, 60}} {
 		l := NewLayout(size[0], size[1])
 		d.Resize(l)
 		golden(t, fmt.Sprint("desk-", size[0]), d.Lines(l))
 	}
-	e.Revealed = true
-	d.SetResult("never")
-	d.SetRating(new(8))
+	e.Day.Card.IsRevealed = true
+	d.Day.Form.SetResult("never")
+	d.Day.Form.SetRating(new(8))
 	golden(t, "desk-typed", d.Lines(NewLayout(80, 40)))
-	d.SetNotes("asked us to stop")
+	d.Day.Form.SetNotes("asked us to stop")
 	d.Follow(true)
 	d.writing = true
 	golden(t, "desk-typed-notes", d.Lines(NewLayout(80, 40)))
@@ -477,7 +477,7 @@ func TestDeskIsDrawn(t *testing.T) {
 	if got, want := h.said(), "a callback is due: it comes next; jump pledge c0470000; jump person c0330000"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	e.Recent = []desk.Recent{
+	e.Day.Recent = []desk.Recent{
 		{Name: "Held", At: morning, What: "not reached"},
 		{Name: "Waits", At: morning, What: "was glad", Fate: desk.FateWaits},
 		{Name: "Sent", At: morning, What: "was glad", Fate: desk.FateSent},
@@ -485,10 +485,10 @@ func TestDeskIsDrawn(t *testing.T) {
 		{Name: "Later", At: morning, What: "later: Mon 23 Nov 10:00", Fate: desk.FateLater},
 		{Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
 	}
-	e.Call = nil
-	e.Damaged = []outbox.Damaged{{Path: "x"}}
-	e.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
-	e.Drafts = []outbox.Draft{{Call: callID(3)}}
+	e.Day.Call = nil
+	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "x"}}
+	e.Day.Changes.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(3)}}
 	golden(t, "desk-between", d.Lines(NewLayout(130, 60)))
 	for room, want := range map[int]int{3: 0, 4: 3, 5: 5, 6: 5, 7: 7, 14: 13, 15: 15, 99: 15} {
 		if got := len(d.recentLines(40, room)); got != want {
@@ -524,13 +524,13 @@ func TestOutboxIsDrawn(t *testing.T) {
 		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
 		return e
 	}
-	e.Entries = []outbox.Entry{
+	e.Day.Changes.Entries = []outbox.Entry{
 		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
 	}
-	e.Entries[0].LastError, e.Entries[1].After, e.Entries[2].UUID = "no", "1", apitype.UUID{}
-	e.Labels = map[string]string{"2": "attempt: Anna"}
-	e.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
-	e.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
+	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
+	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
+	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
 	golden(t, "outbox", v.Lines(layout))
 	v.Resize(layout)
 	v.Scroll(Bottom)

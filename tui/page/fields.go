@@ -52,7 +52,7 @@ func (f field) draw(s Styles, width int) []string {
 
 // resultFields are what came of a call.
 func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: e.Codes.Words(kind, desk.Value(r.ResultCode)), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
+	fields := []field{{label: "result", text: e.Day.Codes.Words(kind, desk.Value(r.ResultCode)), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
@@ -87,7 +87,7 @@ func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text
 // phone adds a number as it is dialled here; copied is the one that works everywhere.
 func (f *fields) phone(label string, number *string) {
 	if text := desk.Value(number); text != "" {
-		f.add(label, f.Locale.Phone(text))
+		f.add(label, f.Day.Locale.Phone(text))
 		f.last().copy = text
 	}
 }
@@ -108,9 +108,9 @@ func (f *fields) object(label string, o apitype.Object) {
 // euros is an amount with its currency.
 func (e *Env) euros(a apitype.Amount) string {
 	if e.ASCII {
-		return "EUR " + e.Locale.Grouped(a)
+		return "EUR " + e.Day.Locale.Grouped(a)
 	}
-	return "€ " + e.Locale.Grouped(a)
+	return "€ " + e.Day.Locale.Grouped(a)
 }
 
 // transactions adds payments.

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -25,16 +24,18 @@ const mostFound = 50
 // AskDonor opens the search for a donor.
 func (d *Desk) AskDonor() tea.Cmd {
 	d.Dialog = &finder{desk: d}
-	return d.Perform(d.SearchDonors())
+	return d.Host.Perform(d.Day.Search.SearchDonors())
 }
 
-func (f *finder) found() []desk.Donor { return f.desk.FindDonors(f.editor.Value(), mostFound) }
+func (f *finder) found() []desk.Donor {
+	return f.desk.Day.Search.FindDonors(f.editor.Value(), mostFound)
+}
 
 // Key implements Dialog.
 func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
-		f.desk.LeaveSearch()
+		f.desk.Day.Search.LeaveSearch()
 		return Closes, nil
 	case "up", "ctrl+p":
 		f.cursor = max(f.cursor-1, 0)
@@ -45,14 +46,14 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		if f.cursor >= len(found) {
 			return Stays, nil
 		}
-		f.desk.LeaveSearch()
+		f.desk.Day.Search.LeaveSearch()
 		if msg.String() == "ctrl+o" {
-			return Closes, f.desk.Jump(Reference{KindPerson, found[f.cursor].ID})
+			return Closes, f.desk.Host.Jump(Reference{KindPerson, found[f.cursor].ID})
 		}
-		return Closes, f.desk.Perform(f.desk.OpenDonor(found[f.cursor]))
+		return Closes, f.desk.Host.Perform(f.desk.Day.Search.OpenDonor(found[f.cursor]))
 	case "ctrl+r":
-		if f.desk.HasMoreDonors() {
-			return Stays, f.desk.Perform(f.desk.SearchOn())
+		if f.desk.Day.Search.HasMoreDonors() {
+			return Stays, f.desk.Host.Perform(f.desk.Day.Search.SearchOn())
 		}
 	default:
 		if f.editor.Update(msg) {
@@ -63,7 +64,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 }
 
 // Waits implements Waiter.
-func (f *finder) Waits() bool { return f.desk.IsReadingDonors() }
+func (f *finder) Waits() bool { return f.desk.Day.Search.IsReadingDonors() }
 
 // Hints implements Dialog.
 func (f *finder) Hints() []Hint {
@@ -71,7 +72,7 @@ func (f *finder) Hints() []Hint {
 	if f.cursor < len(f.found()) {
 		hints = append([]Hint{{"enter", "the open call, or a new one"}, {"ctrl+o", "the person"}}, hints...)
 	}
-	if f.desk.HasMoreDonors() {
+	if f.desk.Day.Search.HasMoreDonors() {
 		hints = append(hints, Hint{"ctrl+r", "read more donors"})
 	}
 	return hints
@@ -99,16 +100,16 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}
 		lines = append(lines, line)
 	}
-	n, all := f.desk.DonorsRead()
+	n, all := f.desk.Day.Search.DonorsRead()
 	note := render.Plural(n, "donor", "donors") + " read"
 	switch {
-	case f.desk.HasMoreDonors():
+	case f.desk.Day.Search.HasMoreDonors():
 		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
 	case !all:
 		note += " so far"
@@ -129,36 +130,14 @@ const unseen = 600 * time.Millisecond
 
 // askNewCall asks what a call to a donor without an open one is to be about.
 func (d *Desk) askNewCall(c desk.Caller) {
-	var options []Option
-	for _, kind := range apitype.CallTypes {
-		options = append(options, Option{Label: "a new call: " + render.Words(string(kind)), Run: func() tea.Cmd { return d.Perform(d.NewCall(c, kind)) }})
-	}
-	options = append(options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Jump(Reference{KindPerson, c.ID}) }})
-	choice := NewChoice(Clean(c.Name)+" has no open call", "", options)
-	choice.openAt, choice.now = d.Now().Add(unseen), d.Now
-	d.Dialog = choice
-}
-
-// WhyNoRecent says why there is no last call.
-func (d *Desk) WhyNoRecent() string {
-	if len(d.Recent) == 0 {
-		return "you have worked on no call yet"
-	}
-	return ""
+	d.ask(d.Day.Ask.NewCall(c), nil)
+	choice, _ := d.Dialog.(*Choose)
+	choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, c.ID}) }})
 }
 
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {
-	var options []Option
-	for _, r := range d.Recent {
-		o := Option{Label: r.At.Format("15:04") + "  " + Clean(r.Name) + "  " + d.fateText(r), Run: func() tea.Cmd { return d.Perform(d.Take(r.Call)) }}
-		if r.Fate == desk.FateHeld && d.HeldFor(r) > 0 {
-			o.Why = d.KeyOf(ActUndo) + " takes it back"
-		}
-		options = append(options, o)
-	}
-	d.Dialog = NewChoice("My last calls", "Enter opens one again", options)
-	return nil
+	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
 }
 
 // fateText is what came of a call, and where that is now.
@@ -166,8 +145,8 @@ func (d *Desk) fateText(r desk.Recent) string {
 	s := d.Styles
 	switch r.Fate {
 	case desk.FateHeld:
-		if left := d.HeldFor(r); left > 0 {
-			return fmt.Sprintf("%s %s, %d s  %s", s.DueSign, Clean(r.What), int(left.Seconds()+0.5), d.KeyOf(ActUndo))
+		if left := d.Day.HeldFor(r); left > 0 {
+			return fmt.Sprintf("%s %s, %d s  %s", s.DueSign, Clean(r.What), int(left.Seconds()+0.5), d.Host.KeyOf(ActUndo))
 		}
 		return s.DueSign + " " + Clean(r.What) + ", on its way"
 	case desk.FateWaits:
@@ -185,11 +164,11 @@ func (d *Desk) fateText(r desk.Recent) string {
 
 // recentLines are the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) []string {
-	if len(d.Recent) == 0 || room < 4 {
+	if len(d.Day.Recent) == 0 || room < 4 {
 		return nil
 	}
 	lines := []string{"", d.Styles.head(widget.Fit("My last calls", width))}
-	for _, r := range d.Recent {
+	for _, r := range d.Day.Recent {
 		if len(lines)+3 > room { // A blank comes after them.
 			break
 		}

@@ -2,11 +2,9 @@ package page
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -25,26 +23,15 @@ type fixing struct {
 	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
 }
 
-// WhyNotFix says why nothing can be corrected.
-func (d *Desk) WhyNotFix() string {
-	if why := d.WhyNotEnd(); why != "" {
-		return why
-	}
-	if d.Call.Person.Pointer() == nil {
-		return "the person is not shown to this account"
-	}
-	return ""
-}
-
 // Fix opens the details for correction.
 func (d *Desk) Fix() tea.Cmd {
-	d.Dialog = &fixing{desk: d, call: d.Call.UUID}
-	return d.Perform(d.LearnFixes())
+	d.Dialog = &fixing{desk: d, call: d.Day.Call.UUID}
+	return d.Host.Perform(d.Day.Form.LearnFixes())
 }
 
 // chosen is the detail that is being typed.
 func (f *fixing) chosen() (desk.Fix, bool) {
-	for _, fix := range f.desk.Fixes() {
+	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Key == f.key {
 			return fix, true
 		}
@@ -56,19 +43,19 @@ func (f *fixing) chosen() (desk.Fix, bool) {
 func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := msg.String()
 	switch {
-	case !f.desk.IsOn(f.call), name == "ctrl+c":
+	case !f.desk.Day.IsOn(f.call), name == "ctrl+c":
 		return Closes, nil // The call went while the question stood.
 	case f.key != "":
 		return f.typeKey(msg), f.desk.learnPermissions()
 	case name == "ctrl+s":
-		if f.wrong, _ = f.desk.HalfAddress(); f.wrong != "" {
+		if f.wrong, _ = f.desk.Day.Form.HalfAddress(); f.wrong != "" {
 			return Stays, nil
 		}
 		return Passes, nil
 	case name == "esc" || name == "enter":
 		return Closes, nil
 	}
-	for _, fix := range f.desk.Fixes() {
+	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Press == name {
 			f.choose(fix)
 		}
@@ -77,79 +64,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 }
 
 // learnPermissions asks whether the account may make the corrections.
-func (d *Desk) learnPermissions() tea.Cmd { return d.Perform(d.LearnPermissions()) }
-
-// askOvertaken asks which value of each overtaken detail stays, and does something once all are answered.
-func (d *Desk) askOvertaken(then func() tea.Cmd) tea.Cmd {
-	whose, fix, asks := d.Overtaken()
-	if !asks {
-		return then()
-	}
-	keep := func(ours bool) func() tea.Cmd {
-		return func() tea.Cmd { return tea.Batch(d.Perform(d.Keep(fix, ours)), d.askOvertaken(then)) }
-	}
-	d.Dialog = &Ask{
-		Title: "Changed elsewhere: " + fix.Label + ", " + Clean(whose),
-		Lines: []string{"The record has another value than when you corrected it. Which one stays?"},
-		Options: []Option{
-			{Key: "k", Label: "theirs: " + cmp.Or(d.fixValue(fix, fix.Was, true), "none"), Run: keep(false)},
-			{Key: "o", Label: "ours: " + cmp.Or(d.fixValue(fix, fix.Is, false), "none"), Run: keep(true)},
-		},
-		Back: d.LeaveConflict, now: d.Now,
-	}
-	return nil
-}
-
-// Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the
-// account may not make a correction it says so first, and offers to send the result alone.
-func (d *Desk) Complete() tea.Cmd {
-	if _, _, asks := d.Overtaken(); asks {
-		call := d.Call.UUID
-		return d.askOvertaken(func() tea.Cmd {
-			if !d.IsOn(call) || d.WhyNotComplete() != "" {
-				return nil // The call went while the question stood, or the result with the correction.
-			}
-			return d.Complete()
-		})
-	}
-	refused := d.RefusedCorrections()
-	if len(refused) == 0 {
-		return d.completeCorrected()
-	}
-	call := d.Call.UUID
-	lines := []string{"This account may not correct:"}
-	for _, fix := range refused {
-		lines = append(lines, "  "+fix.Label+" "+ansi.Strip(d.fixText(fix)))
-	}
-	lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell somebody who may correct them.")
-	d.Dialog = &Confirm{Title: "Send the result alone", Lines: lines, Yes: func() tea.Cmd {
-		if !d.IsOn(call) {
-			return nil // The call went while the question stood.
-		}
-		return d.Perform(d.CompleteAlone())
-	}}
-	return nil
-}
-
-// completeCorrected sends what was entered. Where the record was corrected and the result says
-// something else it asks once.
-func (d *Desk) completeCorrected() tea.Cmd {
-	if !d.DeniesCorrections() {
-		return d.Perform(d.CompleteCall())
-	}
-	call := d.Call.UUID
-	d.Dialog = &Confirm{
-		Title: "The record was corrected",
-		Lines: []string{"The result says " + strconv.Quote(Clean(d.ResultWords())) + ". Send it with the corrections all the same?"},
-		Yes: func() tea.Cmd {
-			if !d.IsOn(call) {
-				return nil // The call went while the question stood.
-			}
-			return d.Perform(d.CompleteCall())
-		},
-	}
-	return nil
-}
+func (d *Desk) learnPermissions() tea.Cmd { return d.Host.Perform(d.Day.Form.LearnPermissions()) }
 
 // choose turns a yes or no, or begins to type another value, with the present one selected.
 func (f *fixing) choose(fix desk.Fix) {
@@ -158,16 +73,16 @@ func (f *fixing) choose(fix desk.Fix) {
 	case fix.Why != "":
 		f.wrong = fix.Label + ": " + fix.Why
 	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
-		f.wrong = f.desk.Correct(fix, "yes")
+		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
-		f.desk.Uncorrect(fix)
+		f.desk.Day.Form.Uncorrect(fix)
 	case fix.IsYesNo() && fix.Is == "no":
-		f.wrong = f.desk.Correct(fix, "yes")
+		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo():
-		f.wrong = f.desk.Correct(fix, "no")
+		f.wrong = f.desk.Day.Form.Correct(fix, "no")
 	default:
 		f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
-		if !fix.IsSecret() || fix.IsChanged() || f.desk.Revealed {
+		if !fix.IsSecret() || fix.IsChanged() || f.desk.Day.Card.IsRevealed {
 			f.editor.SetValue(fix.Is)
 			f.editor.Select()
 		}
@@ -188,11 +103,11 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	case name == "enter" || name == "ctrl+s":
 		return f.take(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
-		if f.key, f.wrong = "", ""; f.desk.Correct(fix, "") != "" {
-			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Correct(fix, "")
+		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
+			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Day.Form.Correct(fix, "")
 		}
 	case name == "ctrl+r":
-		f.desk.Uncorrect(fix)
+		f.desk.Day.Form.Uncorrect(fix)
 		f.key, f.wrong = "", ""
 	case interval >= 0 && len(name) == 1:
 		return f.take(fix, string(apitype.DonationIntervals[interval]), false)
@@ -208,7 +123,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 // check says what is wrong with what is typed so far.
 func (f *fixing) check(fix desk.Fix) {
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
-		if problem := f.desk.WrongFix(fix, f.editor.Value()); problem != "" {
+		if problem := f.desk.Day.Form.WrongFix(fix, f.editor.Value()); problem != "" {
 			f.wrong = fix.Label + " " + problem
 		}
 	}
@@ -219,13 +134,13 @@ func (f *fixing) check(fix desk.Fix) {
 func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
-			if problem := f.desk.Correct(fix, value); problem != "" {
+			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
 				f.wrong = fix.Label + " " + problem
 				return Stays
 			}
 		}
 		f.key, f.wrong = "", ""
-		if why, missing := f.desk.HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
+		if why, missing := f.desk.Day.Form.HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
 			f.choose(missing)
 			f.wrong = why
 			return Stays
@@ -235,25 +150,19 @@ func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
 		}
 		return Stays
 	}
-	question, choices := f.desk.AskFix(fix, typed)
-	if choices == nil || strings.TrimSpace(typed) == "" {
-		return set(typed)
-	}
-	ask := &Ask{Title: "Correct: " + fix.Label, Lines: []string{question}, Back: func() { f.desk.Dialog = f }}
-	for _, c := range choices {
-		ask.Options = append(ask.Options, Option{Key: c.Key, Label: c.Label, Run: func() tea.Cmd {
-			if !f.desk.IsOn(f.call) {
-				return nil // The call went while the question stood.
-			}
-			if set(c.Value) == Passes && f.desk.WhyNotComplete() == "" {
-				return f.desk.Complete()
-			}
-			f.desk.Dialog = f
-			return f.desk.learnPermissions()
-		}})
-	}
-	f.desk.Dialog = ask
-	return Closes
+	becomes := Closes
+	a := f.desk.Day.Ask.FixMeaning(fix, typed, func(value string) desk.Answer {
+		if becomes = set(value); f.desk.Dialog == f {
+			return desk.Answer{} // Nothing was asked in between.
+		}
+		if becomes == Passes && f.desk.WhyNot(ActComplete) == "" {
+			return f.desk.Day.Ask.Complete()
+		}
+		f.desk.Dialog = f
+		return desk.Answer{Events: f.desk.Day.Form.LearnPermissions()}
+	})
+	f.desk.answer(a, func() { f.desk.Dialog = f })
+	return becomes
 }
 
 // Hints implements Dialog.
@@ -264,10 +173,10 @@ func (f *fixing) Hints() []Hint {
 		if f.wrong != "" {
 			hints = hints[1:]
 		}
-	} else if f.desk.IsOn(f.call) {
+	} else if f.desk.Day.IsOn(f.call) {
 		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
 	}
-	if f.desk.IsOn(f.call) && f.desk.WhyNotComplete() == "" {
+	if f.desk.Day.IsOn(f.call) && f.desk.WhyNot(ActComplete) == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
 	}
 	return hints
@@ -288,10 +197,10 @@ const fixColumn = 34
 
 // View implements Dialog.
 func (f *fixing) View(s Styles, width, _ int) (string, []string) {
-	if !f.desk.IsOn(f.call) {
+	if !f.desk.Day.IsOn(f.call) {
 		return "Correct", []string{"the call is no longer here"}
 	}
-	fixes := f.desk.Fixes()
+	fixes := f.desk.Day.Form.Fixes()
 	columns := max(min(width/fixColumn, 2), 1)
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
 	lines := make([]string, height)
@@ -330,22 +239,16 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 
 // fixText is a detail as it was and as it is to be.
 func (d *Desk) fixText(f desk.Fix) string {
+	was := d.fixValue(f, f.Was, true)
 	if !f.IsChanged() {
-		return d.fixValue(f, f.Was, true)
+		return was
 	}
-	return d.turned(d.fixValue(f, f.Was, true), d.fixValue(f, f.Is, false))
+	return d.turned(was, d.fixValue(f, f.Is, false))
 }
 
 // fixValue is a value of a detail as it is drawn. A secret one that was typed is shown.
 func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
-	switch {
-	case f.IsSecret() && isRecorded:
-		return d.iban(value)
-	case f.IsPhone():
-		return d.Locale.Phone(Clean(value))
-	default:
-		return Clean(value)
-	}
+	return Clean(d.Day.Card.FixValue(f, value, isRecorded))
 }
 
 // turned is a text as it was and as it is to be, where that is another one.

@@ -53,16 +53,16 @@ func NewFloor(s *Env) *Floor {
 // agentName is the name of an agent, or enough of the identifier to tell agents apart: the
 // service has no names, the profile may.
 func (e *Env) agentName(id apitype.UUID) string {
-	if e.Agent != nil && *e.Agent == id {
+	if e.Day.Agent != nil && *e.Day.Agent == id {
 		return "you"
 	}
-	return Clean(cmp.Or(e.Agents[id], desk.ShortID(id)))
+	return Clean(cmp.Or(e.Day.Agents[id], desk.ShortID(id)))
 }
 
 // view is how values are shown here.
 func (e *Env) view() render.View {
-	now := e.Now()
-	return render.View{Now: now, Location: now.Location(), Locale: e.Locale, Result: e.Codes.Words}
+	now := e.Day.Now()
+	return render.View{Now: now, Location: now.Location(), Locale: e.Day.Locale, Result: e.Day.Codes.Words}
 }
 
 // Open implements Page.
@@ -89,8 +89,8 @@ func (v *Floor) Refresh() tea.Cmd {
 		return nil
 	}
 	v.reading = true
-	now := v.Now()
-	return load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Client, now) }, v.takeIn)
+	now := v.Day.Now()
+	return load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
 }
 
 // readFloor asks who works, and for each type of call what waits.
@@ -126,7 +126,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 		v.FailRead("cannot read the floor", err)
 		return nil
 	}
-	v.NoteConnection(nil)
+	v.Day.Changes.NoteConnection(nil)
 	chosen := apitype.UUID{}
 	if i := v.table.Cursor(); i < len(v.agents) {
 		chosen = v.agents[i].UserUUID
@@ -163,7 +163,7 @@ func (v *Floor) Lines(l Layout) []string {
 	case !v.read:
 		return []string{"", s.Dim(" reading the floor" + v.Spinner.Sign())}
 	case v.noQueue:
-		return append([]string{""}, widget.Wrap(" The service has no queue: it does not know who rings, nor what waits. "+v.KeyOf("page-stats")+" counts what was done.", l.Width)...)
+		return append([]string{""}, widget.Wrap(" The service has no queue: it does not know who rings, nor what waits. "+v.Host.KeyOf("page-stats")+" counts what was done.", l.Width)...)
 	}
 	waiting := v.waitingLines(l.Width)
 	v.table.SetHeight(max(l.Body-len(waiting)-4, 1))
@@ -193,7 +193,7 @@ func (v *Floor) summary(width int) string {
 	for _, w := range v.waiting {
 		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
 	}
-	left := fmt.Sprintf(" %s · %s, %d on a call", v.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
+	left := fmt.Sprintf(" %s · %s, %d on a call", v.Day.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
 	right := fmt.Sprintf("waiting %d · due %d · later %d ", all.Waiting, all.Due, all.Deferred)
 	return v.Styles.bold(widget.Fit(left, max(width-render.Width(right), 0)) + right)
 }

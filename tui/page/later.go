@@ -2,7 +2,6 @@ package page
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,14 +12,6 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
-
-// WhyNotLater says what speaks against putting the call off.
-func (d *Desk) WhyNotLater() string {
-	if why := d.Day.WhyNotLater(); why != "" {
-		return why
-	}
-	return d.WhyNoCall()
-}
 
 // askedLater asks in one line of text when a donor is called again. An empty line offers times.
 type askedLater struct {
@@ -35,14 +26,14 @@ type askedLater struct {
 
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	d.Dialog = &askedLater{desk: d, call: d.Call.UUID, offers: d.LaterOffers()}
+	d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
 	return nil
 }
 
 // Key implements Dialog.
 func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch name := msg.String(); {
-	case name == "esc", name == "ctrl+c", !l.desk.IsOn(l.call):
+	case name == "esc", name == "ctrl+c", !l.desk.Day.IsOn(l.call):
 		return Closes, nil // The call may have gone while the question stood.
 	case name == "enter":
 		return l.take()
@@ -70,49 +61,17 @@ func (l *askedLater) Paste(text string) {
 	l.wrong = ""
 }
 
-// take saves the time, or asks which one is meant.
+// take saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) take() (Fate, tea.Cmd) {
+	put := func(at time.Time) desk.Answer { return l.desk.Day.Ask.Later(at, !l.anybody) }
+	var a desk.Answer
 	if l.isOffering() {
-		return l.put(l.offers[l.cursor].At)
-	}
-	at, err := l.desk.ReadLater(l.text())
-	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
-	switch {
-	case isAmbiguous:
-		ask := &Ask{Title: "Which time is meant?", Lines: []string{strconv.Quote(Clean(l.text())) + " has more than one meaning."}, Back: l.back}
-		for i, key := range desk.ReadingKeys(ambiguous.Readings) {
-			r := ambiguous.Readings[i]
-			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.BothTimes(r.At)), Run: func() tea.Cmd {
-				_, cmd := l.put(r.At)
-				return cmd
-			}})
-		}
-		l.desk.Dialog = ask
-		return Closes, nil
-	case err != nil:
-		l.wrong = err.Error()
+		a = put(l.offers[l.cursor].At)
+	} else if a = l.desk.Day.Ask.ReadLater(l.text(), put); a.Wrong != "" {
+		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	return l.put(at)
-}
-
-// back opens the line again, with what was typed.
-func (l *askedLater) back() { l.desk.Dialog = l }
-
-// put saves a time. Outside calling hours it asks once.
-func (l *askedLater) put(at time.Time) (Fate, tea.Cmd) {
-	save := func() tea.Cmd {
-		if !l.desk.IsOn(l.call) {
-			return nil // The call went while the question stood.
-		}
-		return l.desk.Perform(l.desk.Later(at, !l.anybody))
-	}
-	why := l.desk.OutsideHours(at)
-	if why == "" {
-		return Closes, save()
-	}
-	l.desk.Dialog = &Confirm{Title: "Outside calling hours", Lines: []string{why + ". Save it all the same?"}, Yes: save, No: l.back}
-	return Closes, nil
+	return Closes, l.desk.answer(a, func() { l.desk.Dialog = l })
 }
 
 // Hints implements Dialog.
@@ -131,7 +90,7 @@ func (l *askedLater) Hints() []Hint {
 // View implements Dialog.
 func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	title := "Call back later"
-	if !l.desk.IsOn(l.call) {
+	if !l.desk.Day.IsOn(l.call) {
 		return title, []string{"the call is no longer here"}
 	}
 	lines := []string{"when: " + l.editor.Line(max(width-len("when: "), 2), s.cursor)}
@@ -142,8 +101,8 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	}
 	if l.isOffering() {
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(o.Label, 24) + l.desk.BothTimes(o.At)
-			if l.desk.OutsideHours(o.At) != "" {
+			line := "  " + widget.Fit(o.Label, 24) + l.desk.Day.Card.BothTimes(o.At)
+			if l.desk.Day.Card.OutsideHours(o.At) != "" {
 				line += ", outside calling hours"
 			}
 			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
@@ -152,24 +111,24 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			lines = append(lines, line)
 		}
 		tell(s.Dim, "or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours")
-		tell(s.plain, l.forWhom(l.desk.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
+		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
 		return title, lines
 	}
-	at, err := l.desk.ReadLater(l.text())
+	at, err := l.desk.Day.Card.ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 	switch {
 	case l.wrong != "":
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
 		for _, r := range ambiguous.Readings {
-			tell(s.Warn, desk.ReadingText(r, l.desk.BothTimes(r.At))+"?")
+			tell(s.Warn, desk.ReadingText(r, l.desk.Day.Card.BothTimes(r.At))+"?")
 		}
 		tell(s.Dim, "Enter asks which one is meant")
 	case err != nil:
 		tell(s.Dim, err.Error())
 	default:
-		tell(s.plain, l.forWhom(l.desk.LaterEcho(at, !l.anybody)))
-		if l.desk.OutsideHours(at) != "" {
+		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(at, !l.anybody)))
+		if l.desk.Day.Card.OutsideHours(at) != "" {
 			tell(s.Warn, s.WarnSign+" outside calling hours: Enter asks")
 		}
 	}

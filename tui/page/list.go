@@ -138,7 +138,7 @@ func (l *List) reload() tea.Cmd {
 func (l *List) reread() tea.Cmd {
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
-	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
+	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
@@ -215,7 +215,7 @@ func (l *List) onBatch(b batch, err error) tea.Cmd {
 		l.FailRead("cannot read the "+l.name, err)
 		return nil
 	}
-	l.NoteConnection(nil)
+	l.Day.Changes.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
 	l.More = b.more && b.cursor != "" && b.cursor != l.cursor
@@ -345,7 +345,7 @@ func (l *List) summary(width int) string {
 		text += fmt.Sprintf(", %d marked", len(l.Marks))
 	}
 	if !l.marking.from.IsZero() {
-		text += ", " + l.KeyOf(ActRange) + " ends the range"
+		text += ", " + l.Host.KeyOf(ActRange) + " ends the range"
 	}
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"

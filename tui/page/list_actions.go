@@ -125,7 +125,7 @@ func (l *List) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.to == nil {
-			return l.ShowList(f.list.page, f.list.filter)
+			return l.Host.ShowList(f.list.page, f.list.filter)
 		}
 		return l.show(*f.to)
 	}
@@ -152,7 +152,7 @@ func (l *List) Back() tea.Cmd {
 	case d != nil:
 		l.stack = l.stack[:len(l.stack)-1]
 		if d.from != NoPage {
-			return l.Turn(d.from)
+			return l.Host.Turn(d.from)
 		}
 		return l.cursorMoved()
 	case len(l.Marks) > 0:
@@ -280,7 +280,7 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			if t.sent != nil {
 				t.sent()
 			}
-			return e.Perform(e.SubmitEach(label, t.names, changes))
+			return e.Host.Perform(e.Day.Changes.SubmitEach(label, t.names, changes))
 		}}
 		return nil
 	}
@@ -289,6 +289,6 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 
 func (e *Env) askMark(entity apitype.EntityName, t targets) Option {
 	return e.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
-		return e.Mark(entity, id, "mark processed: "+name)
+		return e.Day.Changes.Mark(entity, id, "mark processed: "+name)
 	})
 }

@@ -19,7 +19,7 @@ func (l *List) AskFilter() tea.Cmd {
 	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) (string, tea.Cmd) {
-		t, err := parseFilter(text, l.Now(), fieldNames(l.fields)...)
+		t, err := parseFilter(text, l.Day.Now(), fieldNames(l.fields)...)
 		cmd := l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)
@@ -70,7 +70,7 @@ func (l *List) SetFilter(text string) tea.Cmd {
 func (l *List) setFilter(text string) tea.Cmd {
 	q, err := l.parse(text)
 	if err != nil {
-		l.Fail("cannot filter", err)
+		l.Messages.Fail("cannot filter", err)
 		return nil
 	}
 	l.query, l.filter, l.arranged.terms = q, strings.TrimSpace(text), nil

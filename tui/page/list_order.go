@@ -113,7 +113,7 @@ func (l *List) AskColumns() tea.Cmd {
 	var options []Option
 	for i, c := range l.columns {
 		isHidden := slices.Contains(hidden, c.Name())
-		option := Option{Label: l.Styles.OKSign + " " + c.Name(), Run: func() tea.Cmd {
+		option := Option{Label: l.onSign(!isHidden) + c.Name(), Run: func() tea.Cmd {
 			if l.Kept.Hidden == nil {
 				l.Kept.Hidden = map[string][]string{}
 			}
@@ -122,10 +122,7 @@ func (l *List) AskColumns() tea.Cmd {
 			l.AskColumns()
 			return l.keep()
 		}}
-		switch {
-		case isHidden:
-			option.Label = "  " + c.Name()
-		case i == 0:
+		if i == 0 && !isHidden {
 			option.Why = "it tells the records apart"
 		}
 		options = append(options, option)

@@ -18,14 +18,14 @@ func (l *List) Poll() tea.Cmd {
 	if l.query.changed == nil || l.loading {
 		return nil
 	}
-	since, until := l.AsOf(l.since), apitype.NewTime(l.Now())
+	since, until := l.Day.Changes.AsOf(l.since), apitype.NewTime(l.Day.Now())
 	changed := l.query.changed
 	return loadNow(l, func(ctx context.Context) ([]Row, error) { return changed(ctx, since) }, func(rows []Row, err error) tea.Cmd {
 		if err != nil {
 			l.FailRead("cannot read what has changed", err)
 			return nil
 		}
-		l.NoteConnection(nil)
+		l.Day.Changes.NoteConnection(nil)
 		return l.update(rows, until)
 	})
 }

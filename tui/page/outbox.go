@@ -46,7 +46,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
 		e := render.Entry{
-			State: string(r.entry.State), Label: cmp.Or(Clean(s.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op)),
+			State: string(r.entry.State), Label: cmp.Or(Clean(s.Day.Changes.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op)),
 			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(r.entry.LastError)),
 		}
 		if !r.entry.UUID.IsZero() {
@@ -68,14 +68,14 @@ func (r outboxRow) isIn(state outbox.State) bool { return r.entry != nil && r.en
 // rows are the entries, the drafts and the damaged files.
 func (v *Outbox) rows() []outboxRow {
 	var rows []outboxRow
-	for i := range v.Entries {
-		rows = append(rows, outboxRow{entry: &v.Entries[i]})
+	for i := range v.Day.Changes.Entries {
+		rows = append(rows, outboxRow{entry: &v.Day.Changes.Entries[i]})
 	}
-	for i := range v.Drafts {
-		rows = append(rows, outboxRow{draft: &v.Drafts[i]})
+	for i := range v.Day.Changes.Drafts {
+		rows = append(rows, outboxRow{draft: &v.Day.Changes.Drafts[i]})
 	}
-	for i := range v.Damaged {
-		rows = append(rows, outboxRow{damaged: &v.Damaged[i]})
+	for i := range v.Day.Changes.Damaged {
+		rows = append(rows, outboxRow{damaged: &v.Day.Changes.Damaged[i]})
 	}
 	return rows
 }
@@ -90,7 +90,7 @@ func (v *Outbox) Chosen() (outboxRow, bool) {
 }
 
 // Open implements Page.
-func (v *Outbox) Open() tea.Cmd { return v.Perform(v.ReadOutbox()) }
+func (v *Outbox) Open() tea.Cmd { return v.Host.Perform(v.Day.Changes.ReadOutbox()) }
 
 // Resize implements Page.
 func (v *Outbox) Resize(l Layout) {
@@ -101,7 +101,7 @@ func (v *Outbox) Resize(l Layout) {
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
 
 // Refresh implements Page.
-func (v *Outbox) Refresh() tea.Cmd { return v.Perform(v.ReadOutbox()) }
+func (v *Outbox) Refresh() tea.Cmd { return v.Host.Perform(v.Day.Changes.ReadOutbox()) }
 
 // Scroll implements Page.
 func (v *Outbox) Scroll(by Step) tea.Cmd {
@@ -144,7 +144,7 @@ func (v *Outbox) WhyNotSendAgain() string {
 func (v *Outbox) OpenRecord() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
-		return v.WorkOn(Reference{KindCall, row.draft.Call})
+		return v.Host.WorkOn(Reference{KindCall, row.draft.Call})
 	}
 	v.Dialog = &Text{Title: desk.OpLabel(row.entry.Op), Lines: v.entryLines(*row.entry)}
 	return nil
@@ -160,7 +160,7 @@ func (v *Outbox) CopyRecord() tea.Cmd {
 func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		"state: " + string(e.State), e.Method + " " + e.Path,
-		"made: " + v.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
+		"made: " + v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
 	}
 	if e.LastError != "" {
 		lines = append(lines, "last answer: "+Clean(e.LastError))
@@ -193,14 +193,14 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	row, _ := v.Chosen()
 	e := *row.entry
 	if len(e.Fields) > 0 {
-		return v.Perform(v.AskConflict(e))
+		return v.Host.Perform(v.Day.Form.AskConflict(e))
 	}
 	lines := []string{"It was refused: " + Clean(e.LastError)}
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}
 	v.Dialog = &Confirm{Title: "Send the " + desk.OpLabel(e.Op) + " again?", Lines: lines, Yes: func() tea.Cmd {
-		return v.Perform(v.SendAgain(e.ID))
+		return v.Host.Perform(v.Day.Changes.SendAgain(e.ID))
 	}}
 	return nil
 }
@@ -211,19 +211,19 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	if row.draft != nil {
 		call := row.draft.Call
 		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, Yes: func() tea.Cmd {
-			return v.Perform(v.DropDraft(call))
+			return v.Host.Perform(v.Day.Changes.DropDraft(call))
 		}}
 		return nil
 	}
 	e := *row.entry
 	lines := []string{"The service will not hear of it, and its text is erased."}
-	for _, other := range v.Entries {
+	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
 			lines = append(lines, "What waits for it is sent then: the "+desk.OpLabel(other.Op)+".")
 		}
 	}
 	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: lines, Yes: func() tea.Cmd {
-		return v.Perform(v.Drop(e.ID))
+		return v.Host.Perform(v.Day.Changes.Drop(e.ID))
 	}}
 	return nil
 }
@@ -232,7 +232,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 func (v *Outbox) Lines(l Layout) []string {
 	s := v.Styles
 	rows := v.rows()
-	summary := fmt.Sprintf(" %s, %s", render.Plural(len(v.Entries), "change", "changes"), render.Plural(len(v.Drafts), "draft", "drafts"))
+	summary := fmt.Sprintf(" %s, %s", render.Plural(len(v.Day.Changes.Entries), "change", "changes"), render.Plural(len(v.Day.Changes.Drafts), "draft", "drafts"))
 	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
 	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {

@@ -160,14 +160,13 @@ type Host interface {
 
 // Env is what every page is handed.
 type Env struct {
-	Host
-	*desk.Day
-	Messages
+	Host          Host
+	Day           *desk.Day
+	Messages      Messages
 	Styles        Styles
 	PledgeActions []apitype.PledgeAction
 	ASCII         bool
 	Dialog        Dialog // Takes all keys; nil: none is open.
-	Revealed      bool   // What is masked is shown.
 	Spinner       widget.Spinner
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
@@ -201,8 +200,8 @@ func load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(
 
 // FailRead tells that something could not be read.
 func (e *Env) FailRead(what string, err error) {
-	if !e.NoteConnection(err) {
-		e.Fail(what, err)
+	if !e.Day.Changes.NoteConnection(err) {
+		e.Messages.Fail(what, err)
 	}
 }
 
@@ -219,27 +218,27 @@ func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return e.Locale.Relative(t, e.Now())
+	return e.Day.Locale.Relative(t, e.Day.Now())
 }
 
 // when is the local date and time, with the time ago where that says more.
 func (e *Env) when(t apitype.Time) string {
-	text := e.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
-	if age := e.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
+	text := e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
+	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
 		text = e.ago(t.Time) + " (" + text + ")"
 	}
 	return text
 }
 
 func (e *Env) iban(text string) string {
-	if e.Revealed {
+	if e.Day.Card.IsRevealed {
 		return Clean(text)
 	}
 	return render.MaskIBAN(text)
 }
 
 func (e *Env) digits(text string) string {
-	if e.Revealed {
+	if e.Day.Card.IsRevealed {
 		return Clean(text)
 	}
 	return render.MaskDigits(text)

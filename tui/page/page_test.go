@@ -99,7 +99,7 @@ func callID(n int) apitype.UUID {
 func TestCopiedValuesWorkEverywhere(t *testing.T) {
 	t.Parallel()
 	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
-	e.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
+	e.Day.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	f := &fields{Env: e}
 	f.person(apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}})
 	shown, copies := map[string]string{}, map[string]string{}

@@ -42,7 +42,7 @@ func NewPersons(s *Env) *List {
 
 // personQuery understands a filter on persons.
 func (e *Env) personQuery(text string) (query, error) {
-	t, o, err := readFilter(text, e.Now(), apitype.PersonFilters())
+	t, o, err := readFilter(text, e.Day.Now(), apitype.PersonFilters())
 	if err != nil {
 		return query{}, err
 	}
@@ -53,12 +53,12 @@ func (e *Env) personQuery(text string) (query, error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return m.changed(e.Client.Persons.All(ctx, o, mostChanged))
+			return m.changed(e.Day.Client.Persons.All(ctx, o, mostChanged))
 		},
 		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Person], error) {
 			o := o
 			o.Paging = p
-			return e.Client.Persons.List(ctx, o)
+			return e.Day.Client.Persons.List(ctx, o)
 		}),
 	}, nil
 }
@@ -93,7 +93,7 @@ func (f *fields) person(p apitype.Person) {
 	f.last().to, f.last().copy = &Reference{KindPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
-		f.add("born", f.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
+		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
 		f.last().copy = p.DateOfBirth.String()
 	}
 	f.add("gender", render.Words(desk.Value(p.Gender)))

@@ -87,7 +87,7 @@ func (e *Env) pledgeActions(rows []Row, sent func()) []Option {
 	for _, act := range e.PledgeActions {
 		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
 		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return e.Action(id, act, string(act)+": "+name)
+			return e.Day.Changes.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options
@@ -119,7 +119,7 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 
 // pledgeQuery understands a filter on pledges.
 func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
-	t, o, err := readFilter(text, e.Now(), apitype.PledgeFilters())
+	t, o, err := readFilter(text, e.Day.Now(), apitype.PledgeFilters())
 	if err != nil {
 		return query{}, err
 	}
@@ -127,10 +127,10 @@ func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
 	fetch := m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 		o := o
 		o.Paging = p
-		return e.Client.Pledges.List(ctx, o)
+		return e.Day.Client.Pledges.List(ctx, o)
 	})
 	if len(t.terms) > 0 {
-		fetch = d.withDonors(e.Client, fetch)
+		fetch = d.withDonors(e.Day.Client, fetch)
 	}
 	return query{
 		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(),
@@ -138,7 +138,7 @@ func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			read := func(o apitype.PledgeListOptions) ([]Row, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return m.changed(e.Client.Pledges.All(ctx, o, mostChanged))
+				return m.changed(e.Day.Client.Pledges.All(ctx, o, mostChanged))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)
@@ -159,7 +159,7 @@ func (e *Env) pledgeFields(p apitype.Pledge) []field {
 	f := &fields{Env: e}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
-		f.add("signature", "there is one: "+e.KeyOf(ActSign)+" gives the link")
+		f.add("signature", "there is one: "+e.Host.KeyOf(ActSign)+" gives the link")
 	}
 	f.transactions(p.Transactions.Value())
 	f.calls(p.Calls.Value())
@@ -227,10 +227,10 @@ func (v *Pledges) AskSignature() tea.Cmd {
 }
 
 func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
-	v.Say("asking for a link…")
+	v.Messages.Say("asking for a link…")
 	return load(v.Env, func(ctx context.Context) (SignatureRead, error) {
-		asked := v.Now()
-		pledge, err := apiclient.Decoded(v.Client.Pledges.Get(ctx, id))
+		asked := v.Day.Now()
+		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, id))
 		if err != nil || pledge.SignatureSignedURL == nil {
 			return SignatureRead{}, err
 		}
@@ -238,7 +238,7 @@ func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 		return SignatureRead{ID: id, Link: *pledge.SignatureSignedURL, Till: asked.Add(time.Hour)}, nil
 	}, func(read SignatureRead, err error) tea.Cmd {
 		if err != nil {
-			v.Fail("cannot read the pledge", err)
+			v.Messages.Fail("cannot read the pledge", err)
 		} else {
 			v.OfferSignature(read)
 		}
@@ -250,23 +250,23 @@ func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 func (v *Pledges) OfferSignature(read SignatureRead) {
 	switch {
 	case read.Link == "":
-		v.Say("this pledge has no signature")
+		v.Messages.Say("this pledge has no signature")
 		return
 	case !isWebLink(read.Link):
-		v.Fail("the signature's link is no https address, and not offered", nil)
+		v.Messages.Fail("the signature's link is no https address, and not offered", nil)
 		return
 	}
-	v.Say("")
+	v.Messages.Say("")
 	choice := NewChoice("Signature", "", []Option{
 		{Key: "y", Label: "copy the link: " + Clean(read.Link), Run: func() tea.Cmd {
-			if !v.Now().Before(read.Till) {
+			if !v.Day.Now().Before(read.Till) {
 				return v.readSignature(read.ID) // It is over: there is a new one.
 			}
 			return copyText("signature link", read.Link)
 		}},
 	})
 	choice.hintNow = func() string {
-		left := read.Till.Sub(v.Now())
+		left := read.Till.Sub(v.Day.Now())
 		if left <= 0 {
 			return "no longer valid: y asks for a new one"
 		}

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -19,21 +18,21 @@ type Inline interface{ inline() }
 
 // askedResult asks for the result, each on its key; the legend stands on the card.
 type askedResult struct {
-	rows  []desk.ResultRow
-	set   func(code string) tea.Cmd
-	other func() tea.Cmd // Types a code.
+	desk     *Desk
+	question *desk.Question
 }
 
 // AskResult asks for the result among those of the call, or for a typed one where none are
-// known.
+// known, and then for the rating in its place.
 func (d *Desk) AskResult() tea.Cmd {
-	return d.onceWarned(func() tea.Cmd {
-		rows := d.Results()
-		if len(rows) == 0 {
-			return d.typeResult()
+	return d.onceWarned(func() {
+		q := d.Day.Ask.Result(func() desk.Answer {
+			d.AskRating()
+			return desk.Answer{}
+		})
+		if d.Dialog = (&askedResult{d, q}); len(q.Choices) == 0 {
+			d.ask(q, nil)
 		}
-		d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Call.UUID), other: d.typeResult}
-		return nil
 	})
 }
 
@@ -45,10 +44,10 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case "esc", "ctrl+c":
 		return Closes, nil
 	case "/":
-		return Closes, r.other()
+		return Closes, r.desk.ask(r.question, nil)
 	default:
-		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.rows) {
-			return Closes, r.set(r.rows[i].Code)
+		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.question.Choices) {
+			return Closes, r.desk.answer(r.question.Choices[i].Pick(), nil)
 		}
 		return Stays, nil
 	}
@@ -56,50 +55,16 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
-	last := min(len(r.rows), len(choiceKeys)) - 1
+	last := min(len(r.question.Choices), len(choiceKeys)) - 1
 	return []Hint{{choiceKeys[:1], "to " + choiceKeys[last:last+1] + " the result"}, {"/", "another"}, {"esc", "close"}}
 }
 
 // View implements Dialog; the card shows the legend.
 func (r *askedResult) View(Styles, int, int) (string, []string) { return "", nil }
 
-func (d *Desk) typeResult() tea.Cmd {
-	p, kind, set := &Prompt{Title: "Result code"}, d.Call.Type, d.resultOf(d.Call.UUID)
-	p.Editor.SetValue(d.Form.Code)
-	p.done = func(code string) (string, tea.Cmd) {
-		code = strings.TrimSpace(code)
-		if problem := desk.CheckCode(code); problem != "" {
-			return problem, nil
-		}
-		if _, known := d.Codes.Find(kind, code); known {
-			return "", set(code)
-		}
-		d.Dialog = &Confirm{
-			Title: "A new result code", Lines: []string{"No such call has had the result " + strconv.Quote(Clean(code)) + " so far. Use it all the same?"},
-			Yes: func() tea.Cmd { return set(code) }, No: func() { d.Dialog = p },
-		}
-		return "", nil
-	}
-	d.Dialog = p
-	return nil
-}
-
-// resultOf takes a result code for a call, while it is the one on screen, and asks for the
-// rating in its place.
-func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
-	return func(code string) tea.Cmd {
-		if !d.IsOn(call) {
-			return nil // The call went while the question stood.
-		}
-		d.SetResult(code)
-		d.AskRating()
-		return d.learnPermissions()
-	}
-}
-
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {
-	d.Dialog = &askedRating{now: d.Form.Rating, set: d.SetRating}
+	d.Dialog = &askedRating{now: d.Day.Form.Rating, set: d.Day.Form.SetRating}
 	return nil
 }
 
@@ -137,11 +102,11 @@ func (d *Desk) willSendLines(width int) []string {
 
 // label is the key and the name of a part of the form; the part that has the keys is marked.
 func (d *Desk) label(action, name string, hasKeys bool) string {
-	text := d.KeyOf(action) + " " + name
+	text := d.Host.KeyOf(action) + " " + name
 	if hasKeys {
 		return d.Styles.chosen(text) + strings.Repeat(" ", max(formLabel-render.Width(text), 0))
 	}
-	return widget.Fit(d.Styles.Key(d.KeyOf(action))+" "+name, formLabel)
+	return widget.Fit(d.Styles.Key(d.Host.KeyOf(action))+" "+name, formLabel)
 }
 
 func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []string {
@@ -157,18 +122,18 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 
 // legend are the results with their keys, side by side; the chosen one is marked.
 func (d *Desk) legend(width int, choosing bool) []string {
-	rows, s := d.Results(), d.Styles
+	rows, s := d.Day.Form.Results(), d.Styles
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
 		text := choiceKeys[i:i+1] + " " + Clean(row.Words())
-		if known = known || row.Code == d.Form.Code; row.Code == d.Form.Code {
+		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
 			text = s.accent("[" + text + "]")
 		}
 		items = append(items, text)
 	}
-	if !known && d.Form.Code != "" {
-		items = append([]string{s.accent("[" + Clean(d.ResultWords()) + "]")}, items...)
+	if !known && d.Day.Form.Code != "" {
+		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if choosing || len(items) == 0 {
 		items = append(items, "/ another")
@@ -191,12 +156,12 @@ func (d *Desk) legend(width int, choosing bool) []string {
 // ratingLine is the scale with the rating on it.
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
-	if d.Form.Rating == nil && asked == nil {
+	if d.Day.Form.Rating == nil && asked == nil {
 		return s.Dim("none")
 	}
 	var b strings.Builder
 	for n := range 11 {
-		if d.Form.Rating != nil && *d.Form.Rating == n {
+		if d.Day.Form.Rating != nil && *d.Day.Form.Rating == n {
 			fmt.Fprint(&b, s.accent("["+strconv.Itoa(n)+"]")+" ")
 		} else {
 			fmt.Fprintf(&b, "%d ", n)

@@ -158,7 +158,7 @@ func (m *rowMaker[T]) columns() []column {
 		case c.down:
 			c.Text = func(b []byte, r Row) []byte {
 				at, _ := r.cell(i)
-				return render.AppendAge(b, m.Now().Sub(time.UnixMicro(at)))
+				return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(at)))
 			}
 		default:
 			c.Text = func(b []byte, r Row) []byte {
@@ -184,7 +184,7 @@ func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
 					return append(append(b, indent...), c.Say(record, e.view())...)
 				}
 				if t := c.Time(record); t != nil {
-					b = render.AppendAge(b, e.Now().Sub(t.Time))
+					b = render.AppendAge(b, e.Day.Now().Sub(t.Time))
 				}
 				return b
 			},
@@ -210,7 +210,7 @@ var mostChanged = apiclient.AllOptions{Limit: desk.MostChanges}
 // changed makes rows of all records of a walk.
 func (m *rowMaker[T]) changed(walk iter.Seq2[apiclient.Record[T], error]) ([]Row, error) {
 	var rows []Row
-	for record, err := range apiclient.Readable(walk, m.Client.Omit) {
+	for record, err := range apiclient.Readable(walk, m.Day.Client.Omit) {
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func TestRowsKeepWhatTheyShow(t *testing.T) {
 			t.Error("an expired call is open")
 		}
 	}
-	e.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
+	e.Day.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	person := apitype.Person{UUID: callID(2), LastName: new("Vos"), MobilePhoneNumber: new("+31612345671"), Language: new("de"), Email: new("v@example.org")}
 	found := e.personRows().row(person).search()
 	for _, want := range []string{callID(2).String(), "Vos", "+31612345671", "06 12345671", "German", "v@example.org"} {

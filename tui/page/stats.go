@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,8 +18,10 @@ import (
 // what it has counted so far, and can be stopped.
 type Stats struct {
 	*Env
-	counts  counts
+	Calls   *desk.Counts[apitype.Call] // As far as they were counted.
+	Pledges *desk.Counts[apitype.Pledge]
 	seq     int
+	size    int // Records asked for at a time.
 	running bool
 	stopped bool
 	short   bool // There are records that were not counted, or nothing tells.
@@ -29,19 +32,6 @@ type Stats struct {
 	bars    []listing                // What the bars stand for, as they were drawn last.
 	chosen  map[apitype.CallType]int // What the chosen one is made of; nil: nothing.
 	layout  Layout
-}
-
-// counts are what was counted so far.
-type counts struct {
-	calls, pledges int
-	requestedAge   byType         // By age.
-	attempts       map[string]int // By group of attempts before a result.
-	results        byType         // By code.
-	ratings        map[apitype.CallType]rating
-	days           map[string]*day // By local day of the completion.
-	statuses       map[apitype.PledgeStatus]int
-	yearly, once   map[apitype.PledgeStatus]int64 // Euro cents of the current donations: in a year, and once.
-	unvalued       int                            // Pledges whose interval nobody knows.
 }
 
 // period is what is counted: calls that were requested and pledges that were made since a
@@ -76,79 +66,52 @@ type listing struct {
 	filter string
 }
 
-// inYear is how often a donation is made in a year.
-var inYear = map[apitype.DonationInterval]int64{"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
-
-type rating struct {
-	n   int
-	sum float64
-}
-
-// add counts one more.
-func (r *rating) add(value float64) {
-	r.n++
-	r.sum += value
-}
-
-func (r *rating) mean() float64 { return r.sum / float64(max(r.n, 1)) }
-
-// byType counts calls by something, and then by their type.
-type byType map[string]map[apitype.CallType]int
-
-func (b byType) add(name string, kind apitype.CallType) {
-	if b[name] == nil {
-		b[name] = map[apitype.CallType]int{}
-	}
-	b[name][kind]++
-}
-
-// day is what was completed on one day.
-type day struct {
-	calls   int
-	kinds   map[apitype.CallType]int
-	ratings rating
-}
-
-// ages are the groups of requested calls, in days.
-var ages = []struct {
-	title string
-	days  int
-}{{"today", 1}, {"2-3 days", 3}, {"4-7 days", 7}, {"8-30 days", 30}, {"older", 1 << 20}}
-
-func newCounts() counts {
-	return counts{
-		requestedAge: byType{}, attempts: map[string]int{}, results: byType{},
-		ratings: map[apitype.CallType]rating{}, days: map[string]*day{}, statuses: map[apitype.PledgeStatus]int{},
-		yearly: map[apitype.PledgeStatus]int64{}, once: map[apitype.PledgeStatus]int64{},
-	}
-}
-
-// NewStats is the page of statistics.
+// NewStats makes the page of statistics.
 func NewStats(s *Env) *Stats {
-	return &Stats{Env: s, counts: newCounts(), layout: NewLayout(80, 24)}
+	v := &Stats{Env: s, layout: NewLayout(80, 24)}
+	v.clear()
+	return v
 }
 
-// counted is one page of the walk.
-type counted[T any] struct {
-	records []T
-	cursor  string
-	more    bool
-	short   bool // There are records that were not read, or nothing tells.
-	size    int
+func (v *Stats) clear() {
+	groups := func(g desk.Group[apitype.Call]) bool { return !slices.Contains(callGroups, g.Name) }
+	v.Calls = desk.CountCalls(slices.DeleteFunc(desk.CallGroups(v.Day.Now(), time.Local), groups), "")
+	v.Pledges = desk.CountPledges(slices.DeleteFunc(desk.PledgeGroups(time.Local), func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" }), "")
+	v.size, v.short, v.agents = desk.WalkPage, false, nil
 }
+
+// callGroups are the ways in which calls are counted here.
+var callGroups = []string{"age", "attempts", "result", "type", "completed"}
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
-	if v.running || v.counts.calls > 0 {
+	if v.running || v.Calls.Total.Records > 0 {
 		return nil
 	}
 	return v.restart()
 }
 
 func (v *Stats) restart() tea.Cmd {
+	v.clear()
 	v.seq++
-	v.counts, v.running, v.stopped, v.short, v.agents = newCounts(), true, false, false, nil
-	return v.readCalls("", desk.WalkPage)
+	v.running, v.stopped = true, false
+	since, begins := v.since(), v.period.since(v.Day.Now())
+	return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
+		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
+	}, func(c apitype.Call) bool {
+		v.Calls.Add(c)
+		return true
+	}, func() tea.Cmd {
+		return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
+			return v.Day.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
+		}, func(p apitype.Pledge) bool {
+			if p.CreatedAt.Before(begins) {
+				return false // The newest come first.
+			}
+			v.Pledges.Add(p)
+			return true
+		}, v.readAgents)
+	})
 }
 
 // loadCount is load for what is being counted; what cannot be read ends that.
@@ -168,48 +131,34 @@ func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn fu
 	})
 }
 
-func (v *Stats) readCalls(after string, size int) tea.Cmd {
-	since := v.since()
-	return loadCount(v, func(ctx context.Context) (counted[apitype.Call], error) {
-		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
+// count counts the records of a list from a cursor on, until one does not count, and does something after it. Where
+// the service refuses so many on a page, it asks for fewer.
+func count[T any](v *Stats, after string, list func(context.Context, apitype.Paging) (apiclient.Page[T], error), add func(T) bool, then func() tea.Cmd) tea.Cmd {
+	size := v.size
+	return loadCount(v, func(ctx context.Context) (apiclient.Page[T], error) {
+		return desk.OrFewer(&size, func(size int) (apiclient.Page[T], error) {
+			return list(ctx, apitype.Paging{After: after, First: &size})
 		})
-	}, func(page counted[apitype.Call]) tea.Cmd {
-		v.short = v.short || page.short
-		for _, c := range page.records {
-			v.counts.addCall(c, v.Now())
-		}
-		if page.more {
-			return v.readCalls(page.cursor, page.size)
-		}
-		return v.readPledges("", page.size)
-	})
-}
-
-func (v *Stats) readPledges(after string, size int) tea.Cmd {
-	return loadCount(v, func(ctx context.Context) (counted[apitype.Pledge], error) {
-		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-			return v.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
-		})
-	}, func(page counted[apitype.Pledge]) tea.Cmd {
-		v.short = v.short || page.short
-		since := v.period.since(v.Now())
-		for _, p := range page.records {
-			if p.CreatedAt.Before(since) {
-				return v.readAgents() // The newest come first.
+	}, func(page apiclient.Page[T]) tea.Cmd {
+		records := apiclient.Rows(page, itself)
+		more := page.HasNextPage && page.EndCursor != "" && page.EndCursor != after
+		v.size = size
+		v.short = v.short || page.MayBeCut || page.HasNextPage && !more || page.Err() != nil || len(records) < len(page.Records)
+		for _, record := range records {
+			if !add(record) {
+				return then()
 			}
-			v.counts.addPledge(p)
 		}
-		if page.more {
-			return v.readPledges(page.cursor, page.size)
+		if more {
+			return count(v, page.EndCursor, list, add, then)
 		}
-		return v.readAgents()
+		return then()
 	})
 }
 
 // since is the beginning of the period as a filter; nil for everything.
 func (v *Stats) since() *apitype.Time {
-	if since := v.period.since(v.Now()); !since.IsZero() {
+	if since := v.period.since(v.Day.Now()); !since.IsZero() {
 		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
 	}
 	return nil
@@ -222,87 +171,19 @@ const agentsKept = 92 * 24 * time.Hour
 func (v *Stats) readAgents() tea.Cmd {
 	since := v.since()
 	if since == nil {
-		since = new(apitype.NewTime(v.Now().Add(-agentsKept)))
+		since = new(apitype.NewTime(v.Day.Now().Add(-agentsKept)))
 	}
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
-		has, err := v.Client.Has(ctx, apitype.ExtensionQueue)
+		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil || !has {
 			return nil, err
 		}
-		answer, err := apiclient.Decoded(v.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
+		answer, err := apiclient.Decoded(v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
 		return answer.Agents, err
 	}, func(agents []apitype.QueueAgent) tea.Cmd {
 		v.running, v.agents = false, agents
 		return nil
 	})
-}
-
-// countPage reads one page, smaller when the service refuses so many.
-func countPage[T any](after string, size int, list func(apitype.Paging) (apiclient.Page[T], error)) (counted[T], error) {
-	page, err := desk.OrFewer(&size, func(size int) (apiclient.Page[T], error) { return list(apitype.Paging{After: after, First: &size}) })
-	if err != nil {
-		return counted[T]{}, err
-	}
-	c := counted[T]{records: apiclient.Rows(page, itself), cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
-	c.short = page.MayBeCut || page.HasNextPage && !c.more || page.Err() != nil || len(c.records) < len(page.Records)
-	return c, nil
-}
-
-func (c *counts) addCall(call apitype.Call, now time.Time) {
-	c.calls++
-	switch call.Status {
-	case apitype.CallRequested:
-		age := int(now.Sub(call.RequestedAt.Time).Hours() / 24)
-		for _, group := range ages {
-			if age < group.days {
-				c.requestedAge.add(group.title, call.Type)
-				break
-			}
-		}
-	case apitype.CallCompleted:
-		c.attempts[apitype.AttemptsGroup(call.AttemptsCount)]++
-	}
-	result := call.Result.Value()
-	if code := desk.Value(result.ResultCode); code != "" {
-		c.results.add(code, call.Type)
-	}
-	if result.DonorRetentionRating != nil {
-		r := c.ratings[call.Type]
-		r.add(result.DonorRetentionRating.Float64())
-		c.ratings[call.Type] = r
-	}
-	if call.Status == apitype.CallCompleted && call.CompletedAt != nil {
-		c.addDay(call, result)
-	}
-}
-
-func (c *counts) addDay(call apitype.Call, result apitype.CallResult) {
-	key := call.CompletedAt.Local().Format(time.DateOnly)
-	d := c.days[key]
-	if d == nil {
-		d = &day{kinds: map[apitype.CallType]int{}}
-		c.days[key] = d
-	}
-	d.calls++
-	d.kinds[call.Type]++
-	if result.DonorRetentionRating != nil {
-		d.ratings.add(result.DonorRetentionRating.Float64())
-	}
-}
-
-func (c *counts) addPledge(p apitype.Pledge) {
-	c.pledges++
-	c.statuses[p.Status]++
-	cents, whole := p.DonationAmount.Cents()
-	times, known := inYear[p.DonationInterval]
-	switch {
-	case whole && p.DonationInterval == "once":
-		c.once[p.Status] += cents
-	case whole && known:
-		c.yearly[p.Status] += cents * times
-	default:
-		c.unvalued++
-	}
 }
 
 // Resize implements Page.
@@ -345,7 +226,7 @@ func (v *Stats) WhyNotOpen() string {
 
 // OpenRecord implements Opener: it lists what is behind a bar.
 func (v *Stats) OpenRecord() tea.Cmd {
-	return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
+	return v.Host.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
 }
 
 // AskPeriod offers what is counted.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -19,17 +21,17 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.counts.calls, "call", "calls"), render.Plural(v.counts.pledges, "pledge", "pledges"), v.period)
+	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.Calls.Total.Records, "call", "calls"), render.Plural(v.Pledges.Total.Records, "pledge", "pledges"), v.period)
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
-		state += v.Spinner.Sign() + "  " + v.KeyOf(ActStop) + " stops"
+		state += v.Spinner.Sign() + "  " + v.Host.KeyOf(ActStop) + " stops"
 	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
+		state += ", stopped; these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	case v.short:
-		state += "; there may be more, and these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
+		state += "; there may be more, and these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	default:
-		state += ", " + v.KeyOf(ActRefresh) + " counts anew"
+		state += ", " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	}
 	var all []string
 	width := l.Width
@@ -138,37 +140,33 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 	return lines
 }
 
-func sum[K comparable](counts map[K]int) int {
-	n := 0
-	for _, count := range counts {
-		n += count
-	}
-	return n
-}
-
 func (v *Stats) callTables(width int) []string {
-	c := v.counts
 	var requested, attempts []bar
-	newest := v.Now()
-	for _, group := range ages {
-		byKind := c.requestedAge[group.title]
-		oldest := v.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
-		from := latest(oldest, v.period.since(v.Now()))
-		list := listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
-		if len(byKind) == 0 {
-			list = listing{}
+	newest := v.Day.Now()
+	for _, group := range desk.Ages {
+		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
+		b := bar{label: group.Title, kinds: map[apitype.CallType]int{}}
+		if c := v.Calls.Of("age")[group.Title]; c != nil {
+			from := latest(oldest, v.period.since(v.Day.Now()))
+			b.n, b.kinds = c.Records, c.Types
+			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		}
-		requested = append(requested, bar{label: group.title, n: sum(byKind), kinds: byKind, list: list})
+		requested = append(requested, b)
 		newest = oldest
 	}
+	grouped := map[string]int{}
+	for number, c := range v.Calls.Of("attempts") {
+		n, _ := strconv.Atoi(number)
+		grouped[apitype.AttemptsGroup(n)] += c.Records
+	}
 	for _, group := range apitype.AttemptsGroups() {
-		if n := c.attempts[group]; n > 0 {
-			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("status=completed attempts=" + group)})
+		if n := grouped[group]; n > 0 {
+			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("attempts=" + group)})
 		}
 	}
 	return slices.Concat(
 		v.chart("Requested calls by age and type", requested, width), []string{""},
-		v.chart("Attempts before a result", attempts, width), []string{""},
+		v.chart("Calls by attempts", attempts, width), []string{""},
 		v.dayLines(width))
 }
 
@@ -178,21 +176,21 @@ const statsDays = 14
 // dayLines are the completions of the last days: a line over them, and a bar for each
 // with its types and its mean rating.
 func (v *Stats) dayLines(width int) []string {
-	today := v.Now().Local()
+	today := v.Day.Now().Local()
 	bars := make([]bar, statsDays)
 	counts, ratings := make([]float64, statsDays), make([]float64, statsDays)
 	for i := range statsDays { // The latest day first; the lines go the other way.
 		date := today.AddDate(0, 0, -i)
-		d, mean := day{}, "   -"
-		if known := v.counts.days[date.Format(time.DateOnly)]; known != nil {
+		d, mean := desk.Count{}, "   -"
+		if known := v.Calls.Of("completed")[date.Format(time.DateOnly)]; known != nil {
 			d = *known
 		}
-		if d.ratings.n > 0 {
-			mean = fmt.Sprintf("%4.1f", d.ratings.mean())
+		if d.Rating.N > 0 {
+			mean = fmt.Sprintf("%4.1f", d.Rating.Value())
 		}
-		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.calls), d.ratings.mean()
-		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.calls, kinds: d.kinds, more: mean}
-		if d.calls > 0 {
+		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
+		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.Records, kinds: d.Types, more: mean}
+		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
 		}
 	}
@@ -215,22 +213,22 @@ func (v *Stats) line(label string, values []float64, more string) string {
 }
 
 func (v *Stats) otherTables(width int) []string {
-	c := v.counts
-	codes := slices.SortedFunc(maps.Keys(c.results), func(a, b string) int {
-		return cmp.Or(cmp.Compare(sum(c.results[b]), sum(c.results[a])), strings.Compare(a, b))
-	})
+	byCode := v.Calls.Of("result")
 	var results []bar
-	for _, code := range codes {
+	for _, code := range slices.SortedFunc(maps.Keys(byCode), func(a, b string) int {
+		return cmp.Or(cmp.Compare(byCode[b].Records, byCode[a].Records), strings.Compare(a, b))
+	}) {
 		list := v.callsBehind("resultCode=" + code)
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
-		results = append(results, bar{label: render.Words(code), n: sum(c.results[code]), kinds: c.results[code], list: list})
+		results = append(results, bar{label: render.Words(code), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold("Retention rating by type"))
-	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
-		r := c.ratings[kind]
-		lines = append(lines, widget.Fit(" "+Clean(render.Words(string(kind))), barLabel+2)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
+	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
+		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
+			lines = append(lines, widget.Fit(" "+Clean(render.Words(kind)), barLabel+2)+fmt.Sprintf("%*.1f  of %s", barNumber, r.Value(), render.Plural(r.N, "call", "calls")))
+		}
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
 }
@@ -257,18 +255,18 @@ func (v *Stats) callsBehind(filter string) listing {
 // pledgeLines are the pledges by status with what they bring in a year, and once: what is given
 // each month is never added to what is given each year.
 func (v *Stats) pledgeLines(width int) []string {
-	c := v.counts
 	var bars []bar
-	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
-		gives := v.euros(apitype.Cents(c.yearly[status]))
-		if c.once[status] > 0 {
-			gives += " + once " + v.euros(apitype.Cents(c.once[status]))
+	for _, status := range slices.Sorted(maps.Keys(v.Pledges.Of("status"))) {
+		c := v.Pledges.Of("status")[status]
+		gives := v.euros(apitype.Cents(c.Yearly))
+		if c.Once > 0 {
+			gives += " + once " + v.euros(apitype.Cents(c.Once))
 		}
-		bars = append(bars, bar{label: render.Words(string(status)), n: c.statuses[status], more: gives, list: listing{PledgesPage, "status=" + string(status)}})
+		bars = append(bars, bar{label: render.Words(status), n: c.Records, more: gives, list: listing{PledgesPage, "status=" + status}})
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
-	if c.unvalued > 0 {
-		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(c.unvalued, "pledge", "pledges")+" of an interval that is not known", width)))
+	if n := v.Pledges.Total.Unvalued; n > 0 {
+		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(n, "pledge", "pledges")+" of an interval that is not known", width)))
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -90,7 +91,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		WarnSign: "▲",
 		OKSign:   "✓",
 		DueSign:  "◷",
-		fixSign:  "✎",
+		fixSign:  desk.FixSign,
 		badSign:  "✗",
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mostMethods is how many methods a type has, with those that it takes over from what it embeds.
+const mostMethods = 90
+
+// typeFound is what the tree says of a type; names are those of packages and types, such as desk.Day.
+type typeFound struct {
+	methods map[string]bool
+	embeds  []string
+}
+
+// No type is more than a person keeps in mind.
+func TestNoTypeHasTooManyMethods(t *testing.T) {
+	t.Parallel()
+	found := map[string]*typeFound{}
+	of := func(name string) *typeFound {
+		if found[name] == nil {
+			found[name] = &typeFound{methods: map[string]bool{}}
+		}
+		return found[name]
+	}
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		in := filepath.Base(filepath.Dir(path))
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv != nil {
+					of(typeName(in, d.Recv.List[0].Type)).methods[d.Name.Name] = true
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					ts, isType := spec.(*ast.TypeSpec)
+					if !isType {
+						continue
+					}
+					if st, isStruct := ts.Type.(*ast.StructType); isStruct {
+						for _, field := range st.Fields.List {
+							if len(field.Names) == 0 {
+								of(typeName(in, ts.Name)).embeds = append(of(typeName(in, ts.Name)).embeds, typeName(in, field.Type))
+							}
+						}
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(found) < 300 {
+		t.Fatalf("got %d types, %v, want those of the tree", len(found), err)
+	}
+	var all func(name string, into map[string]bool)
+	all = func(name string, into map[string]bool) {
+		for method := range of(name).methods {
+			into[method] = true
+		}
+		for _, embedded := range of(name).embeds {
+			all(embedded, into)
+		}
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		methods := map[string]bool{}
+		if all(name, methods); len(methods) > mostMethods {
+			t.Errorf("%s has %d methods, want at most %d: split it into types with their own state", name, len(methods), mostMethods)
+		}
+	}
+}
+
+// typeName is a type of a package by its name, without the pointer and the parameters.
+func typeName(in string, e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(in, e.X)
+	case *ast.IndexExpr:
+		return typeName(in, e.X)
+	case *ast.IndexListExpr:
+		return typeName(in, e.X)
+	case *ast.SelectorExpr:
+		if x, isName := e.X.(*ast.Ident); isName {
+			return x.Name + "." + e.Sel.Name
+		}
+	case *ast.Ident:
+		return in + "." + e.Name
+	}
+	return ""
+}

@@ -1,0 +1,310 @@
+// Package account keeps services and tokens: the commands auth and profile, over package profile.
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/commands/profile"
+	"fundesk/render"
+)
+
+func Auth(s *cli.Session) *cobra.Command {
+	return cli.Group(s, "auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
+		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",
+		cli.Verbs{"login": authLogin, "logout": authLogout, "status": authStatus, "token": authToken})
+}
+
+func authLogin(s *cli.Session) *cobra.Command {
+	var withToken, insecure bool
+	cmd := &cobra.Command{
+		Use: "login", Short: "Store a token after trying it", Args: cli.NoArgs,
+		Long: "Read a token from a hidden prompt, or from stdin with --with-token, try it against the service and\n" +
+			"store it in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.",
+		Example: "  fundesk auth login --profile prod --base-url https://api.example.org\n" +
+			"  fundeskd token issue 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b | fundesk auth login --profile prod --with-token",
+		RunE: func(cmd *cobra.Command, _ []string) error { return login(s, cmd, withToken, insecure) },
+	}
+	cmd.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
+	cmd.Flags().BoolVar(&insecure, "insecure-storage", false, "store the token in a file that only you can read")
+	return cmd
+}
+
+// login reads, tries and stores a token.
+func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
+	config, err := s.Store().Load()
+	if err != nil {
+		return cli.UsageError(err.Error())
+	}
+	name := s.ProfileName(config)
+	if name == "" {
+		name = "default"
+	}
+	if err := profile.CheckName(name); err != nil {
+		return cli.UsageError(err.Error())
+	}
+	p := config.Profiles[name]
+	if name == profile.Demo && p.BaseURL == "" {
+		p.BaseURL = profile.DemoURL
+	}
+	chosen := strings.TrimRight(loginURL(s, p), "/")
+	if explicit := s.Flags.Profile != "" && s.Flags.BaseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
+		return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(chosen)),
+			"log in under another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(chosen))
+	}
+	p.BaseURL = chosen
+	if p.BaseURL == "" {
+		return cli.WithHint(cli.UsageError("no base URL is given"), "fundesk auth login --profile "+name+" --base-url https://…")
+	}
+	if p.IsEmbedded() {
+		return cli.UsageError("the embedded service needs no token")
+	}
+	if p.TokenStorage == profile.StorageKeyring && insecure {
+		return cli.UsageError("profile " + cli.Quote(name) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file")
+	}
+	if p.TokenStorage == profile.StorageFile {
+		insecure = true
+	}
+	token, err := readToken(cmd.Context(), s, withToken)
+	if err != nil {
+		return err
+	}
+	if err := tryToken(s, cmd, p, token); err != nil {
+		return err
+	}
+	storage, err := s.Tokens().Set(name, p, token, insecure)
+	if err != nil {
+		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
+			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --token-command …), or --insecure-storage for a file")
+	}
+	err = s.Store().Change(func(config *profile.Config) error {
+		kept := config.Profiles[name] // Somebody may have changed it while the token was typed.
+		kept.BaseURL, kept.TokenStorage = p.BaseURL, storage
+		config.Keep(name, kept)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.Note("logged in to %s as profile %s; the token is in the %s", p.BaseURL, name, storage)
+	if s.App.Getenv("FUNDESK_TOKEN") != "" {
+		s.Note("FUNDESK_TOKEN is set and comes before it; unset it to use the stored token")
+	}
+	return nil
+}
+
+// loginURL is where a login goes: flag, the profile that was named, environment, profile.
+func loginURL(s *cli.Session, p profile.Profile) string {
+	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
+		return p.BaseURL
+	}
+	return cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
+}
+
+// maxToken is more than any token has, in bytes.
+const maxToken = 64 << 10
+
+// readToken reads a token without showing it.
+func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, error) {
+	if withToken {
+		data, err := s.ReadAll(ctx, io.LimitReader(s.App.In, maxToken+1))
+		switch {
+		case err != nil:
+			return "", err
+		case len(data) > maxToken:
+			return "", cli.UsageError("what came through stdin is too large for a token")
+		}
+		return checkToken(string(data))
+	}
+	file, ok := s.App.In.(*os.File)
+	if !ok || !cli.IsTerminal(s.App.In) || s.Flags.NoInput {
+		return "", cli.WithHint(cli.UsageError("there is nobody to ask for the token"), "pipe it in: fundesk auth login --with-token < token.txt")
+	}
+	text, err := s.ReadSecret(ctx, file, "Token: ")
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	return checkToken(text)
+}
+
+func checkToken(text string) (string, error) {
+	token := strings.TrimSpace(text)
+	if token == "" {
+		return "", cli.UsageError("the token is empty")
+	}
+	return token, nil
+}
+
+// tryToken sends one request with a token: the service accepts it, or says why not. An
+// account that may not list calls is still an account.
+func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token string) error {
+	s.Target = &cli.Target{Profile: p, BaseURL: p.BaseURL, FromProfile: true, EnvToken: token}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	_, err = client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
+	switch apiclient.KindOf(err) {
+	case apiclient.KindForbidden:
+		return nil
+	case apiclient.KindUnauthenticated:
+		return cli.WithHint(err, "nothing was stored; ask who operates the service for another token")
+	default:
+		return err
+	}
+}
+
+func authLogout(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "logout", Short: "Remove the stored token", Args: cli.NoArgs,
+		Long: "Remove the token of the profile from the keyring or the file where login put it. The token itself stays\n" +
+			"valid until it expires or is revoked at the service.",
+		Example: "  fundesk auth logout --profile prod\n" +
+			"  fundesk auth logout",
+		RunE: func(_ *cobra.Command, _ []string) error {
+			config, err := s.Config()
+			if err != nil {
+				return err
+			}
+			name := s.ProfileName(config)
+			if name == "" {
+				s.Note("no profile is chosen, so that no token is stored")
+				return nil
+			}
+			p, err := cli.FindProfile(config, name)
+			if err != nil {
+				return err
+			}
+			if storage := p.Storage(); storage == "" || storage == profile.StorageCommand {
+				s.Note("no token is stored for %s", cli.Quote(name))
+				return nil
+			}
+			if err := s.Tokens().Delete(name, p); err != nil {
+				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+			}
+			err = s.Store().Change(func(config *profile.Config) error {
+				if kept, ok := config.Profiles[name]; ok {
+					kept.TokenStorage = ""
+					config.Profiles[name] = kept
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			s.Note("logged out of profile %s", name)
+			return nil
+		},
+	}
+}
+
+// authState is what auth status shows.
+type authState struct {
+	Profile   string  `json:"profile"`
+	Service   string  `json:"service"`
+	BaseURL   string  `json:"baseUrl"`
+	Source    string  `json:"tokenSource"`
+	Subject   *string `json:"subject"`
+	ExpiresAt *string `json:"expiresAt"`
+	Accepted  *bool   `json:"accepted"` // Null: the service could not be asked.
+	ends      time.Time
+}
+
+func authStatus(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show the account and whether the service accepts it", Args: cli.NoArgs,
+		Long: "Show the profile, where its token comes from, what the token says of itself, and whether the service\n" +
+			"accepts it. A refused token ends with exit code 4.",
+		Example: "  fundesk auth status\n  fundesk auth status -o json --jq .accepted",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t, err := s.Resolve()
+			if err != nil {
+				return err
+			}
+			client, err := s.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			state := authState{Profile: t.Name, Service: t.Service(), BaseURL: t.BaseURL, Source: t.TokenSource()}
+			token, err := s.CurrentToken(cmd, t)
+			if err != nil {
+				return err
+			}
+			state.note(cli.ClaimsOf(token))
+			_, problem := client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
+			switch apiclient.KindOf(problem) {
+			case "", apiclient.KindForbidden:
+				state.Accepted, problem = new(true), nil
+			case apiclient.KindUnauthenticated:
+				state.Accepted = new(false)
+			}
+			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty beside an error line.
+				return problem
+			}
+			return errors.Join(cli.ShowOne(s, state, state.fields(s.App.Now())), problem)
+		},
+	}
+}
+
+func (a *authState) note(claims jwt.RegisteredClaims) {
+	if claims.Subject != "" {
+		a.Subject = &claims.Subject
+	}
+	if at := claims.ExpiresAt; at != nil {
+		a.ExpiresAt, a.ends = new(apitype.NewTime(at.Time).String()), at.Time
+	}
+}
+
+func (a *authState) fields(now time.Time) []cli.Pair {
+	fields := []cli.Pair{{"profile", a.Profile}, {"service", a.Service}, {"token from", a.Source}}
+	if a.Subject != nil {
+		fields = append(fields, cli.Pair{"subject", *a.Subject})
+	}
+	if a.ExpiresAt != nil {
+		fields = append(fields, cli.Pair{"expires", *a.ExpiresAt + " (" + render.RelativeTime(a.ends, now) + ")"})
+	}
+	accepted := "not known: the service could not be asked"
+	if a.Accepted != nil {
+		if accepted = "no"; *a.Accepted {
+			accepted = "yes"
+		}
+	}
+	return append(fields, cli.Pair{"accepted", accepted})
+}
+
+func authToken(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "token", Short: "Print the token", Args: cli.NoArgs,
+		Long: "Print the token that requests carry, for other programs. Mind who can see your screen.",
+		Example: "  curl -H \"Authorization: Bearer $(fundesk auth token)\" https://api.example.org/api/v1/calls\n" +
+			"  fundesk auth token --profile demo -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t, err := s.Resolve()
+			if err != nil {
+				return err
+			}
+			if t.IsEmbedded() {
+				if err := s.OpenEmbedded(cmd.Context(), t); err != nil {
+					return err
+				}
+			}
+			token, err := s.CurrentToken(cmd, t)
+			if err != nil {
+				return err
+			}
+			return cli.ShowOne(s, map[string]string{"token": token}, []cli.Pair{{"", token}})
+		},
+	}
+}

@@ -1,0 +1,202 @@
+package account
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/commands/cli"
+	"fundesk/commands/profile"
+	"fundesk/render"
+)
+
+func Profiles(s *cli.Session) *cobra.Command {
+	return cli.Group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
+		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
+		cli.Verbs{
+			"list": profileList, "add": profileAdd, "use": profileUse, "show": profileShow,
+			"set": profileSet, "unset": profileUnset, "remove": profileRemove,
+		})
+}
+
+// shownProfile is a profile with its name.
+type shownProfile struct {
+	Name    string `json:"name"`
+	Current bool   `json:"current"`
+	Service string `json:"service,omitempty"` // Of the one that is shown alone.
+	profile.Profile
+}
+
+// newShownProfile is a profile as it may be shown: somebody may have written a password
+// into the address by hand.
+func newShownProfile(name, current string, p profile.Profile) shownProfile {
+	p.BaseURL = cli.ShownURL(p.BaseURL)
+	if p.Proxy != "" {
+		p.Proxy = cli.ShownURL(p.Proxy)
+	}
+	return shownProfile{Name: name, Current: name == current, Profile: p}
+}
+
+func profileList(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the profiles", Args: cli.NoArgs,
+		Long:    "List the profiles with their services. demo is always there and needs no set-up.",
+		Example: "  fundesk profile list\n  fundesk profile list -o json --jq '.[].name'",
+		RunE: func(_ *cobra.Command, _ []string) error {
+			config, err := s.Config()
+			if err != nil {
+				return err
+			}
+			current := s.ProfileName(config)
+			var all []shownProfile
+			for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
+				all = append(all, newShownProfile(name, current, config.Profiles[name]))
+			}
+			return cli.ShowList(s, "name", profileColumns(), all)
+		},
+	}
+}
+
+func profileColumns() []render.Column[shownProfile] {
+	return []render.Column[shownProfile]{
+		{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
+		{Name: "current", Default: true, Value: currentMark},
+		{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
+		{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
+	}
+}
+
+// currentMark marks the profile that is in use.
+func currentMark(p shownProfile) string {
+	if p.Current {
+		return "*"
+	}
+	return ""
+}
+
+func profileAdd(s *cli.Session) *cobra.Command {
+	f := &profileFlags{}
+	cmd := &cobra.Command{
+		Use: "add NAME", Short: "Add a profile, or change one", Args: cli.NeedExactly(1),
+		Long: "Keep a service and how to work with it under a name. The token is not part of it: fundesk auth login asks\n" +
+			"for that. On a profile that is there only the named settings change.",
+		Example: "  fundesk profile add prod --base-url https://api.example.org --agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk profile add prod --token-command pass --token-command show --token-command fundesk",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			if err := profile.CheckName(name); err != nil {
+				return cli.UsageError(err.Error())
+			}
+			config, err := s.Store().Load()
+			if err != nil {
+				return cli.UsageError(err.Error())
+			}
+			was, known := config.Profiles[name]
+			if name == profile.Demo {
+				return cli.WithHint(cli.UsageError("the profile demo is always there: the sample data on this machine"), "choose another name; its settings: fundesk profile set demo KEY VALUE")
+			}
+			if err := changeProfile(s, cmd, f, name, was, s.Flags.BaseURL); err != nil {
+				return err
+			}
+			s.Note("profile %s is in %s", name, s.Store().Path())
+			if !known && config.Current == "" {
+				s.Note("it is the current one: commands use it without --profile")
+			}
+			return nil
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func profileUse(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "use NAME", ValidArgsFunction: s.ProfileNames, Short: "Make a profile the current one", Args: cli.NeedExactly(1),
+		Long:    "Make a profile the one that commands use without --profile.",
+		Example: "  fundesk profile use prod\n  fundesk profile use demo",
+		RunE: func(_ *cobra.Command, args []string) error {
+			config, err := s.Config()
+			if err != nil {
+				return err
+			}
+			if _, err := cli.FindProfile(config, args[0]); err != nil {
+				return err
+			}
+			return s.Store().Change(func(config *profile.Config) error {
+				config.Current = args[0]
+				return nil
+			})
+		},
+	}
+}
+
+func profileShow(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "show [NAME]", ValidArgsFunction: s.ProfileNames, Short: "Show the settings of a profile", Args: cli.AtMost(1),
+		Long: "Show the settings of a profile, by default of the one that commands use here, and the service that they\n" +
+			"reach. Tokens are never shown.",
+		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				s.Flags.Profile = args[0]
+			}
+			t, err := s.Resolve()
+			if err != nil {
+				return err
+			}
+			config, err := s.Config()
+			if err != nil && t.Name != profile.Demo {
+				return err
+			}
+			shown := newShownProfile(t.Name, config.Current, t.Profile)
+			shown.Service = t.Service()
+			return cli.ShowOne(s, shown, profileFields(shown))
+		},
+	}
+}
+
+func profileFields(p shownProfile) []cli.Pair {
+	all := []cli.Pair{{"name", p.Name}, {"service", p.Service}, {"base_url", p.BaseURL}}
+	for _, t := range settings() {
+		all = append(all, cli.Pair{t.key, t.text(p.Profile)})
+	}
+	return slices.DeleteFunc(all, func(f cli.Pair) bool { return f[1] == "" })
+}
+
+func profileRemove(s *cli.Session) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "remove NAME", ValidArgsFunction: s.ProfileNames, Short: "Remove a profile and its token", Args: cli.NeedExactly(1),
+		Long: "Remove a profile from the configuration, and its token from where it is stored.",
+		Example: "  fundesk profile remove old --yes\n" +
+			"  fundesk profile remove old --yes && fundesk profile list",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			config, err := s.Store().Load()
+			if err != nil {
+				return cli.UsageError(err.Error())
+			}
+			p, err := cli.FindProfile(config, args[0])
+			if err != nil {
+				return err
+			}
+			named := &cli.Target{Name: args[0], Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			if err := s.Ask(cmd.Context(), yes, "remove the profile and its token for "+named.Service()); err != nil {
+				return err
+			}
+			if err := s.Tokens().Delete(args[0], p); err != nil {
+				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+			}
+			return s.Store().Change(func(config *profile.Config) error {
+				delete(config.Profiles, args[0])
+				if config.Current == args[0] {
+					config.Current = ""
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}

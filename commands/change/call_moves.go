@@ -1,0 +1,187 @@
+package change
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// moving lets a command change the calls that its arguments name; the change carries its own time.
+func moving(s *cli.Session, cmd *cobra.Command, question string, at **apitype.Time, flag, usage string, change func(apitype.UUID) (apiclient.Change, error)) *cobra.Command {
+	flags := &Flags{}
+	cmd.Args = cli.NeedArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s.SetNow(at)
+		return Run(s, cmd, flags, args, render.CallColumns(), question, change)
+	}
+	flags.Register(cmd, true)
+	cmd.Flags().Var(cli.TimeValue(s.App.Now, at), flag, usage+" (default: now)")
+	return cmd
+}
+
+func Attempt(s *cli.Session) *cobra.Command {
+	r := apitype.AddAttemptRequest{}
+	cmd := moving(s, &cobra.Command{
+		Use: "attempt UUID… | -", Short: "Record that the person was rung",
+		Long: "Record an attempt. It carries its own time, by which it is recognised when the answer is lost: an\nattempt is never recorded twice.",
+		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes",
+	}, "", &r.AttemptAt, "attempted-at", "time of the attempt", func(id apitype.UUID) (apiclient.Change, error) {
+		if err := s.Agent(&r.UserUUID); err != nil {
+			return apiclient.Change{}, err
+		}
+		return apiclient.AddAttemptChange(id, r)
+	})
+	cmd.Flags().Var(cli.UUIDValue(&r.UserUUID), "user", "user who rang (default: the profile's agent)")
+	return cmd
+}
+
+// completion is the flags of call complete.
+type completion struct {
+	user        *apitype.UUID
+	completedAt *apitype.Time
+	resultCode  string
+	notes       string
+	rating      string
+}
+
+func Complete(s *cli.Session) *cobra.Command {
+	flags, c := &Flags{}, &completion{}
+	cmd := &cobra.Command{
+		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: cli.NeedArgs(1),
+		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
+			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.\n" +
+			"Without a result code, rating or notes it asks first; off a terminal it needs --yes. Several calls get the\n" +
+			"same result.",
+		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
+			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
+			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := c.request(s, cmd)
+			if err != nil {
+				return err
+			}
+			if c.notes == "-" {
+				if args[0] == "-" {
+					return cli.UsageError("stdin cannot hold both the UUIDs and the notes")
+				}
+				if _, err := s.Targets(cmd.Context(), args, false); err != nil { // Before anything is typed.
+					return err
+				}
+				if err := c.readNotes(s, cmd, r, flags); err != nil {
+					return err
+				}
+			}
+			if err := refuseCompletion(r); err != nil {
+				return err
+			}
+			question := ""
+			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
+				// What came of a call is what it was made for: more often forgotten than meant.
+				question = "without any result, complete"
+			}
+			return Run(s, cmd, flags, args, render.CallColumns(), question, func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.CompleteCallChange(id, r)
+			})
+		},
+	}
+	flags.Register(cmd, true)
+	f := cmd.Flags()
+	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
+	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
+	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
+	f.Var(cli.TimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
+	f.Var(cli.UUIDValue(&c.user), "user", "user who called (default: the profile's agent)")
+	return cmd
+}
+
+// request is the completion as it is sent. It always carries its time: by that it is
+// recognised when the answer is lost.
+func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.CompleteCallRequest, error) {
+	result := &apitype.CallResultRequest{CompletedAt: c.completedAt}
+	s.SetNow(&result.CompletedAt)
+	r := apitype.CompleteCallRequest{UserUUID: c.user, Result: result}
+	if err := s.Agent(&r.UserUUID); err != nil {
+		return r, err
+	}
+	given := cmd.Flags().Changed
+	if given("result-code") {
+		result.ResultCode = &c.resultCode
+	}
+	if given("rating") {
+		rating, err := apitype.ParseNumber(c.rating)
+		if err != nil {
+			return r, cli.UsageError("--rating " + errNumber.Error())
+		}
+		result.DonorRetentionRating = &rating
+	}
+	if given("notes") && c.notes != "-" {
+		result.Notes = &c.notes
+	}
+	return r, nil
+}
+
+// refuseCompletion names the flag of what cannot be sent.
+func refuseCompletion(r apitype.CompleteCallRequest) error {
+	flags := map[string]string{"result.resultCode": "--result-code", "result.donorRetentionRating": "--rating", "result.notes": "--notes"}
+	violations := r.Validate()
+	for _, v := range violations {
+		if flag, ok := flags[v.Where()]; ok {
+			return cli.UsageError(flag+" "+v.Message, v.Where()+": "+v.Message)
+		}
+	}
+	return Refuse(violations)
+}
+
+// readNotes reads notes from stdin. Nobody types them twice: where they are typed, all
+// else is checked before, and they go through the outbox.
+func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.CompleteCallRequest, flags *Flags) error {
+	if cli.IsTerminal(s.App.In) {
+		if err := refuseCompletion(r); err != nil {
+			return err
+		}
+		if !flags.dryRun {
+			if _, err := s.Outbox(cmd.Context()); err != nil {
+				return err
+			}
+		}
+		s.Note("type the notes; ctrl+d on a line of its own ends them")
+		flags.outbox = true
+	}
+	data, err := s.ReadAll(cmd.Context(), s.App.In)
+	if err != nil {
+		return err
+	}
+	r.Result.Notes = new(strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")) // A file ends with one.
+	return nil
+}
+
+func Cancel(s *cli.Session) *cobra.Command {
+	r := apitype.CancelCallRequest{}
+	return moving(s, &cobra.Command{
+		Use: "cancel UUID… | -", Short: "Cancel calls",
+		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
+			"printed as the service answers it, several with a result line each.",
+		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
+	}, "cancel", &r.CancelledAt, "cancelled-at", "time of the cancellation", func(id apitype.UUID) (apiclient.Change, error) {
+		return apiclient.CancelCallChange(id, r)
+	})
+}
+
+func Expire(s *cli.Session) *cobra.Command {
+	r := apitype.ExpireCallRequest{}
+	return moving(s, &cobra.Command{
+		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached",
+		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
+		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
+			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
+	}, "expire", &r.ExpiredAt, "expired-at", "time of the expiry", func(id apitype.UUID) (apiclient.Change, error) {
+		return apiclient.ExpireCallChange(id, r)
+	})
+}

@@ -1,0 +1,383 @@
+// Package change sends what changes records: the body of a request from flags and files, the moves
+// of calls, processed marks, what a donor may ask for, and the outbox.
+package change
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+	"fundesk/commands/cli"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+// Flags are the flags of every command that changes something.
+type Flags struct {
+	yes         bool
+	dryRun      bool
+	outbox      bool
+	hold        time.Duration
+	concurrency int
+	allowEmpty  bool
+}
+
+func (c *Flags) Register(cmd *cobra.Command, many bool) {
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
+	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
+	cmd.Flags().DurationVar(&c.hold, "hold", 0, "keep the change in the outbox for so long before it is sent; ctrl+c or outbox drop takes it back")
+	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
+	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
+	if many {
+		cli.AllowEmptyFlag(cmd, &c.allowEmpty)
+		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
+	}
+}
+
+// check refuses flags without a meaning.
+func (c *Flags) check(cmd *cobra.Command) error {
+	if c.hold < 0 || c.hold > time.Hour {
+		return cli.UsageError("--hold must be a time of up to 1h")
+	}
+	c.outbox = c.outbox || c.hold > 0
+	return CheckConcurrency(cmd, c.concurrency)
+}
+
+func CheckConcurrency(cmd *cobra.Command, n int) error {
+	if cmd.Flags().Changed("concurrency") && (n < 1 || n > bulk.MaxConcurrency) {
+		return cli.UsageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
+	}
+	return nil
+}
+
+// plannedRequest is a request that is not sent.
+type plannedRequest struct {
+	Method  string          `json:"method"`
+	Path    string          `json:"path"`
+	Body    json.RawMessage `json:"body"`
+	Service string          `json:"service,omitempty"`
+}
+
+// printChange prints a request that is not sent.
+func printChange(s *cli.Session, ch apiclient.Change) error {
+	return PrintRequests(s, false, slices.Values([]apiclient.Change{ch}))
+}
+
+// PrintRequests prints requests that are not sent: where there may be many, as JSON one array,
+// however many they are.
+func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]) error {
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	if options.Format == render.CSV || options.Format == render.ID {
+		return cli.UsageError("--dry-run prints requests; use -o table, tsv, json or ndjson")
+	}
+	service, err := s.ServiceName()
+	if err != nil {
+		return err
+	}
+	planned := func(yield func(plannedRequest) bool) {
+		for ch := range changes {
+			if !yield(plannedRequest{ch.Method, ch.Path, ch.Body, service}) {
+				return
+			}
+		}
+	}
+	isText := !options.Format.IsJSON() && options.Query == nil
+	if many && !isText {
+		return cli.ShowEach(s, "", nil, planned)
+	}
+	for p := range planned {
+		if !isText {
+			return cli.ShowOne(s, p, nil)
+		}
+		if _, err := fmt.Fprintf(s.App.Out, "%s %s\n%s\n", p.Method, p.Path, p.Body); err != nil {
+			return err
+		}
+	}
+	if service != "" {
+		s.Note("not sent to %s", service)
+	}
+	return nil
+}
+
+// runChange sends one change and prints the record that the service answers.
+func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	if _, err := render.Select(columns, options.Columns, false); err != nil {
+		return cli.UsageError(err.Error())
+	}
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
+	if flags.dryRun {
+		return printChange(s, ch)
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	answer, err := deliver(cmd.Context(), s, client, flags, ch)
+	if err != nil {
+		return aboutChange(ch, err)
+	}
+	if answer.Body == nil {
+		return nil // The outbox settled it without the record.
+	}
+	record := apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}
+	if err := render.Record(s.App.Out, columns, options, record.Raw, record.Decode); err != nil {
+		if cli.IsClosedPipe(err) {
+			return err
+		}
+		// The change took effect: what cannot be shown must not look like a failure of it.
+		s.Warn("done; the answer cannot be shown: %s", err)
+	}
+	return nil
+}
+
+// Create lets a command create the record that its flags and its file describe.
+func Create[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns []render.Column[T], change func(s *cli.Session, object map[string]any) (apiclient.Change, error)) *cobra.Command {
+	flags := &Flags{}
+	b := newBody(s, cmd, false, fields)
+	flags.Register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		object, err := b.object(cmd.Context())
+		if err != nil {
+			return err
+		}
+		ch, err := change(s, object)
+		if err != nil {
+			return b.byFlags(err)
+		}
+		return runChange(s, cmd, flags, columns, ch)
+	}
+	return cmd
+}
+
+// Update lets a command change the fields of records that its flags and its file name.
+func Update[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns []render.Column[T], change func(*cli.Session, apitype.UUID, map[string]any, json.RawMessage) (apiclient.Change, error)) *cobra.Command {
+	flags := &Flags{}
+	b := newBody(s, cmd, true, fields)
+	flags.Register(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if b.file == "-" && args[0] == "-" {
+			return cli.UsageError("stdin cannot hold both the UUIDs and the body")
+		}
+		object, err := b.object(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if len(object) == 0 {
+			return cli.WithHint(cli.UsageError("there is nothing to change"), "name fields by flags, --clear or --file")
+		}
+		return Run(s, cmd, flags, args, columns, "", func(id apitype.UUID) (apiclient.Change, error) {
+			ch, err := change(s, id, object, nil)
+			return ch, b.byFlags(err)
+		})
+	}
+	return cmd
+}
+
+// deliver sends a change, through the outbox when that was asked for.
+func deliver(ctx context.Context, s *cli.Session, client *apiclient.Client, flags *Flags, ch apiclient.Change) (*apiclient.Response, error) {
+	if !flags.outbox {
+		return client.Send(ctx, ch)
+	}
+	queued, err := Enqueue(ctx, s, []apiclient.Change{ch}, flags.hold)
+	if err != nil {
+		return nil, err
+	}
+	return queued[0].Value, queued[0].Err
+}
+
+// aboutChange says what to look at after a change failed. A uuid may be taken by a record that nobody
+// is shown: one that was erased, or is of another organization.
+func aboutChange(ch apiclient.Change, err error) error {
+	see := "fundesk " + ch.Operation().Noun() + " get " + ch.UUID.String()
+	if ch.Operation().Creates && apiclient.KindOf(err) == apiclient.KindConflict {
+		return cli.WithHint(err, "see: "+see+"; if there is none to see, leave --uuid out")
+	}
+	known, _ := cli.ErrorAs(err)
+	switch kind := apiclient.KindOf(err); {
+	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:
+		return cli.WithHint(err, "see: "+see)
+	default:
+		return err
+	}
+}
+
+// Result is one line of a bulk operation.
+type Result struct {
+	UUID   string  `json:"uuid"`
+	OK     bool    `json:"ok"`
+	Status int     `json:"status"`
+	Error  *string `json:"error"`
+}
+
+// ResultColumns are the columns of bulk operations.
+func ResultColumns() []render.Column[Result] {
+	return []render.Column[Result]{
+		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
+		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
+		{Name: "status", Default: true, Value: func(r Result) string { return strconv.Itoa(r.Status) }},
+		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return desk.Value(r.Error) }},
+	}
+}
+
+// delivery is what became of a change that was sent, directly or through the outbox.
+type delivery = bulk.Outcome[apiclient.Change, *apiclient.Response]
+
+func newResult(id apitype.UUID, answer *apiclient.Response, err error) Result {
+	r := Result{UUID: id.String(), OK: err == nil}
+	if err == nil {
+		r.Status = answer.Status
+	} else {
+		r.Error = new(bulk.Reasons(err))
+		if known, ok := errors.AsType[*apiclient.Error](err); ok {
+			r.Status = known.Status
+		}
+	}
+	return r
+}
+
+// Run changes the records that the arguments name: one is answered with the
+// record, several with a result line each.
+func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string, columns []render.Column[T], question string, change func(apitype.UUID) (apiclient.Change, error)) error {
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
+	named, err := s.Targets(cmd.Context(), args, flags.allowEmpty)
+	if err != nil {
+		return err
+	}
+	ids := bulk.Distinct(named)
+	if twice := len(named) - len(ids); twice > 0 {
+		s.Note("%s named more than once, and changed once", cli.Count(twice, "record"))
+	}
+	changes := make([]apiclient.Change, len(ids))
+	for i, id := range ids {
+		if changes[i], err = change(id); err != nil {
+			return err
+		}
+	}
+	many := len(args) > 1 || args[0] == "-"
+	if flags.dryRun {
+		return PrintRequests(s, many, slices.Values(changes))
+	}
+	if (question != "" || many) && len(ids) > 0 {
+		if err := s.AskChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), cli.RefsOf(changes), len(changes)); err != nil {
+			return err
+		}
+	}
+	if !many {
+		return runChange(s, cmd, flags, columns, changes[0])
+	}
+	return sendAll(s, cmd, flags, changes)
+}
+
+// bulkQuestion is what is asked before a change.
+func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Change) string {
+	if question == "" {
+		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"
+	}
+	return question + " " + cli.Count(len(changes), changes[0].Operation().Noun())
+}
+
+// sendAll sends changes, several at a time, and prints one result line each.
+func sendAll(s *cli.Session, cmd *cobra.Command, flags *Flags, changes []apiclient.Change) error {
+	printed, err := NewResults(s)
+	if err != nil {
+		return err
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
+		return err
+	}
+	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, slices.Values(changes), client.Send)
+	if flags.outbox {
+		queued, err := Enqueue(cmd.Context(), s, changes, flags.hold)
+		if err != nil {
+			return err
+		}
+		outcomes = slices.Values(queued)
+	}
+	return PrintOutcomes(printed, outcomes, func(ch apiclient.Change) apitype.UUID { return ch.UUID }, len(changes))
+}
+
+// PrintOutcomes prints a result line for each outcome, and fails where one did.
+func PrintOutcomes[I any](printed *Results, outcomes iter.Seq[bulk.Outcome[I, *apiclient.Response]], id func(I) apitype.UUID, total int) error {
+	var failed []error
+	for outcome := range outcomes {
+		r := newResult(id(outcome.Item), outcome.Value, outcome.Err)
+		if outcome.Err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
+		}
+		if known, _ := cli.ErrorAs(outcome.Err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
+			continue // Not begun: there is no result to tell.
+		}
+		printed.Add(r)
+	}
+	return cmp.Or(cli.Partial(failed, total), printed.Close())
+}
+
+// Results prints a line for each record of a bulk operation. A closed pipe must not leave half
+// of the records unsent: it is told at the end.
+type Results struct {
+	list    *render.List[Result] // Nil: nothing is printed.
+	options render.Options
+	err     error
+}
+
+func NewResults(s *cli.Session) (*Results, error) {
+	options, err := s.Output()
+	if err != nil {
+		return nil, err
+	}
+	list, err := render.NewList(s.App.Out, ResultColumns(), options)
+	if err != nil {
+		return nil, cli.UsageError(err.Error())
+	}
+	return &Results{list: list, options: options}, nil
+}
+
+// Add prints one line at once; as an identifier only what was changed.
+func (r *Results) Add(result Result) {
+	if r.list == nil || r.err != nil || r.options.Format == render.ID && !result.OK {
+		return
+	}
+	raw, err := json.Marshal(result)
+	if err == nil {
+		err = r.list.Add(raw, func() (Result, error) { return result, nil })
+	}
+	if err == nil {
+		err = r.list.Flush()
+	}
+	r.err = err
+}
+
+func (r *Results) Close() error {
+	if r.list != nil && r.err == nil {
+		r.err = r.list.Close()
+	}
+	return r.err
+}

@@ -1,0 +1,263 @@
+package change
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+	"fundesk/commands/cli"
+)
+
+func Processed(s *cli.Session) *cobra.Command {
+	return cli.Group(s, "processed", "Tell the service which records were retrieved and handled.",
+		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", cli.Verbs{"mark": processedMark})
+}
+
+// MarkFlags are the flags of processed mark.
+type MarkFlags struct {
+	Flags
+	file        string
+	ProcessedAt *apitype.Time
+	Source      string
+	consumer    *apitype.UUID
+}
+
+func processedMark(s *cli.Session) *cobra.Command {
+	m := &MarkFlags{}
+	cmd := &cobra.Command{
+		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: completeEntity(s), Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
+		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
+			"processed entries. Good entries are marked even when others fail.",
+		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk person list --all --created-after 1d -o id | fundesk processed mark person - --yes\n" +
+			"  fundesk processed mark --file entries.ndjson --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			entries, err := m.entries(cmd.Context(), s, args)
+			if err != nil {
+				return err
+			}
+			return m.run(s, cmd, entries)
+		},
+	}
+	m.Register(cmd, false)
+	cli.AllowEmptyFlag(cmd, &m.allowEmpty)
+	f := cmd.Flags()
+	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
+	f.Var(cli.TimeValue(s.App.Now, &m.ProcessedAt), "processed-at", "time of the processing (default: now)")
+	f.StringVar(&m.Source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
+	f.Var(cli.UUIDValue(&m.consumer), "consumer-identifier", "identifier of the record in your own system")
+	return cmd
+}
+
+// entries are what is to be marked, from the arguments or the file.
+func (m *MarkFlags) entries(ctx context.Context, s *cli.Session, args []string) ([]apitype.ProcessedEntry, error) {
+	s.SetNow(&m.ProcessedAt)
+	if m.Source == "" {
+		m.Source = s.Defaults().ExternalSourceName
+	}
+	if !utf8.ValidString(m.Source) {
+		return nil, cli.UsageError("--external-source-name " + ErrUTF8.Error())
+	}
+	if m.file != "" {
+		if len(args) > 0 {
+			return nil, cli.UsageError("--file takes no further arguments")
+		}
+		data, err := s.ReadInput(ctx, m.file)
+		if err != nil {
+			return nil, err
+		}
+		return m.parse(data)
+	}
+	if len(args) < 2 {
+		return nil, cli.WithHint(cli.UsageError("missing "+[]string{"ENTITY", "UUID"}[len(args)]), "usage: fundesk processed mark ENTITY UUID…, or --file FILE")
+	}
+	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
+		return nil, cli.UsageError(cli.Quote(args[0]) + " is not person, pledge, call or transaction")
+	}
+	ids, err := s.Targets(ctx, args[1:], m.allowEmpty)
+	if err != nil {
+		return nil, err
+	}
+	if m.consumer != nil && len(ids) > 1 {
+		return nil, cli.UsageError("--consumer-identifier goes with one record; use --file for several")
+	}
+	entries := make([]apitype.ProcessedEntry, len(ids))
+	for i, id := range ids {
+		entries[i] = apitype.ProcessedEntry{EntityName: apitype.EntityName(args[0]), EntityUUID: id, ProcessedAt: *m.ProcessedAt, ConsumerIdentifier: m.consumer}
+		m.AddSource(&entries[i])
+	}
+	return entries, nil
+}
+
+func (m *MarkFlags) AddSource(entry *apitype.ProcessedEntry) {
+	if entry.ExternalSourceName == nil && m.Source != "" {
+		entry.ExternalSourceName = &m.Source
+	}
+}
+
+// parse reads NDJSON; every line is checked before anything is sent.
+func (m *MarkFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
+	var entries []apitype.ProcessedEntry
+	var wrong []string
+	err := bulk.EachLine(bytes.NewReader(data), func(number int, line []byte) bool {
+		entry, err := m.parseLine(line)
+		if err != nil {
+			wrong = append(wrong, "line "+strconv.Itoa(number)+": "+err.Error())
+			return true
+		}
+		entries = append(entries, entry)
+		return true
+	})
+	if err != nil {
+		return nil, cli.UsageError("read the entries: " + err.Error())
+	}
+	if len(wrong) > 0 {
+		return nil, cli.UsageError(wrong[0], wrong[:min(len(wrong), 20)]...)
+	}
+	return entries, nil
+}
+
+func (m *MarkFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
+	var unchecked apitype.UncheckedEntry
+	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
+	}
+	if unchecked.ProcessedAt == nil {
+		unchecked.ProcessedAt = new(m.ProcessedAt.String())
+	}
+	entry, problem := unchecked.Check()
+	if problem != "" {
+		return entry, errors.New(problem)
+	}
+	m.AddSource(&entry)
+	return entry, nil
+}
+
+// run marks the entries and prints one result line each.
+func (m *MarkFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
+	if err := m.check(cmd); err != nil {
+		return err
+	}
+	printed, err := NewResults(s)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 && m.allowEmpty {
+		return printed.Close()
+	}
+	if len(entries) == 0 {
+		return cli.UsageError("the file names no entry; nothing was marked")
+	}
+	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
+	changes := make([]apiclient.Change, len(chunks))
+	for i, chunk := range chunks {
+		if changes[i], err = apiclient.MarkProcessedChange(chunk); err != nil {
+			return err
+		}
+	}
+	if m.dryRun {
+		return PrintRequests(s, len(changes) > 1, slices.Values(changes))
+	}
+	if len(entries) > 1 {
+		first := make([]cli.RecordRef, min(len(entries), cli.NamedRecords))
+		for i := range first {
+			first[i] = cli.RecordRef{Noun: string(entries[i].EntityName), ID: entries[i].EntityUUID}
+		}
+		if err := s.AskChange(cmd.Context(), m.yes, "mark "+cli.Count(len(entries), "record")+" as processed", first, len(entries)); err != nil {
+			return err
+		}
+	}
+	if m.outbox {
+		return enqueueMarks(s, cmd, printed, changes, chunks, m.hold)
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	err = client.EntityAccess.MarkProcessed(cmd.Context(), entries)
+	refused, isMark := errors.AsType[*apiclient.MarkError](err)
+	if err != nil && !isMark {
+		return err
+	}
+	addMarks(printed, entries, refused)
+	printing := printed.Close()
+	if refused != nil { // More than that nobody read the results.
+		return markFailure(refused, len(entries))
+	}
+	return printing
+}
+
+// markFailure is the error of marks of which not all are known to be there.
+func markFailure(refused *apiclient.MarkError, of int) error {
+	switch {
+	case len(refused.Unconfirmed) > 0:
+		return cli.WithHint(refused, "the others are marked; run it again: marking again changes nothing")
+	case len(refused.Failed) >= of:
+		return &apiclient.Error{
+			Kind: apiclient.KindRejected, Status: refused.Cause.Status, RequestID: refused.Cause.RequestID,
+			Message: refused.Error(), Detail: cli.MarkDetail(refused), Err: refused.Cause,
+		}
+	default:
+		return refused
+	}
+}
+
+// enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent, or was refused, stays there.
+func enqueueMarks(s *cli.Session, cmd *cobra.Command, printed *Results, changes []apiclient.Change, chunks [][]apitype.ProcessedEntry, hold time.Duration) error {
+	queued, err := Enqueue(cmd.Context(), s, changes, hold)
+	if err != nil {
+		return err
+	}
+	var failed error // A closed pipe must not hide it.
+	for i, q := range queued {
+		if q.Err != nil {
+			failed = cmp.Or(failed, q.Err)
+			continue
+		}
+		addMarks(printed, chunks[i], nil)
+	}
+	return cmp.Or(failed, printed.Close())
+}
+
+// addMarks prints one line for each entry.
+func addMarks(printed *Results, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) {
+	for i, entry := range entries {
+		r := Result{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
+		if refused != nil {
+			if i >= len(entries)-len(refused.Unconfirmed) {
+				r.OK, r.Status, r.Error = false, refused.Cause.Status, new("perhaps not marked: "+refused.Cause.Error())
+			}
+			for _, failed := range refused.Failed {
+				if strings.EqualFold(failed.EntityUUID, r.UUID) && (failed.EntityName == "" || failed.EntityName == string(entry.EntityName)) {
+					r.OK, r.Status, r.Error = false, refused.Cause.Status, new(failed.ErrorMessage)
+				}
+			}
+		}
+		printed.Add(r)
+	}
+}
+
+// completeEntity completes the kind of record, then records of it.
+func completeEntity(s *cli.Session) cli.Completer {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return cli.Values(apitype.EntityNames)(cmd, args, toComplete)
+		}
+		if complete := s.RecordsOf(args[0]); complete != nil {
+			return complete(cmd, args[1:], toComplete)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}

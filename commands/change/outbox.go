@@ -1,0 +1,400 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+func Outbox(s *cli.Session) *cobra.Command {
+	return cli.Group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
+		"  fundesk outbox list\n  fundesk outbox send",
+		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop})
+}
+
+// shownEntry is an entry as it is printed.
+func shownEntry(e outbox.Entry) render.Entry {
+	shown := render.Entry{
+		ID: e.ID, State: string(e.State), Op: e.Op, Method: e.Method, Path: e.Path,
+		CreatedAt: new(apitype.NewTime(e.CreatedAt)), Tries: e.Tries, Service: e.BaseURL,
+	}
+	if !e.UUID.IsZero() {
+		shown.UUID = new(e.UUID.String())
+	}
+	if e.LastError != "" {
+		shown.LastError = &e.LastError
+	}
+	return shown
+}
+
+func outboxList(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List what is not sent yet", Args: cli.NoArgs,
+		Long: "List changes that wait for the service, whose outcome is not known, or that it refused. They stay on disk\n" +
+			"until they are sent or dropped.",
+		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
+		RunE: func(_ *cobra.Command, _ []string) error {
+			entries, damaged, err := s.AllEntries()
+			if err != nil {
+				return err
+			}
+			shown := make([]render.Entry, len(entries))
+			for i, entry := range entries {
+				shown[i] = shownEntry(entry)
+				if first, found := outbox.Behind(entry, entries); found && entry.State != outbox.StateRejected {
+					shown[i].After = &first.ID
+					if shown[i].LastError == nil {
+						shown[i].LastError = new("waits for " + first.ID + ", which is " + string(first.State))
+					}
+				}
+			}
+			for _, d := range damaged {
+				if d.IsNewer {
+					s.Warn("left alone: %s (it %s)", d.Path, d.Reason)
+					continue
+				}
+				s.Warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
+			}
+			return cli.ShowList(s, "id", render.EntryColumns(), shown)
+		},
+	}
+}
+
+func outboxShow(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show one change as it will be sent", Args: cli.NeedExactly(1),
+		Long: "Show one change with the exact bytes that will be sent, and why it was not sent yet.",
+		Example: "  fundesk outbox show 01k3f9c2\n" +
+			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, entry, err := entryOf(s, args[0])
+			if err != nil {
+				return err
+			}
+			shown := shownEntry(entry)
+			if json.Valid(entry.Body) {
+				shown.Body = entry.Body
+			}
+			return cli.ShowOne(s, shown, entryFields(shown))
+		},
+	}
+}
+
+func entryFields(e render.Entry) []cli.Pair {
+	fields := []cli.Pair{
+		{"id", e.ID},
+		{"state", e.State},
+		{"op", e.Op},
+		{"uuid", desk.Value(e.UUID)},
+		{"service", e.Service},
+		{"request", e.Method + " " + e.Path},
+		{"body", string(e.Body)},
+		{"created", e.CreatedAt.String()},
+		{"tries", strconv.Itoa(e.Tries)},
+	}
+	if e.LastError != nil {
+		fields = append(fields, cli.Pair{"last error", *e.LastError})
+	}
+	return fields
+}
+
+// entryOf finds an entry of any service.
+func entryOf(s *cli.Session, id string) (*outbox.Outbox, outbox.Entry, error) {
+	box, err := s.AnyOutbox()
+	if err != nil {
+		return nil, outbox.Entry{}, err
+	}
+	entry, err := box.Show(id)
+	return box, entry, aboutEntry(id, err)
+}
+
+// aboutEntry is the error of an entry.
+func aboutEntry(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, outbox.ErrNotFound) {
+		return cli.WithHint(cli.Failure(apiclient.KindNotFound, "there is no entry %s in the outbox", cli.Quote(id)), "see: fundesk outbox list")
+	}
+	return cli.Failure(apiclient.KindFailure, "entry %s: %s", cli.Quote(id), err)
+}
+
+func outboxSend(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "send", Short: "Send what waits", Args: cli.NoArgs,
+		Long: "Send what waits for this service and account. What is held is not sent before its time. The exit code is 9\n" +
+			"while anything was refused, or waits for a change that was refused (outbox list names it).",
+		Example: "  fundesk outbox send --profile prod\n" +
+			"  fundesk outbox send -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := s.Outbox(cmd.Context())
+			if err != nil {
+				return err
+			}
+			report, err := box.Sender(s.Client, outbox.SenderOptions{}).SendDue(cmd.Context())
+			if err != nil {
+				return cli.Failure(apiclient.KindFailure, "send the outbox: %s", err)
+			}
+			problem := cmp.Or(sendOutcome(report), othersWait(s, box))
+			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty beside an error line.
+				return problem
+			}
+			counts := map[string]int{"sent": report.Accepted, "refused": report.Rejected, "waiting": report.Waiting}
+			return errors.Join(cli.ShowOne(s, counts, []cli.Pair{
+				{"sent", strconv.Itoa(report.Accepted)}, {"refused", strconv.Itoa(report.Rejected)}, {"waiting", strconv.Itoa(report.Waiting)},
+			}), problem)
+		},
+	}
+}
+
+// othersWait names the accounts whose changes lie beside those of this one. Its error is of changes at
+// this service that no account sends any more: they were made with a token that names none.
+func othersWait(s *cli.Session, own *outbox.Outbox) error {
+	all, _, err := s.AllEntries()
+	if err != nil {
+		return err
+	}
+	elsewhere, orphaned, accounts := 0, 0, map[string]int{}
+	for _, e := range all {
+		switch {
+		case own.Owns(e):
+		case e.BaseURL != s.Client.BaseURL():
+			elsewhere++
+		default:
+			accounts[e.Account]++
+			if strings.HasPrefix(e.Account, apiclient.TokenAccount) {
+				orphaned++
+			}
+		}
+	}
+	for _, account := range slices.Sorted(maps.Keys(accounts)) {
+		s.Note("%s kept for another account at this service: %s; its token sends them, fundesk outbox drop ID drops them", cli.Count(accounts[account], "change"), account)
+	}
+	if elsewhere > 0 {
+		s.Note("%s kept for other services; see: fundesk outbox list", cli.Count(elsewhere, "change"))
+	}
+	if orphaned > 0 {
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%s made with a token that is not used any more", cli.Count(orphaned, "change")),
+			"send them with that token, or drop them: fundesk outbox drop ID")
+	}
+	return nil
+}
+
+// sendOutcome is the error of a round of sending.
+func sendOutcome(report outbox.Report) error {
+	waiting := report.Err != nil
+	switch {
+	case waiting && apiclient.KindOf(report.Err) == apiclient.KindUnauthenticated:
+		return report.Err
+	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
+		return cli.WithHint(cli.Failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting), "see: fundesk outbox list")
+	case report.Rejected > 0:
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
+	case report.Stuck > 0:
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d waiting for a change that was refused or cannot be told of", report.Stuck), "see: fundesk outbox list")
+	case waiting:
+		return cli.Failure(apiclient.KindUnavailable, "%d waiting: %s", report.Waiting, report.Err)
+	default:
+		return nil
+	}
+}
+
+func outboxDrop(s *cli.Session) *cobra.Command {
+	var yes, all bool
+	cmd := &cobra.Command{
+		Use: "drop ID… | --all", Short: "Throw away changes", Args: cobra.ArbitraryArgs,
+		Long: "Throw away changes that are not sent yet, or that the service refused. It asks first; what was typed into\n" +
+			"them is gone. One that is held (--hold) was not sent: dropping it takes it back.",
+		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
+			"  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id' -r | xargs fundesk outbox drop --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return cli.UsageError("--all excludes IDs")
+			case !all && len(args) == 0:
+				return cli.Missing(cmd, 0)
+			}
+			return dropEntries(cmd.Context(), s, args, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&all, "all", false, "throw away everything, of every service and account")
+	return cmd
+}
+
+// dropEntries throws away the entries that are named, all of them without a name.
+func dropEntries(ctx context.Context, s *cli.Session, ids []string, yes bool) error {
+	box, err := s.AnyOutbox()
+	if err != nil {
+		return err
+	}
+	var entries []outbox.Entry
+	for _, id := range ids {
+		entry, err := box.Show(id)
+		if err != nil {
+			return aboutEntry(id, err)
+		}
+		entries = append(entries, entry)
+	}
+	if len(ids) == 0 {
+		if entries, _, err = box.List(); err != nil {
+			return cli.Failure(apiclient.KindFailure, "list the outbox: %s", err)
+		}
+	}
+	if len(entries) == 0 {
+		s.Note("the outbox is empty")
+		return nil
+	}
+	if err := s.Ask(ctx, yes, dropQuestion(entries)); err != nil {
+		return err
+	}
+	var failed []error
+	for _, entry := range entries {
+		if err := aboutEntry(entry.ID, box.Drop(entry.ID)); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(entries) == 1 {
+		return errors.Join(failed...)
+	}
+	return cli.Partial(failed, len(entries))
+}
+
+// dropQuestion says what would be thrown away, and where it was to go.
+func dropQuestion(entries []outbox.Entry) string {
+	services := map[string]bool{}
+	for _, entry := range entries {
+		services[(&cli.Target{BaseURL: entry.BaseURL}).Service()] = true
+	}
+	at := " at " + strings.Join(slices.Sorted(maps.Keys(services)), ", ")
+	if len(entries) == 1 {
+		return "throw away entry " + entries[0].ID + ", " + entries[0].Op + at
+	}
+	return "throw away " + strconv.Itoa(len(entries)) + " entries" + at
+}
+
+// Enqueue puts changes into the outbox and then tries all of them once, at once or after they
+// were held.
+func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, hold time.Duration) ([]delivery, error) {
+	box, err := s.Outbox(ctx)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]delivery, len(changes))
+	ids := make([]string, len(changes))
+	for i, ch := range changes {
+		results[i].Item = ch
+		entry := outbox.NewEntry(withSeen(ctx, s, ch))
+		if hold > 0 {
+			entry.NotBefore = s.App.Now().Add(hold)
+		}
+		entry, err := box.Add(entry)
+		if err != nil {
+			results[i].Err = cli.Failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
+		}
+		ids[i] = entry.ID
+	}
+	if hold > 0 {
+		if err := waitHeld(ctx, s, box, ids, hold); err != nil {
+			return nil, err
+		}
+	}
+	events := map[string]outbox.Event{}
+	_, err = box.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).SendDue(ctx)
+	for i, id := range ids {
+		if results[i].Err != nil {
+			continue
+		}
+		event, isKnown := events[id]
+		if !isKnown {
+			event = endOf(ctx, s, box, id)
+		}
+		results[i].Value, results[i].Err = queuedResult(id, event, err)
+	}
+	return results, nil
+}
+
+// withSeen is a change that is put into the outbox, with what its record shows now, where the service
+// answers: by the time it is sent, somebody else may have changed that.
+func withSeen(ctx context.Context, s *cli.Session, ch apiclient.Change) apiclient.Change {
+	var h apiclient.History
+	if ch.Seen != nil || apiclient.Before(ch, h) != apiclient.StepLookUp {
+		return ch
+	}
+	return ch.After(s.Client.Look(ctx, ch, h))
+}
+
+// endOf is what became of an entry that this process has not sent: another one did, or dropped it. While
+// that one is at it, its end is waited for.
+func endOf(ctx context.Context, s *cli.Session, box *outbox.Outbox, id string) outbox.Event {
+	const often = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += often {
+		event, isOver := box.End(id)
+		if isOver || waited > s.Flags.Timeout || apiclient.Pause(ctx, often) != nil {
+			return event
+		}
+	}
+}
+
+// waitHeld waits for the end of a hold. An interrupt takes the changes back; what it comes too
+// late for was dropped, or is another program's by now.
+func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []string, hold time.Duration) error {
+	what := "fundesk outbox drop " + ids[0]
+	if len(ids) > 1 {
+		what = "fundesk outbox drop ID"
+	}
+	s.Note("held for %s; ctrl+c or %s takes it back", hold, what)
+	wait := s.App.Sleep
+	if wait == nil {
+		wait = apiclient.Pause
+	}
+	if wait(ctx, hold) == nil {
+		return nil
+	}
+	back := 0
+	for _, id := range ids {
+		if _, err := box.Recall(id); err == nil {
+			back++
+		}
+	}
+	return cli.Failure(apiclient.KindInterrupted, "interrupted; %d of %s taken back, and not sent", back, cli.Count(len(ids), "change"))
+}
+
+// queuedResult is the answer to an entry that was accepted, without a body where the outbox has
+// settled it without the record; or why it is still in the outbox.
+func queuedResult(id string, event outbox.Event, spool error) (*apiclient.Response, error) {
+	why := "it waits for its turn"
+	switch {
+	case event.Outcome == outbox.OutcomeDropped && event.Entry.SentAt.IsZero():
+		return nil, cli.Failure(apiclient.KindFailure, "the change was taken back, and not sent")
+	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
+		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change is in the outbox no more, and whether it took effect is not known"}
+	case event.Outcome == outbox.OutcomeAccepted:
+		return &apiclient.Response{Status: http.StatusOK, Body: event.Record}, nil
+	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
+		return nil, cli.WithHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
+	case event.Err != nil:
+		why = event.Err.Error()
+	case spool != nil:
+		why = spool.Error()
+	}
+	return nil, cli.WithHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", id, why)},
+		"send it: fundesk outbox send")
+}

@@ -1,0 +1,152 @@
+package change
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+)
+
+// privacyPath is where a service offers what a donor may ask for.
+func privacyPath(id apitype.UUID, verb string) string {
+	return "/fundesk/v1/persons/" + id.String() + "/" + verb
+}
+
+// privacyClient is the client of a service that exports and erases by this account.
+func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, error) {
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	has, err := client.Has(ctx, apitype.ExtensionErase)
+	if err == nil && !has {
+		err = cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not offer this to the account"),
+			"its operator does it: fundeskd person export|erase; or gives the account the permission persons:erase")
+	}
+	return client, err
+}
+
+func Export(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: cli.NeedExactly(1),
+		Long: "Print the person with calls, pledges, transactions, signature files, marks, what the queue keeps, and who\n" +
+			"touched it, so that an answer to their request leaves nothing out; notes may speak of others: read it first. The\n" +
+			"account needs the permission persons:erase.",
+		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
+			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := cli.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			options, err := s.Output()
+			if err != nil {
+				return err
+			}
+			client, err := privacyClient(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			answer, err := client.Export(cmd.Context(), id)
+			if err == nil {
+				err = answer.Err()
+			}
+			if err != nil {
+				return err
+			}
+			return cli.PrintAnswer(s, options, answer)
+		},
+	}
+}
+
+func Erase(s *cli.Session) *cobra.Command {
+	r, yes, dry := apitype.EraseRequest{}, false, false
+	cmd := &cobra.Command{
+		Use: "erase UUID --reason TEXT", Short: "Erase what the service knows of a person, for good", Args: cli.NeedExactly(1),
+		Long: "Erase a person: amounts, dates, codes and links stay for the books, and nothing else. It asks first, and names\n" +
+			"the person's organization and the service; off a terminal it needs --yes. The reason is kept in the audit: it must\n" +
+			"not tell who the person is. fundesk doctor --person UUID shows what this computer still holds. The account needs\n" +
+			"the permission persons:erase.",
+		Example: "  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --dry-run\n" +
+			"  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := cli.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			if r.Reason == "" {
+				return cli.WithHint(cli.UsageError("no reason is given"), "add --reason TEXT, such as the number of the request")
+			}
+			body, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			erasure := apiclient.Change{Method: http.MethodPost, Path: privacyPath(id, "erase"), Body: body}
+			if dry {
+				return printChange(s, erasure)
+			}
+			return erasePerson(cmd.Context(), s, id, erasure, yes)
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, such as the number of the request; never who the person is")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the request and send nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// erasePerson asks, with what makes a mistaken uuid noticed, and erases.
+func erasePerson(ctx context.Context, s *cli.Session, id apitype.UUID, erasure apiclient.Change, yes bool) error {
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	client, err := privacyClient(ctx, s)
+	if err != nil {
+		return err
+	}
+	question := "erase for good a person"
+	person, err := client.Persons.Get(ctx, id)
+	switch {
+	case apiclient.KindOf(err) == apiclient.KindNotFound:
+		question = "finish the erasure of a person" // Its answer may have been lost; else it is 404 likewise.
+	case err != nil:
+		return err
+	default:
+		known, err := person.Decode()
+		if err != nil {
+			return err
+		}
+		if owner := known.OwningOrganization.Pointer(); owner != nil {
+			question += " of " + owner.Name
+		}
+	}
+	if err := s.AskChange(ctx, yes, question, []cli.RecordRef{{Noun: "person", ID: id}}, 1); err != nil {
+		return err
+	}
+	answer, err := client.Do(ctx, erasure.Method, erasure.Path, nil, erasure.Body, nil)
+	if err == nil {
+		err = answer.Err()
+	}
+	if err != nil {
+		return cli.OutcomeOf(false, err)
+	}
+	noteUnclean(s, answer.Body)
+	return cli.PrintAnswer(s, options, answer)
+}
+
+// noteUnclean tells of files of the service in which an erased person still lies.
+func noteUnclean(s *cli.Session, erasure []byte) {
+	var done struct {
+		Scrubbed struct{ Later []string }
+	}
+	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
+		s.Warn("what was erased lies in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
+			strings.Join(done.Scrubbed.Later, ", "))
+	}
+}

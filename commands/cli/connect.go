@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/commands/profile"
+)
+
+// Resolve finds the target: --base-url, else --profile, which names the target whole, else
+// the environment's address, else its profile, else the current one.
+func (s *Session) Resolve() (*Target, error) {
+	if s.Target != nil {
+		return s.Target, nil
+	}
+	config, err := s.Config()
+	if err != nil && (s.Flags.Profile != profile.Demo || s.Store().Dir == "") {
+		return nil, err // --profile demo works even beside a broken configuration.
+	}
+	t := &Target{Name: s.ProfileName(config)}
+	if t.Name != "" {
+		if t.Profile, err = FindProfile(config, t.Name); err != nil {
+			return nil, err
+		}
+	}
+	fromEnv := s.App.Getenv("FUNDESK_BASE_URL")
+	switch {
+	case s.Flags.BaseURL != "":
+		t.BaseURL = s.Flags.BaseURL
+	case s.Flags.Profile == "" && fromEnv != "":
+		t.BaseURL = fromEnv
+	default:
+		t.BaseURL = t.Profile.BaseURL
+	}
+	if t.BaseURL == "" {
+		return nil, WithHint(Failure(apiclient.KindUnauthenticated, "no service is chosen"),
+			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
+	}
+	t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL)
+	if fromEnv == "" || isSameURL(t.BaseURL, fromEnv) {
+		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
+	} else if s.App.Getenv("FUNDESK_TOKEN") != "" {
+		t.foreignToken = fromEnv
+	}
+	s.Target = t
+	return t, nil
+}
+
+func isSameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+
+// ProfileName is the name of the profile that is asked for, "" when none is.
+func (s *Session) ProfileName(config profile.Config) string {
+	return cmp.Or(s.Flags.Profile, s.App.Getenv("FUNDESK_PROFILE"), config.Current)
+}
+
+// Config is the configuration with the profile that is always there.
+func (s *Session) Config() (profile.Config, error) {
+	config, err := s.Store().Load()
+	if demo := config.Profiles[profile.Demo]; demo.BaseURL == "" { // It may say how it is worked with.
+		demo.BaseURL = profile.DemoURL
+		config.Profiles[profile.Demo] = demo
+	}
+	if err != nil {
+		err = UsageError(err.Error())
+	}
+	return config, err
+}
+
+// FindProfile is the profile of a name; without one the error tells the nearest.
+func FindProfile(config profile.Config, name string) (profile.Profile, error) {
+	p, ok := config.Profiles[name]
+	if ok {
+		return p, nil
+	}
+	names := slices.Sorted(maps.Keys(config.Profiles))
+	hint := "there are " + strings.Join(names, ", ") + "; another one: fundesk profile add NAME --base-url https://…"
+	if near := Nearest(name, names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return p, WithHint(UsageError("there is no profile "+Quote(name)), hint)
+}
+
+// Defaults is the profile in use, empty when there is none: what it says of the user
+// must not stand in the way of a --dry-run.
+func (s *Session) Defaults() profile.Profile {
+	t, err := s.Resolve()
+	if err != nil {
+		return profile.Profile{}
+	}
+	return t.Profile
+}
+
+// Token finds the token of a target.
+func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
+	if t.EnvToken != "" {
+		return t.EnvToken, nil
+	}
+	if t.foreignToken != "" && (t.Profile.Storage() == "" || !t.FromProfile) {
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s: FUNDESK_TOKEN belongs to %s (FUNDESK_BASE_URL), and is not sent elsewhere", ShownURL(t.BaseURL), ShownURL(t.foreignToken)),
+			"set FUNDESK_BASE_URL to the same service, or unset it")
+	}
+	if t.Profile.Storage() != "" && !t.FromProfile {
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", Quote(t.Name), ShownURL(t.Profile.BaseURL), ShownURL(t.BaseURL)),
+			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+ShownURL(t.BaseURL))
+	}
+	token, err := s.Tokens().Get(ctx, t.Name, t.Profile)
+	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
+	switch {
+	case err == nil:
+		return token, nil
+	case isElsewhere:
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", Quote(t.Name), elsewhere),
+			"log in to "+elsewhere.Named+": fundesk auth login"+ProfileFlag(t)+"; or change it back in "+s.Store().Path())
+	case errors.Is(err, profile.ErrNoToken):
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s", Quote(t.Label())), LoginHint(t))
+	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
+		return "", Failure(apiclient.KindInterrupted, "interrupted")
+	default:
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
+			"set FUNDESK_TOKEN, or log in again: fundesk auth login"+ProfileFlag(t))
+	}
+}
+
+// OpenEmbedded opens the service of an embedded: base URL.
+func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
+	if s.embedded != nil {
+		return nil
+	}
+	if s.App.OpenEmbedded == nil {
+		return Failure(apiclient.KindUsage, "this program has no embedded service")
+	}
+	dir, err := s.dataDir()
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(t.BaseURL, profile.EmbeddedPrefix)
+	embedded, err := s.App.OpenEmbedded(ctx, name, dir)
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		return Failure(apiclient.KindInterrupted, "interrupted")
+	case err != nil:
+		return WithHint(Failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+dir+"; FUNDESK_DATA_DIR names another folder")
+	}
+	s.embedded = embedded
+	return nil
+}
+
+// ServiceName is the service that changes go to, "" where none is chosen.
+func (s *Session) ServiceName() (string, error) {
+	t, err := s.Resolve()
+	switch {
+	case err == nil:
+		return t.Service(), nil
+	case apiclient.KindOf(err) == apiclient.KindUnauthenticated: // What would be sent can be seen without.
+		return "", nil
+	default:
+		return "", err
+	}
+}
+
+// Connect is the client of the chosen service.
+func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
+	if s.Client != nil {
+		return s.Client, nil
+	}
+	t, err := s.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	options := apiclient.Options{
+		Timeout: s.Flags.Timeout, UserAgent: "fundesk/" + s.Version(), Now: s.App.Now, Sleep: s.App.Sleep,
+		PaymentQRParameter: t.Profile.PaymentQRParameter, BaseURL: t.BaseURL,
+		Network: s.Network(t), Tries: s.Flags.Retries + 1,
+		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add,
+		Token: func(ctx context.Context) (string, error) {
+			token, err := s.Token(ctx, t)
+			s.tokenEnds.Store(new(Expiry(token)))
+			return token, err
+		},
+	}
+	options.Account = accountOf(t.Name)
+	if s.unpaged {
+		options.Unpaged = ListNouns
+	}
+	if s.Flags.debug {
+		options.Trace = cleaned{s.App.Err}
+	}
+	if t.IsEmbedded() {
+		if err := s.OpenEmbedded(ctx, t); err != nil {
+			return nil, err
+		}
+		options.BaseURL, options.Transport = embeddedURL, s.embedded
+		options.Token = func(context.Context) (string, error) { return s.embedded.Token(), nil }
+	}
+	s.Client, err = apiclient.New(options)
+	return s.Client, err
+}
+
+// accountOf names the account of a profile, or of none, whose token does not name one.
+func accountOf(profile string) string { return "profile-" + profile }
+
+// endsSoon is how long before its end a token is told of.
+const endsSoon = 14 * 24 * time.Hour
+
+// TokenEnd is in how many days the token that was used ends, and on which, for one that ends soon: the
+// day after, nothing works. Empty for every other one.
+func (s *Session) TokenEnd() string {
+	ends := s.tokenEnds.Load()
+	if ends == nil || ends.IsZero() || s.Target == nil {
+		return ""
+	}
+	left := ends.Sub(s.App.Now())
+	if left <= 0 || left > endsSoon {
+		return ""
+	}
+	return "ends in " + Count(int(left/(24*time.Hour)), "day") + ", on " + ends.Local().Format(time.DateOnly)
+}
+
+// noteTokenEnd tells of it.
+func (s *Session) noteTokenEnd() {
+	ends := s.TokenEnd()
+	if ends == "" {
+		return
+	}
+	next := "fundesk auth login" + ProfileFlag(s.Target)
+	if s.Target.EnvToken != "" {
+		next = "set another FUNDESK_TOKEN"
+	}
+	s.Note("the token for %s %s; ask who operates the service for another one, then: %s", s.Target.Service(), ends, next)
+}
+
+// Network is the way to the service, as the profile and --ca-cert have it.
+func (s *Session) Network(t *Target) apiclient.Network {
+	p := t.Profile
+	if !t.FromProfile { // They are of another service.
+		p = profile.Profile{}
+	}
+	return apiclient.Network{CACert: cmp.Or(s.Flags.caCert, p.CACert), ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy}
+}
+
+// ListNouns are those that the interface lists.
+var ListNouns = []string{"person", "call", "pledge"}

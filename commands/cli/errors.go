@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// Hinted is an error with the way out.
+type Hinted struct {
+	error
+	hint string
+}
+
+func (h Hinted) Unwrap() error { return h.error }
+
+// WithHint adds the way out to an error that has none.
+func WithHint(err error, hint string) error {
+	if _, has := errors.AsType[Hinted](err); has || err == nil || hint == "" {
+		return err
+	}
+	return Hinted{error: err, hint: hint}
+}
+
+// UsageError is wrong arguments, or input that is refused before any request.
+func UsageError(message string, detail ...string) error {
+	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail}
+}
+
+// Failure is an error of a kind with a message of our own.
+func Failure(kind apiclient.Kind, format string, args ...any) error {
+	return &apiclient.Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Quote puts a value from outside into a message.
+func Quote(text string) string { return strconv.Quote(render.Cut(render.Clean(text), 80)) }
+
+// ErrorAs is the client's error in a chain.
+func ErrorAs(err error) (*apiclient.Error, bool) { return errors.AsType[*apiclient.Error](err) }
+
+// Partial is the error of a bulk operation of which some or all failed.
+func Partial(failed []error, of int) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	e := &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", len(failed), of)}
+	for _, err := range failed {
+		if apiclient.KindOf(err) == apiclient.KindInterrupted {
+			e.Kind = apiclient.KindInterrupted
+		}
+		e.Detail = append(e.Detail, err.Error())
+	}
+	return e
+}

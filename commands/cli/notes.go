@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"fundesk/render"
+)
+
+// Note tells a person something that is no error, unless --quiet.
+func (s *Session) Note(format string, args ...any) {
+	if !s.Flags.Quiet {
+		s.Warn(format, args...)
+	}
+}
+
+// Warn tells what --quiet must not hide: that a list is short. Where errors are told as
+// JSON it waits for the end: an error is the only line then.
+func (s *Session) Warn(format string, args ...any) {
+	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
+	if !WantsJSON(s.Args) {
+		s.tellNotes()
+	}
+}
+
+// warnOmitted says once what could not be read, and was left out of what was shown.
+func (s *Session) warnOmitted() {
+	if n, first := s.Omitted.Read(); n > 0 {
+		s.Warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", Count(n, "embedded object"), first)
+	}
+}
+
+// tellNotes writes the notes that were kept.
+func (s *Session) tellNotes() {
+	for _, note := range s.notes {
+		fmt.Fprintln(s.App.Err, note)
+	}
+	s.notes = nil
+}
+
+// cleanJSON is a line of JSON as stderr may show it.
+func (s *Session) cleanJSON(line []byte) []byte {
+	if IsTerminal(s.App.Err) {
+		return render.CleanJSON(line)
+	}
+	return line
+}
+
+// WantsJSON reports whether errors are to be told as JSON. It looks at the arguments
+// themselves: they may be what is wrong.
+func WantsJSON(args []string) bool {
+	output, jq := "", false
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		short := "" // What follows -o, alone or behind others as in -qo.
+		if letters := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh"); strings.HasPrefix(arg, "-") && strings.HasPrefix(letters, "o") {
+			short = letters
+		}
+		switch {
+		case (short == "o" || arg == "--output") && i+1 < len(args):
+			output = args[i+1]
+		case strings.HasPrefix(arg, "--output="):
+			output = strings.TrimPrefix(arg, "--output=")
+		case short != "":
+			output = strings.TrimPrefix(short[1:], "=")
+		case arg == "--jq", strings.HasPrefix(arg, "--jq="):
+			jq = true
+		}
+	}
+	return render.Format(output).IsJSON() || output == "" && jq
+}

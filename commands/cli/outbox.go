@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/durable"
+	"fundesk/apiclient/outbox"
+)
+
+// Outbox opens the spool of the chosen service and account.
+func (s *Session) Outbox(ctx context.Context) (*outbox.Outbox, error) {
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	account, err := client.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	former, err := client.TokenIdentity(ctx) // Of entries that were kept before a profile named the account.
+	if err != nil {
+		return nil, err
+	}
+	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Former: former, Now: s.App.Now})
+}
+
+// AnyOutbox opens the spool without asking for a token: to look, not to send.
+func (s *Session) AnyOutbox() (*outbox.Outbox, error) {
+	return s.openOutbox(outbox.Options{Now: s.App.Now})
+}
+
+// AllEntries are those of every service and account.
+func (s *Session) AllEntries() ([]outbox.Entry, []outbox.Damaged, error) {
+	box, err := s.AnyOutbox()
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, damaged, err := box.List()
+	if err != nil {
+		err = Failure(apiclient.KindFailure, "list the outbox: %s", err)
+	}
+	return entries, damaged, err
+}
+
+func (s *Session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
+	dir, err := s.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	err = durable.CheckTrust(dir)
+	var box *outbox.Outbox
+	if err == nil {
+		box, err = outbox.Open(filepath.Join(dir, "outbox"), o)
+	}
+	if err != nil {
+		return nil, WithHint(Failure(apiclient.KindFailure, "open the outbox: %s", err), "FUNDESK_STATE_DIR names another folder for it")
+	}
+	return box, nil
+}

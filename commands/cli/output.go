@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// OutcomeOf says that a change with a lost answer may have taken effect.
+func OutcomeOf(isRead bool, err error) error {
+	known, _ := ErrorAs(err)
+	if isRead || known == nil || !known.Sent {
+		return err
+	}
+	unclear := *known
+	switch known.Kind {
+	case apiclient.KindUnavailable:
+		unclear.Kind = apiclient.KindUnknownOutcome
+		unclear.Message = "the change was sent, and whether it took effect is not known: " + known.Message
+	case apiclient.KindInterrupted:
+		unclear.Message = "interrupted; the change may have reached the service"
+	}
+	return &unclear
+}
+
+// PrintAnswer prints whatever was answered.
+func PrintAnswer(s *Session, options render.Options, answer *apiclient.Response) error {
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	if !jsontext.Value(answer.Body).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		if options.Query != nil || options.Format.IsJSON() {
+			return &apiclient.Error{Kind: apiclient.KindUnavailable, Status: answer.Status, Message: "the answer is not JSON"}
+		}
+		text := string(answer.Body)
+		if options.Terminal {
+			text = render.CleanLines(text)
+		}
+		_, err := fmt.Fprint(s.App.Out, text)
+		return err
+	}
+	if options.Query != nil {
+		return options.Query.Print(s.App.Out, options, answer.Body)
+	}
+	if options.Format == render.NDJSON {
+		return render.Line(s.App.Out, options, answer.Body)
+	}
+	return render.Document(s.App.Out, options, bytes.TrimSpace(answer.Body))
+}
+
+// WantedColumns are the columns that were asked for, to be printed or to be sorted by.
+func (s *Session) WantedColumns() []string {
+	if by := strings.TrimPrefix(s.Flags.SortBy, "-"); by != "" {
+		return append(slices.Clone(s.Flags.Columns), by)
+	}
+	return s.Flags.Columns
+}
+
+// Format is the chosen format, or what fits the output.
+func (s *Session) Format() (render.Format, error) {
+	switch {
+	case s.Flags.Output != "":
+		format, err := render.ParseFormat(s.Flags.Output)
+		if err != nil {
+			return "", UsageError(err.Error())
+		}
+		return format, nil
+	case s.Flags.JQ != "":
+		return render.JSON, nil
+	case s.OnTerminal():
+		return render.Table, nil
+	default:
+		return render.TSV, nil
+	}
+}
+
+// Output is how records are written.
+func (s *Session) Output() (render.Options, error) {
+	format, err := s.Format()
+	if err != nil {
+		return render.Options{}, err
+	}
+	o := render.Options{
+		Format: format, Columns: s.Flags.Columns, SortBy: s.Flags.SortBy, NoHeader: s.Flags.noHeader, SpreadsheetSafe: s.Flags.safeCells,
+		Terminal: s.OnTerminal(), Now: s.App.Now(), Location: time.Local,
+	}
+	if o.SortBy != "" && format != render.Table && format != render.Wide {
+		s.Note("--sort-by gathers the whole list before anything is printed")
+	}
+	if s.Flags.UTC {
+		o.Location = time.UTC
+	}
+	if s.Flags.JQ != "" {
+		if o.Query, err = s.query(); err != nil {
+			return o, err
+		}
+	}
+	if o.Terminal {
+		o.Width, o.Locale, o.TooNarrow = s.width(), s.Locale(), s.tooNarrow
+		o.Color = s.App.Getenv("TERM") != "dumb"
+	}
+	forced := s.App.Getenv("CLICOLOR_FORCE")
+	o.Color = (o.Color || forced != "" && forced != "0") && !s.Flags.NoColor && s.App.Getenv("NO_COLOR") == ""
+	return o, nil
+}
+
+// query is the jq expression with its texts.
+func (s *Session) query() (*render.Query, error) {
+	var variables []render.Variable
+	for _, text := range s.Flags.Arguments {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, UsageError("--arg " + Quote(text) + " is not NAME VALUE")
+		}
+		variables = append(variables, render.Variable{Name: strings.TrimPrefix(name, "$"), Value: value})
+	}
+	q, err := render.ParseQuery(s.Flags.JQ, variables...)
+	if err != nil {
+		return nil, UsageError(err.Error())
+	}
+	q.Raw = s.Flags.Raw
+	return q, nil
+}
+
+// tooNarrow says what of a table did not fit the terminal.
+func (s *Session) tooNarrow(shortened, missing []string) {
+	var parts []string
+	if len(shortened) > 0 {
+		parts = append(parts, strings.Join(shortened, ", ")+" shortened")
+	}
+	if len(missing) > 0 {
+		parts = append(parts, "no room for "+strings.Join(missing, ", "))
+	}
+	s.Note("the terminal is too narrow: %s; -o wide prints all", strings.Join(parts, ", "))
+}
+
+// Locale is how the person at the terminal writes amounts, dates and numbers.
+func (s *Session) Locale() render.Locale { return render.LocaleFrom(s.App.Getenv) }
+
+func (s *Session) width() int {
+	if file, ok := s.App.Out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
+}
+
+// Pair is one line of what is not a record of the service: a name and a value.
+type Pair [2]string
+
+// blanks keep a value on its line: a token says what it likes of itself.
+var blanks = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
+// ShowOne prints a value of our own: as JSON, or line by line.
+func ShowOne(s *Session, value any, lines []Pair) error {
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	if options.Format.IsJSON() || options.Query != nil {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		return render.Record(s.App.Out, nil, options, raw, func() (struct{}, error) { return struct{}{}, nil })
+	}
+	width := 0
+	for _, line := range lines {
+		width = max(width, render.Width(line[0]))
+	}
+	for _, line := range lines {
+		text := blanks.Replace(line[1])
+		switch {
+		case line[0] == "":
+		case options.Format == render.TSV:
+			text = line[0] + "\t" + text
+		default:
+			text = render.Pad(line[0], width) + "  " + text
+		}
+		if options.Terminal {
+			text = render.Clean(text)
+		}
+		if _, err := fmt.Fprintln(s.App.Out, strings.TrimRight(text, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ShowList prints values of our own as a list; identifier is the member that -o id prints,
+// "" where they have none.
+func ShowList[T any](s *Session, identifier string, columns []render.Column[T], values []T) error {
+	return ShowEach(s, identifier, columns, slices.Values(values))
+}
+
+// ShowEach is [showList] for values that are not in memory all at once.
+func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
+	var wrong error
+	raws := func(yield func(json.RawMessage) bool) {
+		for value := range values {
+			var raw json.RawMessage
+			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {
+				return
+			}
+		}
+	}
+	if err := showRaw(s, identifier, columns, raws); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// showRaw prints JSON objects as a list.
+func showRaw[T any](s *Session, identifier string, columns []render.Column[T], raws iter.Seq[json.RawMessage]) error {
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	options.Identifier = identifier
+	list, err := render.NewList(s.App.Out, columns, options)
+	if err != nil {
+		return UsageError(err.Error())
+	}
+	for raw := range raws {
+		err := list.Add(raw, func() (value T, err error) { return value, json.Unmarshal(raw, &value) })
+		if err != nil {
+			return err
+		}
+	}
+	return list.Close()
+}
+
+// ShowMembers prints the objects of one member of an answer as a list.
+func ShowMembers[T any](s *Session, identifier string, columns []render.Column[T], raw json.RawMessage, member string) error {
+	var answer map[string]json.RawMessage
+	var raws []json.RawMessage
+	err := json.Unmarshal(raw, &answer)
+	if err == nil {
+		err = json.Unmarshal(answer[member], &raws)
+	}
+	if err != nil {
+		return Failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
+	}
+	return showRaw(s, identifier, columns, slices.Values(raws))
+}
+
+// Count is a number with its noun.
+func Count(n int, noun string) string { return render.Plural(n, noun, noun+"s") }

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// ExitCodes are the contract with scripts.
+var ExitCodes = map[apiclient.Kind]int{
+	apiclient.KindFailure:         1,
+	apiclient.KindUsage:           2,
+	apiclient.KindNotFound:        3,
+	apiclient.KindUnauthenticated: 4,
+	apiclient.KindForbidden:       5,
+	apiclient.KindConflict:        6,
+	apiclient.KindRejected:        7,
+	apiclient.KindUnavailable:     8,
+	apiclient.KindPartial:         9,
+	apiclient.KindUnknownOutcome:  10,
+	apiclient.KindInterrupted:     130,
+}
+
+// Report is an error as it is told.
+type Report struct {
+	Kind      apiclient.Kind `json:"kind"`
+	Status    int            `json:"status"`
+	Message   string         `json:"message"`
+	Detail    []string       `json:"detail"`
+	RequestID string         `json:"requestId"`
+	Hint      string         `json:"hint"`
+	Retryable bool           `json:"retryable"`
+}
+
+// newReport reads everything there is to tell; t is the target that was asked, if any.
+func newReport(err error, t *Target) Report {
+	r := Report{Kind: apiclient.KindOf(err), Message: strings.ReplaceAll(err.Error(), "\n", "; "), Detail: []string{}} // Of several, each is on a line.
+	if known, ok := errors.AsType[*apiclient.Error](err); ok {
+		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
+		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
+		if known.Detail != nil {
+			r.Detail = known.Detail
+		}
+	}
+	if mark, ok := errors.AsType[*apiclient.MarkError](err); ok {
+		r.Detail = MarkDetail(mark)
+		if r.Kind != apiclient.KindInterrupted {
+			r.Kind = apiclient.KindPartial
+		}
+	}
+	if with, ok := errors.AsType[Hinted](err); ok {
+		r.Hint = with.hint
+	}
+	if r.Hint == "" {
+		r.Hint = defaultHint(r.Kind, t)
+	}
+	if _, foreign := errors.AsType[x509.UnknownAuthorityError](err); foreign {
+		r.Hint += "; --ca-cert FILE trusts an authority of your own"
+	}
+	return r
+}
+
+// defaultHint is the way out of an error that said none.
+func defaultHint(kind apiclient.Kind, t *Target) string {
+	switch kind {
+	case apiclient.KindUnauthenticated:
+		return LoginHint(t)
+	case apiclient.KindForbidden:
+		return "this account may not do that; ask who operates the service for the permission"
+	case apiclient.KindUnavailable:
+		if t == nil {
+			return ""
+		}
+		return "the service is " + t.Service() + "; see: fundesk doctor" + ProfileFlag(t)
+	case apiclient.KindUnknownOutcome:
+		return "read the record before you repeat the change"
+	default:
+		return ""
+	}
+}
+
+// Finish tells an error and returns the exit code.
+func (s *Session) Finish(command *cobra.Command, err error) int {
+	s.warnOmitted()
+	s.noteTokenEnd()
+	if !WantsJSON(s.Args) {
+		s.tellNotes()
+	}
+	if err == nil {
+		s.tellNotes()
+		return 0
+	}
+	if IsClosedPipe(err) {
+		return 0
+	}
+	if known, _ := ErrorAs(err); known == nil && errors.Is(err, context.Canceled) {
+		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
+	}
+	r := newReport(err, s.Target)
+	if errors.Is(err, render.ErrNoIdentifier) {
+		r.Kind = apiclient.KindUnavailable
+	}
+	if _, ok := errors.AsType[*render.ColumnError](err); ok {
+		r.Kind = apiclient.KindUsage
+	}
+	if query, ok := errors.AsType[*render.QueryError](err); ok {
+		r.Kind, r.Message = apiclient.KindFailure, query.Error()
+	}
+	if WantsJSON(s.Args) {
+		line, marshalErr := json.Marshal(map[string]Report{"error": r})
+		if marshalErr == nil {
+			fmt.Fprintf(s.App.Err, "%s\n", s.cleanJSON(line))
+		}
+	} else {
+		s.tell(command, r)
+	}
+	return ExitCodes[r.Kind]
+}
+
+// tell writes an error for a person.
+func (s *Session) tell(command *cobra.Command, r Report) {
+	what := ""
+	if command != nil && command.HasParent() {
+		what = strings.TrimPrefix(command.CommandPath(), "fundesk ") + ": "
+	}
+	if r.Status != 0 {
+		what += strconv.Itoa(r.Status) + " "
+	}
+	fmt.Fprintf(s.App.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
+	for i, detail := range r.Detail {
+		if most := s.fittingDetails(); most > 0 && i == most {
+			fmt.Fprintf(s.App.Err, "  … and %d more\n", len(r.Detail)-most)
+			break
+		}
+		_, why, found := strings.Cut(detail, ": ")
+		if said := found && len(r.Detail) == 1 && strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage || strings.Contains(r.Message, detail) {
+			continue
+		}
+		fmt.Fprintf(s.App.Err, "  %s\n", render.Clean(detail))
+	}
+	if r.RequestID != "" && r.Kind != apiclient.KindNotFound {
+		fmt.Fprintf(s.App.Err, "  request: %s\n", render.Clean(r.RequestID))
+	}
+	if r.Hint != "" {
+		fmt.Fprintf(s.App.Err, "hint: %s\n", render.Clean(r.Hint))
+	}
+}
+
+// fittingDetails is how many details are told: as many as fit on a terminal, or 0 for all.
+func (s *Session) fittingDetails() int {
+	const besides = 6 // The message, the hint, what was typed, and what comes after.
+	if file, ok := s.App.Err.(*os.File); ok {
+		if _, height, err := term.GetSize(int(file.Fd())); err == nil {
+			return max(5, height-besides)
+		}
+	}
+	return 0
+}
+
+// IsClosedPipe reports whether the reader of the output went away. A connection to the
+// service may break with the same error, and that must not end quietly.
+func IsClosedPipe(err error) bool {
+	if known, _ := ErrorAs(err); known != nil {
+		return false
+	}
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
+}
+
+// MarkDetail names each refused entry and why.
+func MarkDetail(refused *apiclient.MarkError) []string {
+	detail := make([]string, len(refused.Failed))
+	for i, failed := range refused.Failed {
+		detail[i] = strings.TrimSpace(failed.EntityName+" "+failed.EntityUUID) + ": " + failed.ErrorMessage
+	}
+	return detail
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/profile"
+	"fundesk/render"
+)
+
+// globals are the flags that every command has.
+type globals struct {
+	Profile   string
+	BaseURL   string
+	Output    string
+	Columns   []string
+	SortBy    string
+	noHeader  bool
+	JQ        string
+	Raw       bool
+	Arguments []string // Of the jq expression, NAME=VALUE each.
+	Timeout   time.Duration
+	Retries   int
+	caCert    string
+	NoInput   bool
+	NoColor   bool
+	Quiet     bool
+	debug     bool
+	safeCells bool
+	UTC       bool
+}
+
+func (g *globals) Register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&g.Profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
+	f.StringVar(&g.BaseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
+	f.StringVarP(&g.Output, "output", "o", "", "table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
+	f.StringSliceVar(&g.Columns, "columns", nil, "columns of table, tsv and csv, by their csv names")
+	f.StringVar(&g.SortBy, "sort-by", "", "sort what is printed by this column, -COLUMN from its end")
+	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
+	f.StringVar(&g.JQ, "jq", "", "jq expression over the output; implies -o json")
+	f.BoolVarP(&g.Raw, "raw", "r", false, "jq: write texts bare, not as JSON")
+	f.StringArrayVar(&g.Arguments, "arg", nil, "jq: NAME VALUE, a text for the expression under $NAME (repeatable)")
+	f.DurationVar(&g.Timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")
+	f.IntVar(&g.Retries, "retry", defaultRetries, "how often what may be repeated is tried again, 0 to 10")
+	f.StringVar(&g.caCert, "ca-cert", "", "file of certificates (PEM) that are trusted beside the system's")
+	f.BoolVar(&g.NoInput, "no-input", false, "never ask")
+	f.BoolVar(&g.NoColor, "no-color", false, "no colours (NO_COLOR)")
+	f.BoolVarP(&g.Quiet, "quiet", "q", false, "no notes on stderr")
+	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
+	f.BoolVar(&g.UTC, "utc", false, "tables: show times in UTC, not in the local zone")
+	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would take for formulas")
+}
+
+// defaultRetries is how often a request is tried again: four tries in all.
+const defaultRetries = 3
+
+// Session is one run of the program: the flags, and what is opened when it is needed.
+type Session struct {
+	App      App
+	Args     []string
+	Flags    globals
+	Target   *Target
+	Client   *apiclient.Client
+	embedded Embedded
+	notes    []string // Not told yet.
+	unpaged  bool     // Lists are whole as they come.
+	Omitted  omissions
+	// tokenEnds is when the token that was used says that it ends; nil for none.
+	tokenEnds atomic.Pointer[time.Time]
+}
+
+func NewSession(app App, args []string) *Session { return &Session{App: app, Args: args} }
+
+func (s *Session) Close() {
+	if s.embedded != nil {
+		// Everything that was answered is on disk already.
+		_ = s.embedded.Close()
+	}
+}
+
+// dir is a folder of ours: the named variable, else the XDG one, else the platform's; ""
+// where none of them says where that is.
+func (s *Session) dir(variable, xdg, fallback string) string {
+	if dir := s.App.Getenv(variable); dir != "" {
+		return dir
+	}
+	if dir := s.App.Getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "fundesk")
+	}
+	base, below := s.home(), []string{filepath.FromSlash(fallback), "fundesk"}
+	switch {
+	case runtime.GOOS == "windows":
+		base, below = s.App.Getenv("LOCALAPPDATA"), []string{"fundesk", strings.TrimPrefix(filepath.Base(fallback), ".")}
+	case runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME":
+		below = []string{"Library", "Application Support", "fundesk"}
+	}
+	if !filepath.IsAbs(base) {
+		return ""
+	}
+	return filepath.Join(base, filepath.Join(below...))
+}
+
+// home is the folder of the user, "" where nobody knows it. What belongs there must not
+// land in whatever folder a command runs in, nor be read from it.
+func (s *Session) home() string {
+	home := s.App.Getenv("HOME")
+	if home == "" {
+		find := s.App.HomeDir
+		if find == nil {
+			find = func() (string, error) {
+				account, err := user.Current()
+				if err != nil {
+					return "", err
+				}
+				return account.HomeDir, nil
+			}
+		}
+		home, _ = find()
+	}
+	return home
+}
+
+// wantDir is a folder that a command cannot do without.
+func wantDir(dir, variable string) (string, error) {
+	if dir == "" {
+		return "", UsageError("no home folder: set HOME or " + variable)
+	}
+	return dir, nil
+}
+
+func (s *Session) ConfigDir() string {
+	return s.dir("FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
+}
+
+func (s *Session) StateDir() (string, error) {
+	return wantDir(s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state"), "FUNDESK_STATE_DIR")
+}
+
+func (s *Session) dataDir() (string, error) {
+	return wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
+}
+
+func (s *Session) Store() profile.Store { return profile.Store{Dir: s.ConfigDir()} }
+
+func (s *Session) Tokens() profile.Tokens {
+	return profile.Tokens{Dir: s.ConfigDir(), Getenv: s.App.Getenv}
+}
+
+// cleaned makes what is written safe for a terminal: field names are the service's.
+type cleaned struct{ io.Writer }
+
+func (c cleaned) Write(text []byte) (int, error) {
+	if _, err := c.Writer.Write(render.CleanJSON(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// OnTerminal reports whether what is printed is seen on a terminal.
+func (s *Session) OnTerminal() bool { return IsTerminal(s.App.Out) }
+
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Version is the program's own, "devel" when nobody knows.
+func (s *Session) Version() string {
+	if s.App.Version == nil {
+		return "devel"
+	}
+	return s.App.Version()
+}
+
+// IsAccessible reports whether everything is to be said line by line: for screen readers
+// and braille displays, which a drawn screen and a line that is written over confuse.
+func (s *Session) IsAccessible() bool {
+	value := s.App.Getenv("ACCESSIBLE")
+	return value != "" && value != "0"
+}
+
+// omissions are the embedded objects, and in the terminal whole records, that could not be
+// read. It is safe for concurrent use.
+type omissions struct {
+	mu    sync.Mutex
+	known map[string]bool // What is read again and again counts once, up to maxOmissions.
+	first string
+}
+
+const maxOmissions = 10_000
+
+// Read is how many there are, and the first of them.
+func (o *omissions) Read() (n int, first string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.known), o.first
+}
+
+func (o *omissions) add(record, place string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	what := record
+	if place != "" {
+		what = place + " of " + record
+	}
+	if len(o.known) == 0 {
+		o.known, o.first = map[string]bool{}, what
+	}
+	if len(o.known) < maxOmissions {
+		o.known[what] = true
+	}
+}
+
+// SetNow gives a change its time.
+func (s *Session) SetNow(at **apitype.Time) {
+	if *at == nil {
+		*at = new(apitype.NewTime(s.App.Now()))
+	}
+}
+
+// Agent gives a change the user that the profile names.
+func (s *Session) Agent(user **apitype.UUID) error {
+	text := s.Defaults().Agent
+	if *user != nil || text == "" {
+		return nil
+	}
+	id, err := apitype.ParseUUID(text)
+	if err != nil {
+		return UsageError("the agent of the profile " + err.Error())
+	}
+	*user = &id
+	return nil
+}

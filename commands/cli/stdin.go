@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// unlessInterrupted is what read gives, or that the context ended first: a terminal, or a
+// pipe that nobody writes to, would keep an interrupted command waiting. The read is left
+// behind then; the program ends.
+func unlessInterrupted[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()}
+	}
+}
+
+// UntilInterrupted reads what in gives until the context ends.
+func UntilInterrupted(ctx context.Context, in io.Reader) io.Reader {
+	from, to := io.Pipe()
+	context.AfterFunc(ctx, func() {
+		to.CloseWithError(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()})
+	})
+	go func() {
+		_, err := io.CopyBuffer(to, struct{ io.Reader }{in}, make([]byte, 64<<10))
+		to.CloseWithError(err)
+	}()
+	return from
+}
+
+// ReadAll reads stdin to its end.
+func (s *Session) ReadAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	return unlessInterrupted(ctx, func() ([]byte, error) {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, UsageError("read stdin: " + err.Error())
+		}
+		return data, nil
+	})
+}
+
+// ReadInput reads a file, or stdin for "-".
+func (s *Session) ReadInput(ctx context.Context, name string) ([]byte, error) {
+	if name == "-" {
+		return s.ReadAll(ctx, s.App.In)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, UsageError(err.Error())
+	}
+	return data, nil
+}
+
+// Ask asks a yes-or-no question; off a terminal --yes must have answered it.
+func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !s.canAsk() {
+		return WithHint(UsageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
+	}
+	s.Prompt(question + "? [y/N] ")
+	answer, err := s.Line(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return Failure(apiclient.KindFailure, "not done")
+	}
+}
+
+// canAsk reports whether somebody sees a question and can answer it.
+func (s *Session) canAsk() bool {
+	return !s.Flags.NoInput && IsTerminal(s.App.In) && IsTerminal(s.App.Err)
+}
+
+// NamedRecords is how many records a question names.
+const NamedRecords = 3
+
+// RecordRef is a record that a question names.
+type RecordRef struct {
+	Noun string
+	ID   apitype.UUID
+}
+
+// RefsOf are the first records of changes.
+func RefsOf(changes []apiclient.Change) []RecordRef {
+	refs := make([]RecordRef, min(len(changes), NamedRecords))
+	for i := range refs {
+		refs[i] = RecordRef{changes[i].Operation().Noun(), changes[i].UUID}
+	}
+	return refs
+}
+
+// AskChange asks whether to change something at the service, which it names, and the first
+// of that many records.
+func (s *Session) AskChange(ctx context.Context, yes bool, question string, first []RecordRef, total int) error {
+	if yes {
+		return nil
+	}
+	service, err := s.ServiceName()
+	if err != nil {
+		return err
+	}
+	if service != "" {
+		question += " at " + service
+	}
+	reading, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	for i, ref := range first {
+		question += []string{": ", ", ", ", "}[i] + s.called(reading, ref)
+	}
+	if more := total - len(first); more > 0 && len(first) > 0 {
+		question += " and " + strconv.Itoa(more) + " more"
+	}
+	return s.Ask(ctx, yes, question)
+}
+
+// called is a record as a person knows it. Names are for the eyes of who is asked: an error
+// has none.
+func (s *Session) called(ctx context.Context, ref RecordRef) string {
+	if !s.canAsk() {
+		return ref.ID.String()
+	}
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return ref.ID.String() // The change will say why.
+	}
+	var person apitype.Person
+	switch ref.Noun {
+	case "person":
+		person = shownRecord(ctx, client.Persons, ref.ID)
+	case "call":
+		person = shownRecord(ctx, client.Calls, ref.ID).Person.Value()
+	case "pledge":
+		person = shownRecord(ctx, client.Pledges, ref.ID).Person.Value()
+	}
+	return strings.TrimSpace(render.PersonName(person) + " " + ref.ID.String())
+}
+
+// shownRecord is a record, or an empty one where it cannot be read.
+func shownRecord[T any, O apiclient.ListOptions](ctx context.Context, of *apiclient.Collection[T, O], id apitype.UUID) (value T) {
+	if record, err := of.Get(ctx, id); err == nil {
+		value, _ = record.Decode() // A name is only wanted.
+	}
+	return value
+}
+
+// Line is one line of the input. The end of the input is io.EOF, with what stood before it.
+func (s *Session) Line(ctx context.Context) (string, error) {
+	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.App.In) })
+	switch {
+	case apiclient.KindOf(err) == apiclient.KindInterrupted:
+		fmt.Fprintln(s.App.Err) // What comes next is not part of the question.
+		return "", err
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("read the answer: %w", err)
+	default:
+		return line, err
+	}
+}
+
+// maxSecret is the longest line that is read without being shown, in bytes; what goes
+// beyond it the library forgets.
+const maxSecret = 4096
+
+// ReadSecret asks for one line that is not shown. The terminal is put back before the read
+// is left behind, which would otherwise go on to hide what is typed.
+func (s *Session) ReadSecret(ctx context.Context, file *os.File, prompt string) (string, error) {
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", fmt.Errorf("hide what is typed: %w", err)
+	}
+	keys := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{file, s.App.Err}, "")
+	line, err := unlessInterrupted(ctx, func() (string, error) { return keys.ReadPassword(prompt) })
+	if restoring := term.Restore(fd, before); restoring != nil {
+		return "", fmt.Errorf("show again what is typed: %w", restoring)
+	}
+	switch {
+	case errors.Is(err, io.EOF), apiclient.KindOf(err) == apiclient.KindInterrupted: // ctrl+c, as a key or as a signal.
+		fmt.Fprintln(s.App.Err)
+		return "", Failure(apiclient.KindInterrupted, "interrupted")
+	case err != nil:
+		return "", err
+	case len(line) >= maxSecret:
+		return "", WithHint(UsageError("what was typed is too long"), "pipe it in: fundesk auth login --with-token < token.txt")
+	default:
+		return line, nil
+	}
+}
+
+// readLine reads one line byte by byte: what follows it belongs to somebody else.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	buffer := make([]byte, 1)
+	for {
+		n, err := in.Read(buffer)
+		if n == 1 {
+			if buffer[0] == '\n' {
+				return string(line), nil
+			}
+			line = append(line, buffer[0])
+		}
+		if err != nil {
+			return string(line), err
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"fundesk/commands/profile"
+)
+
+// embeddedURL is the address that requests to an embedded service carry; nothing
+// listens there.
+const embeddedURL = "http://embedded.localhost"
+
+// Target is the service and account that a command works with.
+type Target struct {
+	Name    string // Of the profile; "" without one.
+	Profile profile.Profile
+	BaseURL string
+	// fromProfile says that the base URL is the profile's own, so that its stored token
+	// may go there.
+	FromProfile bool
+	EnvToken    string
+	// foreignToken is the service that FUNDESK_TOKEN belongs to where that is another one.
+	foreignToken string
+}
+
+func (t *Target) IsEmbedded() bool { return strings.HasPrefix(t.BaseURL, profile.EmbeddedPrefix) }
+
+// Label is the target as a person knows it.
+func (t *Target) Label() string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return ShownURL(t.BaseURL)
+}
+
+// Service names the target in one way everywhere: its address with the port, and the
+// profile.
+func (t *Target) Service() string {
+	address := ShownURL(t.BaseURL)
+	if u, err := url.Parse(address); err == nil && u.Host != "" && u.Port() == "" {
+		port := "443"
+		if u.Scheme == "http" {
+			port = "80"
+		}
+		address = strings.Replace(address, u.Host, u.Host+":"+port, 1)
+	}
+	switch {
+	case t.Name == "":
+		return address
+	case t.FromProfile:
+		return address + " (profile " + t.Name + ")"
+	default:
+		return address + " (settings of profile " + t.Name + ")"
+	}
+}
+
+// ShownURL is an address as it may be shown: a user, a query and a fragment may hold what
+// is secret, and are told of by an ellipsis.
+func ShownURL(text string) string {
+	shown, _, cut := strings.Cut(text, "?")
+	shown, _, cutToo := strings.Cut(shown, "#")
+	if scheme, after, ok := strings.Cut(shown, "://"); ok {
+		host, path, _ := strings.Cut(after, "/")
+		if at := strings.LastIndexByte(host, '@'); at >= 0 {
+			shown = scheme + "://…@" + strings.TrimSuffix(host[at+1:]+"/"+path, "/")
+		}
+	}
+	if cut || cutToo {
+		shown += "…"
+	}
+	return shown
+}
+
+// TokenSource is where the token of a target comes from.
+func (t *Target) TokenSource() string {
+	switch {
+	case t.IsEmbedded():
+		return "embedded"
+	case t.EnvToken != "":
+		return "FUNDESK_TOKEN"
+	default:
+		return cmp.Or(t.Profile.Storage(), "none")
+	}
+}
+
+// ProfileFlag names a profile for a command that is to be typed.
+func ProfileFlag(t *Target) string {
+	if t.Name == "" {
+		return ""
+	}
+	return " --profile " + t.Name
+}
+
+// AnotherToken says how a running program gets another token for a target.
+func AnotherToken(t *Target) string {
+	switch {
+	case t.EnvToken != "":
+		return "Quit, and start again with another FUNDESK_TOKEN"
+	case t.Profile.Storage() == profile.StorageCommand:
+		return "The token_command" + strings.TrimSuffix(" of profile "+t.Name, " of profile ") + " must print another token"
+	default:
+		return "Log in from another terminal: fundesk auth login" + ProfileFlag(t)
+	}
+}
+
+// LoginHint is the way to another token for a target, nil when none was chosen.
+func LoginHint(t *Target) string {
+	command := "fundesk auth login"
+	if t == nil {
+		return "log in: " + command + "; or try the demo: fundesk demo"
+	}
+	if t.Name != "" {
+		command += " --profile " + t.Name
+	}
+	if !t.FromProfile {
+		command += " --base-url " + ShownURL(t.BaseURL)
+	}
+	if t.EnvToken != "" { // It would be used after a login, too.
+		return "set another FUNDESK_TOKEN, or unset it and log in: " + command
+	}
+	return "log in: " + command + "; or set FUNDESK_TOKEN; or try the demo: fundesk demo"
+}

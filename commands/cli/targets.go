@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+)
+
+// AllowEmptyFlag declares the flag of a command that reads identifiers from stdin.
+func AllowEmptyFlag(cmd *cobra.Command, allow *bool) {
+	cmd.Flags().BoolVar(allow, "allow-empty", false, "with -: stdin may name nothing")
+}
+
+// ParseID reads an identifier from the arguments.
+func ParseID(text string) (apitype.UUID, error) {
+	id, err := apitype.ParseUUID(text)
+	if err != nil {
+		return id, UsageError(Quote(text) + " " + err.Error())
+	}
+	return id, nil
+}
+
+// Targets are the identifiers of the arguments, or of stdin for "-". All are checked
+// before the first request.
+func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) ([]apitype.UUID, error) {
+	if len(args) == 0 {
+		return nil, UsageError("no UUID is given")
+	}
+	if len(args) == 1 && args[0] == "-" {
+		ids, err := unlessInterrupted(ctx, func() ([]apitype.UUID, error) { return bulk.ReadTargets(s.App.In) })
+		if err == nil && len(ids) == 0 && !allowEmpty {
+			// As kubectl does: an empty pipe is more often a command that failed before than
+			// a wish to change nothing.
+			err = WithHint(UsageError("stdin named no record; nothing was done"), "add --allow-empty where that is fine")
+		}
+		return ids, RefusedInput(err)
+	}
+	ids := make([]apitype.UUID, len(args))
+	for i, arg := range args {
+		id, err := ParseID(arg)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// RefusedInput is the usage error of input that cannot be used.
+func RefusedInput(err error) error {
+	if fault, ok := errors.AsType[*bulk.Fault](err); ok {
+		return WithHint(UsageError(fault.Message), fault.Hint)
+	}
+	return err
+}

@@ -1,0 +1,374 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+// deskOptions are what both faces of the desk are made with, and their target.
+func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Target, err error) {
+	o = desk.Options{ConfigDir: s.ConfigDir(), Locale: s.Locale(), Now: s.App.Now, Omitted: s.Omitted.Read}
+	if o.Client, err = s.Connect(ctx); err != nil {
+		return o, nil, err
+	}
+	// First: what cannot be kept must not be asked for.
+	if o.Outbox, err = s.Outbox(ctx); err != nil {
+		return o, nil, err
+	}
+	if t, err = s.Resolve(); err != nil {
+		return o, nil, err
+	}
+	if o.StateFile, err = deskState(s, t); err != nil {
+		return o, t, err
+	}
+	if err = applyDeskSettings(s, t, &o); err == nil {
+		err = s.Agent(&o.Agent)
+	}
+	return o, t, err
+}
+
+// ByLines works calls without a drawn screen. Every change goes through the outbox and
+// is held for a few seconds, as on the screen. look is how often it looks at the service while a
+// question stands, [pollEvery] for 0.
+func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
+	options, t, err := deskOptions(ctx, s)
+	if err == nil {
+		err = inProfile(s, t, hiddenActions(t.Profile))
+	}
+	if err != nil {
+		return err
+	}
+	l := &lineDesk{session: s, day: desk.New(options), polled: s.App.Now(), hidden: t.Profile.HiddenActions, login: cli.AnotherToken(t), look: cmp.Or(look, pollEvery)}
+	l.day.Gate.Busy = func() bool { return l.asking }
+	beside, stop := context.WithCancel(ctx)
+	group := l.day.Start(beside, l.told.put)
+	err = l.work(ctx)
+	l.day.Changes.Written()
+	if saved := l.day.Changes.Autosave.Flush(); err == nil && saved != nil {
+		err = fmt.Errorf("save the draft: %w", saved)
+	}
+	if err == nil {
+		l.day.Changes.Finish(ctx)
+	}
+	l.day.End()
+	stop()
+	group.Wait()
+	if err == nil {
+		l.listen(ctx) // The last words of the sender, too.
+	}
+	lines, remaining := l.day.Changes.Remaining()
+	for _, line := range lines {
+		l.say("%s", line)
+	}
+	return errors.Join(err, remaining)
+}
+
+// work asks until the agent leaves.
+func (l *lineDesk) work(ctx context.Context) error {
+	l.say("Work calls line by line. An empty answer skips; q ends.")
+	l.touch() // Who starts it is there.
+	l.perform(ctx, l.day.Begin())
+	if n := len(l.day.Changes.Drafts); n > 0 {
+		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
+	}
+	l.perform(ctx, l.day.Next())
+	for ctx.Err() == nil {
+		l.listen(ctx)
+		if l.day.Changes.Release(); l.session.App.Now().Sub(l.polled) >= pollEvery {
+			l.poll(ctx)
+		}
+		l.tellCall()
+		l.tellIdle()
+		answer, shown, err := l.next(ctx)
+		if err == nil && !shown {
+			err = l.answerTo(ctx, answer)
+		}
+		switch {
+		case errors.Is(err, errLeave):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// tellIdle says, once, that no call waits.
+func (l *lineDesk) tellIdle() {
+	idle := l.day.Call == nil && l.day.NoneLeft
+	if idle && !l.idle {
+		l.say("No further call waits; %s shown. It is said here when one comes.", cli.Count(l.shown, "call"))
+	}
+	l.idle = idle
+}
+
+// next asks what to do. While there is no call it looks whether one comes, and says so; while
+// there is one, whether it is still the agent's. An answer that was meant for another call, or for
+// one that nobody has seen, only shows what there is now.
+func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err error) {
+	asked := l.onDesk()
+	answer, err = l.ask(ctx, l.choices(), func() {
+		l.listen(ctx)
+		l.day.Changes.Release()
+		if asked != (apitype.UUID{}) {
+			l.poll(ctx) // What becomes of the call is told.
+			return
+		}
+		if l.day.Call != nil {
+			return
+		}
+		l.poll(ctx)
+		if l.perform(ctx, l.day.Next()); l.day.Call != nil {
+			l.say("")
+			l.say("A call has come: Enter shows it.")
+		}
+	})
+	return answer, l.onDesk() != asked, err
+}
+
+// onDesk is the call on the desk; zero for none.
+func (l *lineDesk) onDesk() apitype.UUID {
+	if l.day.Call == nil {
+		return apitype.UUID{}
+	}
+	return l.day.Call.UUID
+}
+
+// ask asks for one line, and does something every few seconds until it is there. An answer shows
+// that somebody is there.
+func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answer string, err error) {
+	l.session.Prompt(text + ": ")
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		answer, err = l.session.Line(ctx)
+	}()
+	look := time.NewTicker(l.look)
+	defer look.Stop()
+	for l.asking = true; ; {
+		select {
+		case <-answered:
+			l.asking = false
+			l.perform(ctx, l.day.Wake()) // Where the computer slept, all is read before the answer counts.
+			l.touch()
+			return l.heard(answer, err)
+		case <-look.C:
+			meanwhile()
+		}
+	}
+}
+
+func (l *lineDesk) poll(ctx context.Context) {
+	l.polled = l.session.App.Now()
+	l.perform(ctx, l.day.Poll())
+}
+
+// perform does what the day asks for, one after the other, and what that asks for.
+func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
+	for len(events) > 0 {
+		events = l.performOne(ctx, events)
+	}
+}
+
+// performOne does the first of what the day asks for, and returns what is left to do.
+func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.Event {
+	switch e := events[0].(type) {
+	case desk.Job:
+		return append(l.day.Receive(e(ctx)), events[1:]...)
+	case desk.Notice:
+		l.tell(e)
+	}
+	return events[1:]
+}
+
+// listen takes in what was told from beside the desk.
+func (l *lineDesk) listen(ctx context.Context) {
+	for _, r := range l.told.take() {
+		l.perform(ctx, l.day.Receive(r))
+	}
+}
+
+func (l *lineDesk) tell(n desk.Notice) {
+	switch n.See {
+	case desk.SeeOutbox:
+		n.Text += "; see: fundesk outbox list"
+	case desk.SeeOffer:
+		n.Text += "; o " + n.Does
+	}
+	if n.Text == "" {
+		return
+	}
+	if l.asking {
+		l.say("") // The question stands on the line.
+	}
+	l.say("%s", n.Text)
+}
+
+// say writes one line.
+func (l *lineDesk) say(format string, args ...any) {
+	fmt.Fprintln(l.session.App.Err, render.Clean(fmt.Sprintf(format, args...)))
+}
+
+// question asks for one line of what is being entered; the end of the input leaves the desk. The
+// call stays the agent's meanwhile.
+func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
+	return l.ask(ctx, text, func() { l.perform(ctx, l.day.KeepLeases()) })
+}
+
+// touch notes that somebody is there: the call on the desk stays theirs.
+func (l *lineDesk) touch() { l.day.Guard.Touch(l.session.App.Now()) }
+
+// heard is an answer; the end of the input, and q, leave the desk.
+func (l *lineDesk) heard(answer string, err error) (string, error) {
+	if errors.Is(err, io.EOF) && answer == "" {
+		l.say("")
+		return "", errLeave
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if answer = strings.TrimSpace(answer); answer == "q" {
+		return "", errLeave
+	}
+	return answer, nil
+}
+
+// tellCall says what is to be known before the number is dialled, once for each call, and
+// what can be taken back.
+func (l *lineDesk) tellCall() {
+	if held := l.day.Changes.HeldText("u"); held != "" {
+		l.say("%s", held)
+	}
+	if l.day.Call == nil {
+		if l.call = (apitype.UUID{}); l.day.Offline != "" {
+			why := l.day.Offline
+			if l.day.LoggedOut && l.login != "" {
+				why += ". " + l.login
+			}
+			l.say("no call can be read: %s", why)
+		}
+		return
+	}
+	if l.call == l.day.Call.UUID {
+		return
+	}
+	call, person := l.day.Call, l.day.Call.Person.Pointer()
+	l.call = call.UUID
+	l.shown++
+	l.say("")
+	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.day.Name(),
+		render.Ago(call.RequestedAt.Time, l.session.App.Now()), l.day.Card.Tries(*call))
+	if person != nil {
+		for _, about := range l.day.Card.About(*person) {
+			l.say("%s", about)
+		}
+	}
+	for _, number := range desk.Numbers(person) {
+		l.say("%s number: %s", number.Kind, l.day.Locale.Spoken(number.Digits))
+	}
+	if pledge := call.PledgeCase.Pointer(); pledge != nil {
+		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			desk.PledgeWords(pledge.Status), l.day.Card.GivesTo(*pledge))
+	}
+	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
+		l.say("last: %s", onOneLine(contacts[0]))
+	}
+	for _, warning := range l.day.Card.Warnings(*call) {
+		l.say("warning: %s", warning)
+	}
+	if notes := l.day.Form.NextNotes(); notes != "" {
+		l.say("note for you: %s", onOneLine(notes))
+	}
+	if call.Notes != nil {
+		l.say("notes: %s", *call.Notes)
+	}
+	if l.day.Form.HasDraft() {
+		l.say("entered before and not sent: %s", l.entered())
+	}
+}
+
+// entered is what is in the form, in a line.
+func (l *lineDesk) entered() string {
+	parts := []string{"result " + l.day.Form.Code}
+	if l.day.Form.Code == "" {
+		parts[0] = "no result"
+	}
+	if l.day.Form.Rating != nil {
+		parts = append(parts, "rating "+strconv.Itoa(*l.day.Form.Rating))
+	}
+	if l.day.Form.Notes != "" {
+		parts = append(parts, "notes: "+l.day.Form.Notes)
+	}
+	for _, f := range l.day.Form.Corrected() {
+		parts = append(parts, l.spoken(f.Label+": "+l.day.Card.FixText(f)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deskState is the file of what the desk remembers of a service: one for each profile and
+// address.
+func deskState(s *cli.Session, t *cli.Target) (string, error) {
+	dir, err := s.StateDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(t.BaseURL))
+	return filepath.Join(dir, "desk", t.Name+"-"+hex.EncodeToString(sum[:6])+".json"), nil
+}
+
+// errLeave ends the desk.
+var errLeave = errors.New("leave")
+
+// pollEvery is how old what is known of the calls may be when the next question is asked, and
+// how often the desk looks for a call while none is there.
+const pollEvery = 15 * time.Second
+
+// lineDesk is the desk by questions and answers: the day of the screen, read line by line.
+type lineDesk struct {
+	session *cli.Session
+	day     *desk.Day
+	told    inbox
+	shown   int          // Calls so far.
+	call    apitype.UUID // The call that was told last.
+	polled  time.Time
+	hidden  []string // Actions of the Desk that the profile takes away.
+	login   string   // How the agent gets another token.
+	idle    bool     // It was said that no call waits.
+	asking  bool     // A question stands.
+	look    time.Duration
+}
+
+// inbox keeps what is told from beside the desk until the next question.
+type inbox struct {
+	mu      sync.Mutex
+	results []desk.Result
+}
+
+func (i *inbox) put(r desk.Result) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.results = append(i.results, r)
+}
+
+func (i *inbox) take() []desk.Result {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	taken := i.results
+	i.results = nil
+	return taken
+}

@@ -1,0 +1,382 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/commands/cli"
+	"fundesk/tui/desk"
+)
+
+// lineAnswer is an answer that does something: all that there is to say of it.
+type lineAnswer struct {
+	key    string
+	text   string // What it does.
+	action string // Of the desk: a profile may take it away. "" for none of its own.
+	why    string // Why it does nothing now; "" when it does something.
+	run    func(ctx context.Context) error
+}
+
+// answers returns all answers, in the order in which they are said. typed is what was typed after the key.
+func (l *lineDesk) answers(typed string) []lineAnswer {
+	d := l.day
+	has := d.Call != nil
+	unless := func(works bool, why string) string {
+		if works {
+			return ""
+		}
+		return why
+	}
+	notHere := func(works bool) string { return unless(works, "there is nothing of that now") }
+	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
+	all := []lineAnswer{
+		{"r", "to send what you entered", "", unless(has && d.Form.Code != "", "there is nothing to send again"), l.sendEntered},
+		l.action("a", "not-reached", nil),
+		l.action("c", "result", d.Ask.Form),
+		l.action("x", "cancel", nil),
+		l.action("e", "expire", nil),
+		l.action("f", "fix", d.Ask.Fixes),
+		{"g", "details", "", noPerson, l.saying(l.details)},
+		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
+		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(l.contacts)},
+		l.action("b", "later", d.Ask.AskLater),
+		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
+		{"y", "numbers and other identifiers", "copy-other", notHere(has), l.saying(l.identifiers)},
+		{"o", "for what was offered", "", notHere(d.Gate.IsOffered()), l.accept},
+		l.action("u", "undo", func() desk.Answer { return desk.Answer{Events: d.Undo()} }),
+		l.action("d", "resume-draft", nil),
+		{"k", "passed over", "skipped", notHere(len(d.PassedOver()) > 0), l.saying(l.passedOver)},
+		l.action("l", "last-calls", l.recent),
+		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.askDonor(ctx, typed) }},
+		l.action("t", "narrow", nil),
+		{"?", "help", "", "", l.saying(l.help)},
+		{"", "empty to skip", "skip", notHere(has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) }},
+		{"", "empty to look again", "", notHere(!has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) }},
+	}
+	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
+}
+
+// action returns the answer for an action of the desk; ask is what it does by questions, nil for what the action says.
+func (l *lineDesk) action(key, id string, ask func() desk.Answer) lineAnswer {
+	a, _ := desk.ActionOf(id)
+	if ask == nil {
+		ask = func() desk.Answer { return a.Run(l.day) }
+	}
+	return lineAnswer{key, a.Word, id, desk.WithKeys(a.Why(l.day), lineKey), func(ctx context.Context) error {
+		if l.toldAgain(id); id == "result" {
+			l.tellCorrected(ctx)
+		}
+		return l.follow(ctx, ask())
+	}}
+}
+
+// toldAgain has the call told again after an action that brings another one, or the same as it was.
+func (l *lineDesk) toldAgain(id string) {
+	if id == "undo" || id == "last-calls" {
+		l.call = [16]byte{}
+	}
+}
+
+// lineKey returns the answer that stands for an action in a text of the desk.
+func lineKey(id string) string {
+	return cmp.Or(map[string]string{"next-call": "an empty answer", "result": "c", "notes": "c", "fix": "f"}[id], id)
+}
+
+// choices returns the answers that do something now.
+func (l *lineDesk) choices() string {
+	var all []string
+	for _, a := range l.answers("") {
+		if a.why == "" {
+			all = append(all, strings.TrimSpace(a.key+" "+a.text))
+		}
+	}
+	return strings.Join(append(all, "q to end"), ", ")
+}
+
+// answerTo does what an answer asks for.
+func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
+	key := answer
+	switch {
+	case answer == "undo":
+		key = "u"
+	case answer == "help":
+		key = "?"
+	case strings.HasPrefix(answer, "/"):
+		key = "/"
+	}
+	why := "there is no " + cli.Quote(answer)
+	for _, a := range l.answers(strings.TrimSpace(strings.TrimPrefix(answer, key))) {
+		switch {
+		case a.key != key:
+		case a.why == "":
+			return a.run(ctx)
+		default:
+			why = a.why
+		}
+	}
+	if answer == "" {
+		return errLeave
+	}
+	l.say("%s", why)
+	return nil
+}
+
+// help returns every answer on a line of its own, with those that do nothing now.
+func (l *lineDesk) help() (lines []string) {
+	for _, a := range l.answers("") {
+		line := strings.TrimSpace(a.key + " " + a.text)
+		if a.why != "" {
+			line += " (not now)"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, "q to end")
+}
+
+// follow does what follows from an answer, and asks what is asked next.
+func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
+	for {
+		l.perform(ctx, a.Events)
+		if a.Wrong != "" {
+			l.say("%s", a.Wrong)
+		}
+		if a.Next == nil {
+			return nil
+		}
+		next, err := l.put(ctx, a.Next)
+		if err != nil {
+			return err
+		}
+		a = next
+	}
+}
+
+// put asks a question until its answer is one. An empty answer leaves it.
+func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, error) {
+	for _, line := range q.Lines {
+		l.say("%s", l.spoken(line))
+	}
+	keys, prompt := make([]string, len(q.Choices)), q.Title+" (y or n)"
+	if !q.IsYesNo() {
+		l.sayChoices(q, keys)
+		if prompt = q.Title; q.Empty == nil {
+			prompt += ", empty to leave it"
+		}
+	}
+	for {
+		text, err := l.question(ctx, prompt)
+		if err != nil {
+			return desk.Answer{}, err
+		}
+		i := slices.Index(keys, text)
+		var a desk.Answer
+		switch {
+		case q.IsYesNo() && text == "y":
+			return q.Choices[0].Pick(), nil
+		case text == "" && q.Empty != nil:
+			a = q.Empty()
+		case text == "" || q.IsYesNo():
+			if q.Left == nil {
+				return a, nil
+			}
+			a.Next = q.Left()
+			return a, nil
+		case i >= 0 && q.Choices[i].Why != "":
+			a.Wrong = q.Choices[i].Label + ": " + q.Choices[i].Why
+		case i >= 0:
+			a = q.Choices[i].Pick()
+		case q.Typed != nil:
+			a = q.Typed(text)
+		default:
+			a.Wrong = "there is no " + cli.Quote(text)
+		}
+		if a.Wrong == "" {
+			return a, nil
+		}
+		l.say("%s", a.Wrong)
+	}
+}
+
+// sayChoices says what may be chosen, each with its key, or its number.
+func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
+	n := 0
+	for i, c := range q.Choices {
+		if keys[i] = c.Key; c.Key == "" {
+			n++
+			keys[i] = strconv.Itoa(n)
+		}
+		line := keys[i] + " " + l.spoken(c.Label)
+		if c.IsOn != nil && *c.IsOn {
+			line += ", chosen"
+		}
+		if c.Why != "" {
+			line += ": not here, " + c.Why
+		}
+		l.say("%s", line)
+	}
+}
+
+// spoken returns a text of the desk without the signs of a screen.
+func (l *lineDesk) spoken(text string) string {
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ").Replace(text)
+}
+
+// accept opens what was offered.
+func (l *lineDesk) accept(ctx context.Context) error {
+	l.perform(ctx, l.day.Gate.Accept())
+	if !l.day.Form.HasConflict() {
+		return nil
+	}
+	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
+}
+
+func (l *lineDesk) sendEntered(ctx context.Context) error {
+	if why := l.day.Form.WhyNotComplete(); why != "" {
+		l.say("%s", why)
+		return nil
+	}
+	l.tellCorrected(ctx)
+	return l.follow(ctx, l.day.Ask.Complete())
+}
+
+// tellCorrected says what is sent besides the result, and what the account may not correct.
+func (l *lineDesk) tellCorrected(ctx context.Context) {
+	l.perform(ctx, l.day.Form.LearnPermissions())
+	for _, f := range l.day.Form.Corrected() {
+		l.say("to be corrected: %s", l.spoken(f.Label+": "+l.day.Card.FixText(f)))
+	}
+	for _, f := range l.day.Form.RefusedCorrections() {
+		l.say("this account may not correct: %s", f.Label)
+	}
+}
+
+// saying returns an answer that says some lines.
+func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
+	return func(context.Context) error {
+		for _, line := range lines() {
+			l.say("%s", line)
+		}
+		return nil
+	}
+}
+
+func (l *lineDesk) passedOver() (lines []string) {
+	for _, p := range l.day.PassedOver() {
+		lines = append(lines, p.Name+": "+p.Reason)
+	}
+	return lines
+}
+
+// onOneLine is a text of several lines as one is heard.
+func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
+
+func (l *lineDesk) contacts() (lines []string) {
+	for _, text := range l.day.Card.Contacts() {
+		lines = append(lines, onOneLine(text))
+	}
+	return lines
+}
+
+// details returns what an agent checks with the donor.
+func (l *lineDesk) details() (lines []string) {
+	p := l.day.Call.Person.Value()
+	tell := func(label, text string) {
+		if text != "" {
+			lines = append(lines, label+": "+text)
+		}
+	}
+	tell("address", desk.Address(p.Address.Pointer()))
+	tell("e-mail", desk.Value(p.Email))
+	if p.DateOfBirth != nil {
+		tell("born", l.day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
+	}
+	if account := l.bankAccount(); len(account) > 8 {
+		tell("bank account", "ends in "+account[len(account)-4:]) // v says all of it.
+	}
+	tell("may be reached by", desk.OptInWords(p))
+	return lines
+}
+
+// identifiers returns what an agent copies of a call.
+func (l *lineDesk) identifiers() (lines []string) {
+	for _, c := range l.day.Card.Copies() {
+		lines = append(lines, c.Name+": "+c.Text)
+	}
+	return lines
+}
+
+// bankAccount is that of the donor; "" where none is known.
+func (l *lineDesk) bankAccount() string {
+	if l.day.Call == nil {
+		return ""
+	}
+	return desk.Value(l.day.Call.Person.Value().IBAN)
+}
+
+// recent offers the last calls, each with what came of it.
+func (l *lineDesk) recent() desk.Answer {
+	return desk.Answer{Next: l.day.Ask.Recent(func(r desk.Recent) string { return r.What + ": " + r.Fate.String() }, "u")}
+}
+
+// mostFound is how many donors are offered.
+const mostFound = 9
+
+// askDonor looks for a donor who rings back.
+func (l *lineDesk) askDonor(ctx context.Context, search string) error {
+	if search == "" {
+		var err error
+		if search, err = l.question(ctx, "name, city, or digits of a number"); err != nil || search == "" {
+			return err
+		}
+	}
+	found, err := l.lookFor(ctx, search, l.day.Search.SearchDonors())
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		if !l.day.Search.HasMoreDonors() {
+			l.say("nobody has that name or number")
+		}
+		return nil
+	}
+	ask := &desk.Question{Title: "number of the donor"}
+	for _, donor := range found {
+		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		pick := func() desk.Answer { return desk.Answer{Events: l.day.Search.OpenDonor(donor)} }
+		ask.Choices = append(ask.Choices, desk.Choice{Label: strings.Join(known, ", "), Pick: pick})
+	}
+	if err := l.follow(ctx, desk.Answer{Next: ask}); err != nil || l.day.Caller == nil {
+		return err
+	}
+	caller := *l.day.Caller
+	l.day.Caller = nil
+	l.say("%s has no open call", caller.Name)
+	ask = l.day.Ask.NewCall(caller)
+	ask.Title = "number"
+	return l.follow(ctx, desk.Answer{Next: ask})
+}
+
+// lookFor reads donors until enough are found. Where nobody is among the newest it asks
+// whether to read on.
+func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Event) ([]desk.Donor, error) {
+	donors := l.day.Search
+	for len(events) > 0 && len(donors.FindDonors(search, mostFound)) < mostFound {
+		events = l.performOne(ctx, events)
+	}
+	found := donors.FindDonors(search, mostFound)
+	if len(found) == 0 && donors.HasMoreDonors() {
+		n, _ := donors.DonorsRead()
+		answer, err := l.question(ctx, "nobody among the newest "+cli.Count(n, "donor")+"; m looks through more, empty for not")
+		if err == nil && answer == "m" {
+			return l.lookFor(ctx, search, donors.SearchOn())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	donors.LeaveSearch()
+	return found, nil
+}

@@ -1,0 +1,209 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/commands/profile"
+	"fundesk/tui"
+	"fundesk/tui/desk"
+	"fundesk/tui/page"
+)
+
+// queueFilter is what the agent of a profile takes from a queue.
+func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
+	f := apitype.QueueFilter{Languages: slices.Clone(p.Languages)}
+	for _, kind := range p.CallTypes {
+		f.Types = append(f.Types, apitype.CallType(kind))
+	}
+	problems := f.Validate()
+	if len(problems) == 0 {
+		return f, nil
+	}
+	name, index, _ := strings.Cut(strings.TrimPrefix(problems[0].Pointer, "/"), "/")
+	key, values := "languages", p.Languages
+	if name == "types" {
+		key, values = "call_types", p.CallTypes
+	}
+	if i, err := strconv.Atoi(index); err == nil {
+		key += ": " + cli.Quote(values[i])
+	}
+	return f, cli.UsageError(key + " " + problems[0].Message)
+}
+
+// callingHours are the hours of the profile's countries.
+func callingHours(p profile.Profile) (desk.CallingHours, error) {
+	hours := desk.CallingHours{}
+	for _, country := range slices.Sorted(maps.Keys(p.CallingHours)) {
+		if _, known := desk.Zone(country); !known {
+			return nil, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
+		}
+		of, err := desk.ParseHours(p.CallingHours[country].Weekday, p.CallingHours[country].Saturday, p.CallingHours[country].Sunday)
+		if err != nil {
+			return nil, cli.UsageError("calling_hours." + country + ": " + err.Error())
+		}
+		hours[strings.ToUpper(country)] = of
+	}
+	return hours, nil
+}
+
+// results are the results of the profile by type of call.
+func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
+	all := map[apitype.CallType][]desk.ResultRow{}
+	for _, kind := range slices.Sorted(maps.Keys(p.Results)) {
+		if !slices.Contains(apitype.CallTypes, apitype.CallType(kind)) {
+			return nil, cli.UsageError("results: " + cli.Quote(kind) + " is no type of call: verification, happy_call and winback are")
+		}
+		var rows []desk.ResultRow
+		for i, r := range p.Results[kind] {
+			key := fmt.Sprintf("results.%s, row %d: ", kind, i+1)
+			row := desk.ResultRow{Code: r.Code, Label: r.Label, Effect: desk.Effect(r.Effect), AsksNotes: r.AsksNotes}
+			isSame := func(other desk.ResultRow) bool { return other.Code == row.Code }
+			switch problem := desk.CheckCode(r.Code); {
+			case problem != "":
+				return nil, cli.UsageError(key + "code " + cli.Quote(r.Code) + " " + problem)
+			case slices.ContainsFunc(rows, isSame):
+				return nil, cli.UsageError(key + "code " + cli.Quote(r.Code) + " is there twice")
+			case !slices.Contains(desk.Effects, row.Effect):
+				return nil, cli.UsageError(key + "effect " + cli.Quote(r.Effect) + " is not corrected or opt-out")
+			}
+			rows = append(rows, row)
+		}
+		all[apitype.CallType(kind)] = rows
+	}
+	return all, nil
+}
+
+// agentNames are the names of the profile's agents.
+func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
+	names := map[apitype.UUID]string{}
+	for _, text := range slices.Sorted(maps.Keys(p.Agents)) {
+		id, err := apitype.ParseUUID(text)
+		if err != nil {
+			return nil, cli.UsageError("agents: " + cli.Quote(text) + " is not a uuid")
+		}
+		names[id] = p.Agents[text]
+	}
+	return names, nil
+}
+
+// screenSettings are what the profile, or config.toml for all of them, says of the drawn
+// screen.
+func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
+	o.Theme, o.Mouse, o.Hidden = cmp.Or(p.Theme, c.Theme, page.Themes[0]), p.Mouse || c.Mouse, p.HiddenActions
+	if !slices.Contains(page.Themes, o.Theme) {
+		return cli.UsageError("theme " + cli.Quote(o.Theme) + " is not " + strings.Join(page.Themes, ", "))
+	}
+	return hiddenActions(p)
+}
+
+// hiddenActions refuses an action that the Desk does not have.
+func hiddenActions(p profile.Profile) error {
+	for _, name := range p.HiddenActions {
+		if !tui.IsOfDesk(name) {
+			return cli.UsageError("hidden_actions: the Desk has no action " + cli.Quote(name) + "; see: fundesk help keys")
+		}
+	}
+	return nil
+}
+
+// CheckSettings refuses what a profile says of the desk, and of the drawn screen, that cannot work.
+func CheckSettings(p profile.Profile) error {
+	return errors.Join(deskSettings(p, &desk.Options{}), screenSettings(p, profile.Config{}, &tui.Options{}))
+}
+
+// deskSettings are what the profile says of the desk.
+func deskSettings(p profile.Profile, o *desk.Options) (err error) {
+	if o.Filter, err = queueFilter(p); err != nil {
+		return err
+	}
+	if o.Hours, err = callingHours(p); err != nil {
+		return err
+	}
+	if o.Results, err = results(p); err != nil {
+		return err
+	}
+	if o.Agents, err = agentNames(p); err != nil {
+		return err
+	}
+	o.Languages = o.Filter.Languages
+	o.ResultCodes, o.MaxAttempts, o.ExternalSourceName = p.ResultCodes, p.MaxAttempts, p.ExternalSourceName
+	return nil
+}
+
+// applyDeskSettings are those of the target, and what to do about wrong ones.
+func applyDeskSettings(s *cli.Session, t *cli.Target, o *desk.Options) error {
+	p := t.Profile
+	if t.BaseURL == profile.DemoURL {
+		p = p.Sample()
+		o.Scripts = profile.Scripts()
+	}
+	return inProfile(s, t, deskSettings(p, o))
+}
+
+// AgentFilter fills what a filter of the queue does not name with what the profile's agent
+// takes.
+func AgentFilter(s *cli.Session, f *apitype.QueueFilter) error {
+	t, err := s.Resolve()
+	if err != nil {
+		return err
+	}
+	of, err := queueFilter(t.Profile)
+	if len(f.Types) == 0 {
+		f.Types = of.Types
+	}
+	if len(f.Languages) == 0 {
+		f.Languages = of.Languages
+	}
+	return inProfile(s, t, err)
+}
+
+// inProfile says of which profile a wrong setting is, and where it stands.
+func inProfile(s *cli.Session, t *cli.Target, err error) error {
+	if err == nil {
+		return nil
+	}
+	if t.Name == "" {
+		return cli.WithHint(cli.UsageError(fmt.Sprintf("%s: %s", s.Store().Path(), err)), "change it there")
+	}
+	return cli.WithHint(cli.UsageError(fmt.Sprintf("profile %s: %s", t.Name, err)), "change "+s.Store().Path()+", or: fundesk profile set "+t.Name+" --help")
+}
+
+// HoursByCountry are the hours of countries as a flag has them: NL=09:00-21:00, or with
+// Saturday and Sunday after commas.
+type HoursByCountry map[string]profile.Hours
+
+// String implements pflag.Value.
+func (h HoursByCountry) String() string {
+	var all []string
+	for _, country := range slices.Sorted(maps.Keys(h)) {
+		of := h[country]
+		all = append(all, country+"="+strings.TrimRight(of.Weekday+","+of.Saturday+","+of.Sunday, ","))
+	}
+	return strings.Join(all, " ")
+}
+
+// Type implements pflag.Value.
+func (h HoursByCountry) Type() string { return "hours" }
+
+// Set implements pflag.Value.
+func (h *HoursByCountry) Set(text string) error {
+	country, spans, found := strings.Cut(text, "=")
+	days := strings.Split(spans, ",")
+	if !found || len(days) > 3 {
+		return errors.New("must be COUNTRY=WEEKDAY[,SATURDAY[,SUNDAY]]")
+	}
+	if *h == nil {
+		*h = HoursByCountry{}
+	}
+	days = append(days, "", "")
+	(*h)[strings.ToUpper(country)] = profile.Hours{Weekday: days[0], Saturday: days[1], Sunday: days[2]}
+	return nil
+}

@@ -1,0 +1,246 @@
+// Package doctor is the command doctor: it looks for what keeps fundesk from working.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
+	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// checkup is one thing that doctor looked at.
+type checkup struct {
+	Check   string `json:"check"`
+	OK      bool   `json:"ok"`
+	Detail  string `json:"detail"`
+	Service string `json:"service,omitempty"` // That which is looked at, once it is known.
+}
+
+func Command(s *cli.Session) *cobra.Command {
+	var interfaces bool
+	var person *apitype.UUID
+	var calls []string
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: cli.NoArgs,
+		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.\n\n" +
+			"With --interface: read a few records, and say where the service decided otherwise than fundesk expects,\nand what fundesk does about each. Nothing is changed.\n\n" +
+			"With --person: the files of this computer that name a person (drafts, the outbox, pull positions, completion), for\n" +
+			"one who asks to be erased; without a request to the service. Drafts and changes of calls name the call alone: name the\n" +
+			"person's calls with --call, as fundesk person export lists them.",
+		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface\n" +
+			"  fundesk doctor --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if person != nil {
+				ids := []string{person.String()}
+				for _, text := range calls {
+					id, err := cli.ParseID(text)
+					if err != nil {
+						return err
+					}
+					ids = append(ids, id.String())
+				}
+				held, err := heldOf(s, ids)
+				if err != nil {
+					return err
+				}
+				return cli.ShowList(s, "", heldColumns(), held)
+			}
+			if interfaces {
+				client, err := s.Connect(cmd.Context())
+				if err != nil {
+					return err
+				}
+				traits, err := examineInterface(cmd.Context(), client)
+				if err != nil {
+					return err
+				}
+				return cli.ShowList(s, "", traitColumns(), traits)
+			}
+			checks, problem := examine(s, cmd)
+			if err := cli.ShowList(s, "", checkupColumns(), checks); err != nil {
+				return err
+			}
+			return problem
+		},
+	}
+	cmd.Flags().BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
+	cmd.Flags().Var(cli.UUIDValue(&person), "person", "only list the files of this computer that name this person")
+	cmd.Flags().StringSliceVar(&calls, "call", nil, "with --person: a call of the person (repeatable)")
+	return cmd
+}
+
+func checkupColumns() []render.Column[checkup] {
+	return []render.Column[checkup]{
+		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
+		render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
+		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
+	}
+}
+
+// examine makes all checks; the error is that of the first that failed.
+func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem error) {
+	add := func(name, detail string, err error) bool {
+		if err != nil {
+			detail = err.Error()
+			if problem == nil {
+				problem = err
+			}
+		}
+		row := checkup{Check: name, OK: err == nil, Detail: detail}
+		if s.Target != nil {
+			row.Service = s.Target.Service()
+		}
+		checks = append(checks, row)
+		return err == nil
+	}
+	add("configuration", s.Store().Path(), checkConfig(s))
+	waits, err := checkOutbox(s)
+	add("outbox", waits, err)
+	t, err := s.Resolve()
+	if err != nil {
+		add("profile", "", err)
+		return checks, problem
+	}
+	add("profile", t.Service(), nil)
+	add("network", wayTo(s, t), nil)
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		add("service", "", err)
+		return checks, problem
+	}
+	if err := tokenProblem(s, cmd, t, client); !add("token", "from "+t.TokenSource(), err) {
+		return checks, problem
+	}
+	started := s.App.Now()
+	answer, err := Probe(cmd.Context(), client)
+	if apiclient.KindOf(err) == apiclient.KindUnavailable {
+		err = cli.WithHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
+	}
+	took := s.App.Now().Sub(started).Round(time.Millisecond)
+	if apiclient.KindOf(err) == apiclient.KindForbidden {
+		add("service", "reachable; this account may not list calls", nil)
+	} else {
+		add("service", fmt.Sprintf("answered in %s", took), err)
+	}
+	if answer != nil {
+		add("clock", checkClock(s, answer.Header), nil)
+	}
+	return checks, problem
+}
+
+// wayTo says how the service is reached.
+func wayTo(s *cli.Session, t *cli.Target) string {
+	if t.IsEmbedded() {
+		return "inside the program"
+	}
+	n, parts := s.Network(t), []string{}
+	switch fromEnv := cmp.Or(s.App.Getenv("HTTPS_PROXY"), s.App.Getenv("https_proxy")); {
+	case strings.HasPrefix(t.BaseURL, "http://"), n.Proxy == "direct":
+		parts = append(parts, "no proxy")
+	case n.Proxy != "":
+		parts = append(parts, "proxy "+cli.ShownURL(n.Proxy)+" (profile)")
+	case fromEnv != "":
+		parts = append(parts, "proxy "+cli.ShownURL(fromEnv)+" (HTTPS_PROXY, unless NO_PROXY excepts it)")
+	default:
+		parts = append(parts, "no proxy")
+	}
+	if n.CACert != "" {
+		parts = append(parts, "trusts "+n.CACert)
+	}
+	if n.ClientCert != "" {
+		parts = append(parts, "shows "+n.ClientCert)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// checkToken wants a token that has not expired, as far as it can be read.
+func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *apiclient.Client) error {
+	if _, err := client.Identity(cmd.Context()); err != nil {
+		return err
+	}
+	token, err := s.CurrentToken(cmd, t)
+	if err != nil {
+		return err
+	}
+	if at := cli.Expiry(token); !at.IsZero() && at.Before(s.App.Now()) {
+		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.TokenSource(), render.RelativeTime(at, s.App.Now())), cli.LoginHint(t))
+	}
+	return nil
+}
+
+// Probe asks the service for one call. What answers something else than the interface
+// in its version 1 is told apart from one that is away.
+func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
+	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = answer.Err()
+	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
+	if isOther {
+		return answer, cli.WithHint(cli.Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
+			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
+	}
+	return answer, err
+}
+
+// checkConfig reads the configuration and looks at who may read it.
+func checkConfig(s *cli.Session) error {
+	if _, err := s.Store().Load(); err != nil {
+		return cli.UsageError(err.Error())
+	}
+	info, err := os.Stat(s.Store().Path())
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		return cli.WithHint(cli.UsageError("others can read "+s.Store().Path()), "chmod 600 "+s.Store().Path())
+	}
+	return nil
+}
+
+// checkOutbox says what waits, or why nothing can be sent.
+func checkOutbox(s *cli.Session) (string, error) {
+	entries, damaged, err := s.AllEntries()
+	if err != nil {
+		return "", err
+	}
+	dir, err := s.StateDir()
+	if err == nil {
+		err = durable.CheckLocks(dir)
+	}
+	if err != nil {
+		return "", cli.WithHint(cli.Failure(apiclient.KindFailure, "no file can be locked in %s, so that nothing is sent: %s", dir, err), "FUNDESK_STATE_DIR names another folder for it")
+	}
+	refused := 0
+	for _, entry := range entries {
+		if entry.State == outbox.StateRejected {
+			refused++
+		}
+	}
+	return fmt.Sprintf("%d waiting, %d refused, %s damaged", len(entries)-refused, refused, cli.Count(len(damaged), "file")), nil
+}
+
+// checkClock says how far the clocks differ: times of attempts and pulls depend on it.
+func checkClock(s *cli.Session, header http.Header) string {
+	at, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return "the service tells no time"
+	}
+	difference := s.App.Now().Sub(at).Round(time.Second)
+	if difference.Abs() > time.Minute {
+		return fmt.Sprintf("this machine differs from the service by %s; check its clock", difference)
+	}
+	return fmt.Sprintf("differs from the service by %s", difference)
+}

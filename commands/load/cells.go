@@ -1,0 +1,163 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// valueOf is what a row gives a field, as JSON. What people write in a country becomes what
+// the interface takes: phone numbers, days and amounts.
+func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
+	text, isText := v.value.(string)
+	if v.value == nil || v.isCell && text == "" {
+		return nil, nil
+	}
+	if isText && r.country != "" && field.Kind == apitype.PhoneField {
+		text = render.International(text, r.country)
+		v.value = text
+	}
+	if !v.isCell {
+		return v.value, nil
+	}
+	switch field.Kind {
+	case apitype.DateField, apitype.TimeField:
+		day, err := localDay(text, r.country)
+		if err != nil {
+			return nil, err
+		}
+		text = day
+	case apitype.AmountField:
+		var err error
+		if text, err = cellAmount(text, r.country); err != nil {
+			return nil, err
+		}
+	case apitype.NumberField:
+		text = decimalPoint(text, r.country)
+	case apitype.YesNoField:
+		text = truthWord(text)
+	}
+	return change.FieldJSON(r.session, field, []string{text})
+}
+
+// unguarded is a cell without the apostrophe that keeps a spreadsheet from taking it for a
+// formula.
+func unguarded(cell string) string {
+	if len(cell) > 1 && cell[0] == '\'' && render.IsFormula(cell[1:]) {
+		return cell[1:]
+	}
+	return cell
+}
+
+var errDayOrder = errors.New("can be read as two days; --country says in which order day and month stand")
+
+// localDay is a time that begins with day, month and year as YYYY-MM-DD; any other text stays
+// as it is.
+func localDay(text, country string) (string, error) {
+	day, after, _ := strings.Cut(strings.TrimSpace(text), " ")
+	parts := strings.FieldsFunc(day, func(r rune) bool { return strings.ContainsRune("-/.", r) })
+	if len(parts) != 3 || len(parts[0]) > 2 || len(parts[1]) > 2 || len(parts[2]) != 4 {
+		return text, nil
+	}
+	first, err1 := strconv.Atoi(parts[0])
+	second, err2 := strconv.Atoi(parts[1])
+	if err1 != nil || err2 != nil {
+		return text, nil
+	}
+	monthFirst := country == "US"
+	if country == "" {
+		if first <= 12 && second <= 12 && first != second {
+			return "", errDayOrder
+		}
+		monthFirst = second > 12
+	}
+	if monthFirst {
+		first, second = second, first
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after)), nil
+}
+
+// errThousands is of a number such as 1.250.
+var errThousands = errors.New("can be read as thousands and as cents; --country says which")
+
+// cellAmount is an amount with a point before its cents; what is none stays as it is.
+func cellAmount(text, country string) (string, error) {
+	sign := byte(0)
+	if country != "" {
+		if sign = '.'; render.HasDecimalComma(country) {
+			sign = ','
+		}
+	}
+	amount, err := apitype.ParseTypedAmount(text, sign)
+	if _, ambiguous := errors.AsType[*apitype.AmbiguousAmount](err); ambiguous {
+		return "", errThousands
+	}
+	if err != nil {
+		return text, nil
+	}
+	return amount.String(), nil
+}
+
+// decimalPoint is a number of a country that writes a decimal comma with a point.
+func decimalPoint(text, country string) string {
+	whole, cents, found := strings.Cut(text, ",")
+	if !found || country == "" || !render.HasDecimalComma(country) || strings.ContainsAny(cents, ",.") {
+		return text
+	}
+	return strings.ReplaceAll(whole, ".", "") + "." + cents
+}
+
+// truthWord is true or false for the words that spreadsheets hold.
+func truthWord(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "yes", "y", "ja", "j", "1":
+		return "true"
+	case "false", "no", "n", "nee", "nein", "0":
+		return "false"
+	default:
+		return text
+	}
+}
+
+// checkRowCountry wants a country whose way of writing is known.
+func checkRowCountry(cmd *cobra.Command, country string) error {
+	if !cmd.Flags().Changed("country") || slices.Contains(render.PhoneCountries(), country) {
+		return nil
+	}
+	return cli.WithHint(cli.UsageError("--country "+cli.Quote(country)+" is not a country whose phone numbers are known"),
+		"there are "+strings.Join(render.PhoneCountries(), ", "))
+}
+
+// isShownAs reports whether a row gives what a record shows.
+func isShownAs(path string, v rowValue, shown any) bool {
+	text, isText := v.value.(string)
+	if v.isEmpty() {
+		return shown == nil || shown == ""
+	}
+	if v.isCell && isText {
+		switch shown.(type) {
+		case json.Number:
+			return apiclient.IsSame(path, json.Number(text), shown)
+		case bool:
+			return truthWord(text) == fmt.Sprint(shown)
+		}
+	}
+	sent := v.value
+	if raw, ok := sent.(json.RawMessage); ok {
+		if decoded, err := change.DecodeAny(raw); err == nil {
+			sent = decoded
+		}
+	}
+	return apiclient.IsSame(path, sent, shown)
+}

@@ -1,0 +1,81 @@
+package load
+
+import (
+	"testing"
+)
+
+// What people write into cells is what the interface takes.
+func TestCellsOfACountry(t *testing.T) {
+	t.Parallel()
+	day := func(text, country string) string {
+		got, err := localDay(text, country)
+		if err != nil {
+			return err.Error()
+		}
+		return got
+	}
+	for _, test := range []struct{ got, want string }{
+		{day("1-2-2026", "NL"), "2026-02-01"},
+		{day("1/2/2026", "US"), "2026-01-02"},
+		{day(" 01.02.2026 10:30 ", "DE"), "2026-02-01 10:30"},
+		{day("1-2-2026", ""), "can be read as two days; --country says in which order day and month stand"},
+		{day("12-12-2026", ""), "2026-12-12"},
+		{day("12-11-2026", ""), "can be read as two days; --country says in which order day and month stand"},
+		{day("13-12-2026", ""), "2026-12-13"},
+		{day("12-13-2026", ""), "2026-12-13"},
+		{day("2026-02-01", "NL"), "2026-02-01"},
+		{day("1-2-26", "NL"), "1-2-26"},
+		{day("001-2-2026", "NL"), "001-2-2026"},
+		{day("1-002-2026", "NL"), "1-002-2026"},
+		{day("1-2", "NL"), "1-2"},
+		{day("a-2-2026", "NL"), "a-2-2026"},
+		{day("1-b-2026", "NL"), "1-b-2026"},
+		{day("soon", "NL"), "soon"},
+		{decimalPoint("1.234,50", "NL"), "1234.50"},
+		{decimalPoint("12,5", "NL"), "12.5"},
+		{decimalPoint("1234", "NL"), "1234"},
+		{decimalPoint("1,234.50", "NL"), "1,234.50"},
+		{decimalPoint("1,2,3", "NL"), "1,2,3"},
+		{decimalPoint("12,50", "US"), "12,50"},
+		{decimalPoint("12,50", ""), "12,50"},
+		{truthWord("JA"), "true"},
+		{truthWord("1"), "true"},
+		{truthWord("Nee"), "false"},
+		{truthWord("0"), "false"},
+		{truthWord("maybe"), "maybe"},
+		{unguarded("'=1"), "=1"},
+		{unguarded("'a"), "'a"},
+		{unguarded("'"), "'"},
+		{unguarded("=1"), "=1"},
+		{tally(map[string]int{"b": 1, "a": 1, "z": 2}), "z 2, a 1, b 1"},
+		{tally(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}), "a 1, b 1, c 1, d 1, e 1"},
+		{tally(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}), "a 1, b 1, c 1, d 1, e 1, 1 field more"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// An amount of a cell is read as its country writes it; without a country one of two meanings is refused.
+func TestAmountsOfCells(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, country, want string }{
+		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", "1250"}, {"2.500", "DE", "2500"}, {"1,250", "US", "1250"}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
+	} {
+		got, err := cellAmount(test.text, test.country)
+		if got != test.want || (err != nil) != (test.want == "") {
+			t.Errorf("%q in %q: got %q, %v, want %q", test.text, test.country, got, err, test.want)
+		}
+	}
+}
+
+// How much of a file was read is known where its length is.
+func TestShareOfAFile(t *testing.T) {
+	t.Parallel()
+	source := &rowSource{size: 8}
+	source.read.Add(2)
+	if got := [...]float64{source.share(), (&rowSource{}).share()}; got != [...]float64{0.25, 0} {
+		t.Errorf("got %v of the file read, want a quarter, and nothing of one whose length nobody knows", got)
+	}
+}

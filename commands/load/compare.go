@@ -1,0 +1,179 @@
+package load
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+)
+
+// comparison finds what differs between a row and its record.
+type comparison struct {
+	reader  *rowReader
+	empty   string // What an empty cell means.
+	record  map[string]any
+	object  map[string]any // The request: what differs.
+	changes []fieldChange
+	wrong   apitype.Violations
+	stale   bool // The record was changed after the row was exported.
+}
+
+// The members of a record that the service changes by itself.
+const (
+	signatureURL = "signatureSignedUrl" // Another one in each answer.
+	updatedAt    = "updatedAt"
+)
+
+// change is the change that the row asks for.
+func (d *comparison) change(id apitype.UUID, values []rowValue, raw json.RawMessage) (apiclient.Change, error) {
+	for _, v := range values {
+		field, can := fieldNamed(d.reader.shape.Updates, v.name)
+		switch {
+		case v.name == "uuid", v.name == signatureURL:
+		case can:
+			d.field(field, v)
+		case v.value == nil && d.isGroup(v.name):
+			d.clearGroup(v.name)
+		default:
+			d.readOnly(v)
+		}
+	}
+	if len(d.changes) == 0 {
+		return apiclient.Change{}, nil
+	}
+	if d.stale {
+		d.wrong.Add("/"+updatedAt, "the record was changed since; export it again")
+	}
+	d.clearWhole()
+	return d.reader.shape.Update(d.reader.session, id, d.object, raw)
+}
+
+// mistakes is what is wrong with a row whose record is not known.
+func (d *comparison) mistakes(values []rowValue) []string {
+	for _, v := range values {
+		field, can := fieldNamed(d.reader.shape.Updates, v.name)
+		switch {
+		case v.isEmpty():
+		case can:
+			if value, err := d.reader.valueOf(field, v); err != nil {
+				d.wrong.Add(pointerOf(v.name), "%s", err)
+			} else {
+				change.SetPath(d.object, field.Path, value)
+			}
+		case !d.reader.isName(v.name):
+			d.notField(v)
+		}
+	}
+	if len(d.object) == 0 {
+		return mistakesIn(d.wrong, nil)
+	}
+	_, err := d.reader.shape.Update(d.reader.session, apitype.NewUUID(), d.object, nil)
+	return mistakesIn(d.wrong, err)
+}
+
+// notField refuses a name that nobody knows.
+func (d *comparison) notField(v rowValue) {
+	d.wrong.Add(pointerOf(v.name), "is not a field of a %s", d.reader.shape.Record)
+}
+
+// field compares one field that can be changed.
+func (d *comparison) field(field change.Field, v rowValue) {
+	shown := apiclient.ShownAs(field.Path)
+	before, _ := apiclient.Shown(d.record, shown)
+	switch {
+	case isShownAs(field.Path, v, before), shown == "" && v.isEmpty():
+		return
+	case v.isEmpty() && v.isCell && d.empty == emptyKeep:
+		return
+	case v.isEmpty() && v.isCell && d.empty == "":
+		d.wrong.Add(pointerOf(v.name), emptyCell)
+		return
+	}
+	value, err := d.reader.valueOf(field, v)
+	if err != nil {
+		d.wrong.Add(pointerOf(v.name), "%s", err)
+		return
+	}
+	if given, twice := apiclient.Shown(d.object, field.Path); twice && given != nil && !apiclient.IsSame(field.Path, value, given) {
+		d.wrong.Add(pointerOf(v.name), "is given twice")
+		return
+	}
+	if shown != "" && apiclient.IsSame(field.Path, value, before) {
+		return
+	}
+	change.SetPath(d.object, field.Path, value)
+	d.changes = append(d.changes, fieldChange{cmp.Or(shown, field.Path), before, value})
+}
+
+// isGroup reports whether a name is an object of fields, such as address.
+func (d *comparison) isGroup(name string) bool {
+	return slices.ContainsFunc(d.reader.shape.Updates, func(f change.Field) bool { return strings.HasPrefix(f.Path, name+".") })
+}
+
+// clearGroup clears an object that the record has.
+func (d *comparison) clearGroup(name string) {
+	if before, _ := apiclient.Shown(d.record, name); before != nil {
+		d.object[name] = nil
+		d.changes = append(d.changes, fieldChange{name, before, nil})
+	}
+}
+
+// clearWhole clears an object as a whole where nothing of it is left: its parts cannot be
+// cleared alone. Spec gap: P3.
+func (d *comparison) clearWhole() {
+	for _, name := range slices.Sorted(maps.Keys(d.object)) {
+		parts, ok := d.object[name].(map[string]any)
+		was, has := d.record[name].(map[string]any)
+		if !ok || !has {
+			continue
+		}
+		left := false
+		for part, value := range was {
+			after, changed := parts[part]
+			left = left || changed && after != nil || !changed && value != nil
+		}
+		if !left {
+			d.object[name] = nil
+		}
+	}
+}
+
+// readOnly wants a value that cannot be changed to be as it is.
+func (d *comparison) readOnly(v rowValue) {
+	before, there := apiclient.Shown(d.record, v.name)
+	switch {
+	case isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
+	case v.name == updatedAt:
+		d.stale = true
+	case there || slices.Contains(cli.ColumnsOf(d.reader.shape.Record), v.name):
+		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record")
+	default:
+		d.notField(v)
+	}
+}
+
+// tally tells how many records each field changes in, the most frequent first.
+func tally(fields map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
+		if fields[a] != fields[b] {
+			return fields[b] - fields[a]
+		}
+		return strings.Compare(a, b)
+	})
+	const most = 5
+	parts := make([]string, 0, most+1)
+	for _, name := range names[:min(most, len(names))] {
+		parts = append(parts, fmt.Sprintf("%s %d", name, fields[name]))
+	}
+	if more := len(names) - most; more > 0 {
+		parts = append(parts, cli.Count(more, "field")+" more")
+	}
+	return strings.Join(parts, ", ")
+}

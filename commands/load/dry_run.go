@@ -1,0 +1,183 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// plannedChange is a change of a row that is not sent.
+type plannedChange struct {
+	Line    int             `json:"line"`
+	UUID    string          `json:"uuid"`
+	Changes []fieldChange   `json:"changes"` // Empty: the record is created.
+	Method  string          `json:"method"`
+	Path    string          `json:"path"`
+	Body    json.RawMessage `json:"body"`
+	Service string          `json:"service,omitempty"`
+}
+
+// diffLine is one field of a change in a table.
+type diffLine struct {
+	line        int
+	uuid, field string
+	from, to    string
+}
+
+// show prints what would be sent: field by field in a table, with the requests in JSON.
+func (r *rowRun) show() error {
+	s := r.session
+	if r.verb.done == created {
+		return change.PrintRequests(s, true, func(yield func(apiclient.Change) bool) {
+			for line := range r.lines.All() {
+				if !yield(line.Change) {
+					return
+				}
+			}
+		})
+	}
+	service, err := s.ServiceName()
+	if err != nil {
+		return err
+	}
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	if options.Format.IsJSON() || options.Format == render.ID || options.Query != nil {
+		return cli.ShowEach[plannedChange](s, "uuid", nil, func(yield func(plannedChange) bool) {
+			for line := range r.lines.All() {
+				ch := line.Change
+				if !yield(plannedChange{line.Row.Line, ch.UUID.String(), append([]fieldChange{}, line.Changes...), ch.Method, ch.Path, ch.Body, service}) {
+					return
+				}
+			}
+		})
+	}
+	list, err := render.NewList(s.App.Out, diffColumns(), options)
+	if err != nil {
+		return cli.UsageError(err.Error())
+	}
+	for line := range r.lines.All() {
+		for _, d := range diffLines(line) {
+			if err := list.Add(nil, func() (diffLine, error) { return d, nil }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := list.Close(); err != nil {
+		return err
+	}
+	where := ""
+	if service != "" {
+		where = " to " + service
+	}
+	s.Note("%s not sent%s; %s", cli.Count(r.lines.Len, "change"), where, cli.Count(r.unchanged, "record")+" unchanged")
+	return nil
+}
+
+// diffLines are the fields of a planned line: a new record is one line.
+func diffLines(line plannedLine) []diffLine {
+	d := diffLine{line: line.Row.Line, uuid: line.Change.UUID.String()}
+	if line.Change.Operation().Creates {
+		d.field, d.to = "(new)", string(line.Change.Body)
+		return []diffLine{d}
+	}
+	lines := make([]diffLine, len(line.Changes))
+	for i, change := range line.Changes {
+		d.field, d.from, d.to = change.Field, shownValue(change.From), shownValue(change.To)
+		lines[i] = d
+	}
+	return lines
+}
+
+// shownValue is a JSON value as a cell has it.
+func shownValue(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number, bool:
+		return fmt.Sprint(v)
+	default:
+		text, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+}
+
+func diffColumns() []render.Column[diffLine] {
+	cleared := func(text string) render.Text {
+		if text == "" {
+			return render.Text{Text: "(none)", Role: render.Faint}
+		}
+		return render.Text{Text: text}
+	}
+	return []render.Column[diffLine]{
+		{Name: "line", Default: true, Right: true, Value: func(d diffLine) string { return strconv.Itoa(d.line) }},
+		{Name: "uuid", Default: true, Value: func(d diffLine) string { return d.uuid }},
+		{Name: "field", Default: true, Value: func(d diffLine) string { return d.field }},
+		{
+			Name: "from", Default: true, Flexible: true, Value: func(d diffLine) string { return d.from },
+			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.from) },
+		},
+		{
+			Name: "to", Default: true, Flexible: true, Value: func(d diffLine) string { return d.to },
+			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.to) },
+		},
+	}
+}
+
+// printTemplate prints a header and one row that could stand below it.
+func printTemplate(s *cli.Session, shape Rows, creates bool) error {
+	fields := shape.Creates[1:] // Without the uuid, which is chosen.
+	row := map[string]any{}
+	var columns []render.Column[map[string]any]
+	column := func(name, example string) {
+		columns = append(columns, render.Column[map[string]any]{Name: name, Default: true, Value: func(map[string]any) string { return example }})
+	}
+	if !creates {
+		fields = shape.Updates
+		row["uuid"] = apitype.ExampleUUID
+		column("uuid", apitype.ExampleUUID)
+	}
+	for _, field := range fields {
+		column(field.Path, field.Example)
+		if field.Example == "" {
+			continue
+		}
+		value, err := change.FieldJSON(s, field, []string{field.Example})
+		if err != nil {
+			return fmt.Errorf("the example of %s: %w", field.Path, err)
+		}
+		change.SetPath(row, field.Path, value)
+	}
+	raw, err := json.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("write the example: %w", err)
+	}
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	if s.Flags.Output == "" && options.Query == nil {
+		options.Format = render.CSV
+	}
+	list, err := render.NewList(s.App.Out, columns, options)
+	if err != nil {
+		return cli.UsageError(err.Error())
+	}
+	if err := list.Add(raw, func() (map[string]any, error) { return row, nil }); err != nil {
+		return err
+	}
+	return list.Close()
+}

@@ -1,0 +1,456 @@
+// Package load makes many changes from the rows of a file: import creates records, apply also
+// changes those that are there. Reading files and sending many changes is of package bulk.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+)
+
+// aboutRows is what the help says of files.
+const aboutRows = "CSV is told by its name or content, its delimiter by the header; --map names the fields of other headers, --country\n" +
+	"reads phone numbers, days and amounts as they are written there, --encoding what Excel saves. --template prints a header\n" +
+	"with an example. Every line is checked before the first change, and every mistake in it is told; --errors FILE.csv keeps\n" +
+	"the wrong lines, to be corrected and read again. With --results FILE one result a line is kept; run again with the same\n" +
+	"file to go on where it ended. With -o a line for each record is printed; -o id is the uuids of those that worked."
+
+// Import is the verb import of a noun.
+func Import(s *cli.Session, shape Rows) *cobra.Command {
+	f := &rowFlags{}
+	cmd := &cobra.Command{
+		Use: "import FILE | -", Short: "Create many " + shape.Record + "s from NDJSON or CSV", Args: f.args,
+		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of field names, dotted where they are\n" +
+			"nested. Nothing is created twice.\n\n" + aboutRows,
+		Example: "  fundesk " + shape.Record + " import new.ndjson --results new.results --yes\n" +
+			"  fundesk " + shape.Record + " import new.csv --results new.results --yes --concurrency 8\n" +
+			"  fundesk " + shape.Record + " import --template > new.csv",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(s, cmd, shape, args, rowVerb{created, (*rowRun).creations})
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// args wants a file, unless a template is asked for.
+func (f *rowFlags) args(cmd *cobra.Command, args []string) error {
+	if f.template {
+		return cli.NoArgs(cmd, args)
+	}
+	return cli.NeedExactly(1)(cmd, args)
+}
+
+// rowVerb is what is done with the rows of a file.
+type rowVerb struct {
+	done    string // The word for what was carried out.
+	prepare func(*rowRun) error
+}
+
+// created is what an import does.
+const created = "created"
+
+// plannedLine is a line that is ready to be sent, with what it changes.
+type plannedLine struct {
+	bulk.Line
+	Changes []fieldChange `json:"changes,omitempty"` // Of a record that is there; kept where they will be shown.
+}
+
+// collectRowsAt is how much garbage, in percent of what lives, a run over a file leaves
+// before it is collected: little lives at a time, and to collect it at 100 took an eighth of
+// the run's processor time.
+const collectRowsAt = 400
+
+// rowRun is one run over a file.
+type rowRun struct {
+	*rowFlags
+	verb      rowVerb
+	session   *cli.Session
+	cmd       *cobra.Command
+	reader    *rowReader
+	source    *rowSource
+	known     bulk.Earlier
+	seen      map[apitype.UUID]int32 // The lines of uuids.
+	lines     *bulk.Spool[plannedLine]
+	asked     rowQuestion
+	wrong     wrongLines
+	read      int // Lines so far.
+	done      int // Lines of earlier runs.
+	unchanged int // Lines that say what the record says.
+	created   int // Records that were created.
+}
+
+// run reads the file, has its lines made into changes, and sends them.
+func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []string, verb rowVerb) (err error) {
+	if f.template {
+		return printTemplate(s, shape, verb.done == created)
+	}
+	if err := f.check(cmd, args[0]); err != nil {
+		return err
+	}
+	if _, err := rowResults(s); err != nil { // Before anything is sent.
+		return err
+	}
+	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
+	if r.reader, err = f.reader(s, shape); err != nil {
+		return err
+	}
+	known, size, err := bulk.ReadResults(f.results)
+	if err != nil {
+		return cli.RefusedInput(err)
+	}
+	r.known = known
+	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
+		return err
+	}
+	defer r.source.close()
+	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.lines.Close()) }()
+	if f.errors != "" {
+		if r.wrong.all, err = bulk.NewSpool[bulk.Mistakes](); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.wrong.all.Close()) }()
+	}
+	return r.carryOut(size, args[0])
+}
+
+// carryOut checks all lines, and then shows or sends them.
+func (r *rowRun) carryOut(size int64, name string) error {
+	if err := r.verb.prepare(r); err != nil {
+		return cli.RefusedInput(err)
+	}
+	if r.read == 0 && name == "-" && !r.allowEmpty {
+		return cli.WithHint(cli.UsageError("stdin held no line; nothing was done"), "add --allow-empty where that is fine")
+	}
+	if err := errors.Join(r.refuse(), r.lines.Err()); err != nil {
+		return err
+	}
+	if r.dryRun {
+		return errors.Join(r.show(), r.lines.Err())
+	}
+	if r.done > 0 {
+		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
+	}
+	if r.lines.Len == 0 {
+		r.noteNothing()
+		return nil
+	}
+	return r.send(size)
+}
+
+// noteNothing says why there is nothing to send.
+func (r *rowRun) noteNothing() {
+	switch {
+	case r.read == 0:
+		r.session.Note("there is no line")
+	case r.unchanged > 0:
+		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
+	}
+}
+
+// wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
+type wrongLines struct {
+	count int
+	first []bulk.Mistakes
+	all   *bulk.Spool[bulk.Mistakes] // Nil: no file.
+}
+
+// mostWrong is how many wrong lines an error tells.
+const mostWrong = 1000
+
+func (w *wrongLines) add(m bulk.Mistakes) {
+	w.count++
+	if len(w.first) < mostWrong {
+		w.first = append(w.first, m)
+	}
+	if w.all != nil {
+		w.all.Add(m)
+	}
+}
+
+// write writes the file of mistakes.
+func (w *wrongLines) write(path string, header []string) error {
+	if w.all == nil {
+		return nil
+	}
+	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
+}
+
+// texts are the lines that are told, and how many are not.
+func (w *wrongLines) texts() []string {
+	texts := make([]string, len(w.first))
+	for i, m := range w.first {
+		texts[i] = m.Error()
+	}
+	if more := w.count - len(w.first); more > 0 {
+		texts = append(texts, "and "+cli.Count(more, "line")+" more")
+	}
+	return texts
+}
+
+// refuse tells every line that is wrong; nothing is sent then.
+func (r *rowRun) refuse() error {
+	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
+		return err
+	}
+	if r.wrong.count == 0 {
+		return nil
+	}
+	texts := r.wrong.texts()
+	message := texts[0]
+	if r.wrong.count > 1 {
+		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
+	}
+	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
+}
+
+// hint is the way out of wrong lines.
+func (r *rowRun) hint(text string) string {
+	switch {
+	case strings.Contains(text, emptyCell):
+		return "--empty clear clears such fields, --empty keep leaves them as they are"
+	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
+		return "--create creates what is not there"
+	case r.country == "" && strings.Contains(text, "international format"):
+		return "--country NL reads numbers as they are dialled there"
+	case r.errors == "" && r.wrong.count > 1:
+		return "--errors FILE.csv keeps the wrong lines and their mistakes"
+	default:
+		return ""
+	}
+}
+
+// creations makes each row into a creation.
+func (r *rowRun) creations() error {
+	progress := r.reading()
+	defer progress.end()
+	for row, err := range r.source.All {
+		if err != nil {
+			return err
+		}
+		r.read++
+		progress.step()
+		values, err := r.reader.values(r.source.Header, row)
+		if err != nil {
+			r.wrong.add(bulk.Mistakes{Row: row, What: []string{bulk.Reasons(err)}})
+			continue
+		}
+		earlier := r.known[row.Line]
+		line, problems := r.creation(row, values, earlier)
+		if first, taken := r.seen[line.Change.UUID]; taken && len(problems) == 0 {
+			problems = []string{onEarlierLine(first)}
+		}
+		switch {
+		case len(problems) > 0:
+			r.wrong.add(bulk.Mistakes{Row: row, What: problems})
+			continue
+		case earlier.Done: // It was checked, too.
+			r.done++
+		default:
+			r.plan(line)
+		}
+		r.seen[line.Change.UUID] = int32(row.Line)
+	}
+	return nil
+}
+
+// onEarlierLine is what is wrong with a uuid that stands in a file twice.
+func onEarlierLine(first int32) string {
+	return "uuid: is on line " + strconv.Itoa(int(first)) + " already"
+}
+
+// reading is the progress of reading the file.
+func (r *rowRun) reading() *progress {
+	p := newProgress(r.session, 0)
+	p.share = r.source.share
+	return p
+}
+
+// plan keeps a line to be sent.
+func (r *rowRun) plan(line plannedLine) {
+	r.asked.add(line)
+	if !r.dryRun {
+		line.Changes = nil
+	}
+	r.lines.Add(line)
+}
+
+// creation makes the creation of a row. A row without a uuid gets the one of an earlier run,
+// or a new one.
+func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (line plannedLine, problems []string) {
+	object, violations := r.reader.request(values)
+	id, given := object["uuid"].(string)
+	switch {
+	case given && earlier.Started() && !strings.EqualFold(id, earlier.UUID.String()):
+		return line, []string{otherFile(earlier)}
+	case !given && object["uuid"] != nil:
+		violations.Add("/uuid", "has a value of another kind")
+		delete(object, "uuid")
+	case !given && earlier.Started():
+		object["uuid"] = earlier.UUID.String()
+	case !given:
+		object["uuid"] = apitype.NewUUID().String()
+	}
+	change, err := r.reader.shape.Create(r.session, object)
+	if problems = mistakesIn(violations, err); len(problems) > 0 {
+		return line, problems
+	}
+	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.
+	line.Line = bulk.Line{Row: row, Sum: bulk.SumOf(change.UUID, row.SumText()), Planned: earlier.Started(), Change: change}
+	if earlier.Done && earlier.Sum != (bulk.Sum{}) && earlier.Sum != line.Sum {
+		problems = []string{"was created with other values than it has now; import what is new as another file, with another results file"}
+	}
+	return line, problems
+}
+
+// otherFile is what is wrong where the results are those of another file.
+func otherFile(earlier bulk.Past) string {
+	return "the results file belongs to another file: its uuid for this line is " + earlier.UUID.String()
+}
+
+// rowQuestion is what the question before the changes tells of them.
+type rowQuestion struct {
+	changes, creates int
+	fields           map[string]int // In how many records each changes.
+	first            []apiclient.Change
+}
+
+func (q *rowQuestion) add(line plannedLine) {
+	if line.Change.Operation().Creates {
+		q.creates++
+		return // Its uuid tells nobody anything.
+	}
+	q.changes++
+	if len(q.first) < cli.NamedRecords {
+		q.first = append(q.first, line.Change)
+	}
+	for _, change := range line.Changes {
+		q.fields[change.Field]++
+	}
+}
+
+// text is the question about records of that name.
+func (q *rowQuestion) text(record string) string {
+	if q.changes == 0 {
+		return "create " + cli.Count(q.creates, record)
+	}
+	question := "change " + cli.Count(q.changes, record) + " (" + tally(q.fields) + ")"
+	if q.creates > 0 {
+		question += " and create " + strconv.Itoa(q.creates)
+	}
+	return question
+}
+
+// send asks, and sends the lines.
+func (r *rowRun) send(size int64) error {
+	ctx := r.cmd.Context()
+	if err := r.session.AskChange(ctx, r.yes, r.asked.text(r.reader.shape.Record), cli.RefsOf(r.asked.first), r.asked.changes); err != nil {
+		return err
+	}
+	client, err := r.session.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := client.Identity(ctx); err != nil {
+		return err
+	}
+	out, err := bulk.OpenResults(r.results, size)
+	if err != nil {
+		return cli.RefusedInput(err)
+	}
+	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Lines: func(yield func(bulk.Line) bool) {
+		for line := range r.lines.All() {
+			if !yield(line.Line) {
+				return
+			}
+		}
+	}}
+	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
+		err = r.watch(ctx, job)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// watch runs a job and tells how it goes.
+func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
+	printed, err := rowResults(r.session)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(r.session, r.lines.Len)
+	job.Each = func(line bulk.Line, result bulk.Result, err error) {
+		switch {
+		case err != nil:
+			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
+		case line.Change.Operation().Creates:
+			r.created++
+		}
+		printed.Add(change.Result{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
+		progress.step()
+	}
+	stopped := job.Run(ctx)
+	progress.end()
+	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
+	return errors.Join(r.conclude(stopped, progress), printed.Close())
+}
+
+// rowResults are the results of a run over a file, which are printed where a format was asked for.
+func rowResults(s *cli.Session) (*change.Results, error) {
+	if s.Flags.Output == "" && s.Flags.JQ == "" {
+		return &change.Results{}, nil
+	}
+	return change.NewResults(s)
+}
+
+// worked tells how many records were created and how many changed.
+func (r *rowRun) worked(all int) string {
+	text := fmt.Sprintf("%d %s", all, r.verb.done)
+	if r.created > 0 && r.verb.done != created {
+		text = fmt.Sprintf("%d %s, %d %s", all-r.created, r.verb.done, r.created, created)
+	}
+	return text
+}
+
+// conclude says how a run ended; why is what stopped it early.
+func (r *rowRun) conclude(why error, p *progress) error {
+	hint := "run it again with --results FILE to be able to go on"
+	if r.results != "" {
+		hint = "go on with the same command"
+	}
+	if err := r.cmd.Context().Err(); err != nil {
+		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
+	}
+	worked := p.done - r.wrong.count
+	told := r.worked(worked)
+	if why != nil {
+		if worked == 0 { // Nothing was done: it is not a part that failed.
+			return cli.WithHint(why, hint)
+		}
+		message := fmt.Sprintf("stopped after %d of %d lines (%s): %s", p.done, p.total, told, why)
+		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: why}, hint)
+	}
+	unchanged := ""
+	if r.unchanged > 0 {
+		unchanged = fmt.Sprintf("%d unchanged, ", r.unchanged)
+	}
+	r.session.Note("%s, %s%d failed", told, unchanged, r.wrong.count)
+	if r.wrong.count == 0 {
+		return nil
+	}
+	return &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", r.wrong.count, p.total), Detail: r.wrong.texts()}
+}

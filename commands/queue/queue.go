@@ -1,0 +1,264 @@
+// Package queue is the command queue, for dialers and supervisors: the calls that wait, leases and
+// callbacks.
+package queue
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/commands/desk"
+	"fundesk/commands/read"
+	"fundesk/render"
+)
+
+func Command(s *cli.Session) *cobra.Command {
+	return cli.Group(s, "queue", "The calls that wait, shared by many agents: a lease says who is about to ring a donor, so that nobody\n"+
+		"else does. It is an extension that a service may not have.",
+		"  fundesk queue status\n  fundesk queue take --count 3 -o json",
+		cli.Verbs{
+			"status": queueStatus, "list": queueList, "take": queueTake, "extend": queueExtend,
+			"release": queueRelease, "later": queueLater, "leases": queueLeases, "callbacks": queueCallbacks,
+			"agents": queueAgents,
+		})
+}
+
+func queueStatus(s *cli.Session) *cobra.Command {
+	var o apitype.QueueOptions
+	cmd := &cobra.Command{
+		Use: "status", Short: "Count the calls that wait", Args: cli.NoArgs,
+		Long: "Count the calls that wait now, those of them whose time has come, those that are put off, and those that\n" +
+			"agents hold.",
+		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, options, err := toPrint(cmd.Context(), s, "")
+			if err != nil {
+				return err
+			}
+			state, err := client.Queue.State(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return render.Record(s.App.Out, render.QueueStateColumns(), options, state.Raw, state.Decode)
+		},
+	}
+	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
+	return cmd
+}
+
+// toPrint is the client, and how records are written; identifier is the member that -o id
+// prints, "" where they have none.
+func toPrint(ctx context.Context, s *cli.Session, identifier string) (*apiclient.Client, render.Options, error) {
+	options, err := s.Output()
+	if err != nil {
+		return nil, options, err
+	}
+	options.Identifier = identifier
+	client, err := s.Connect(ctx)
+	return client, options, err
+}
+
+func queueList(s *cli.Session) *cobra.Command {
+	flags, o := &read.ListFlags{}, apitype.QueueCallListOptions{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the calls that wait, the next one first", Args: cli.NoArgs,
+		Long:    "List the calls that wait, in the order in which they would be taken.",
+		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.QueueCallListOptions]{
+				Columns: render.CallColumns(), Options: &o, At: func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.QueueCallListOptions] {
+					return c.Queue.Calls
+				},
+			})
+		},
+	}
+	flags.Register(s, cmd)
+	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o.QueueOptions)
+	return cmd
+}
+
+func queueTake(s *cli.Session) *cobra.Command {
+	o, number, lease := apitype.QueueOptions{}, 1, apitype.DefaultLease
+	cmd := &cobra.Command{
+		Use: "take", Short: "Take the next calls to ring", Args: cli.NoArgs,
+		Long: "Take the next calls, for dialers and scripts: their persons are nobody else's until the lease ends. What\n" +
+			"ends a call, or an attempt, ends its lease. An empty list says that nothing waits. Where --type or --language\n" +
+			"are not given, call_types and languages of the profile hold.",
+		Example: "  fundesk queue take -o json\n" +
+			"  fundesk queue take --count 5 --language nl --lease 30m -o ndjson --jq '{leaseUuid, callUuid}'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if number < 1 || number > apitype.MaxTake {
+				return cli.UsageError(fmt.Sprintf("--count %d must be from 1 to %d", number, apitype.MaxTake))
+			}
+			seconds, err := leaseSeconds(lease)
+			if err != nil {
+				return err
+			}
+			if err := s.Agent(&o.UserUUID); err != nil {
+				return err
+			}
+			if err := desk.AgentFilter(s, &o.QueueFilter); err != nil {
+				return err
+			}
+			if o.UserUUID == nil {
+				return cli.WithHint(cli.UsageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile set NAME agent UUID")
+			}
+			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
+			if err := change.Refuse(r.Validate()); err != nil {
+				return err
+			}
+			if _, err := render.Select(render.LeaseColumns(), s.Flags.Columns, false); err != nil { // Before anything is taken.
+				return err
+			}
+			client, err := s.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			taken, err := client.Queue.Take(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return cli.ShowMembers(s, "leaseUuid", render.LeaseColumns(), taken.Raw, "leases")
+		},
+	}
+	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
+	cmd.Flags().Lookup("user").Usage = "user who will ring (default: the profile's agent)"
+	cmd.Flags().IntVar(&number, "count", 1, "calls to take, 1 to 10")
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long they are kept, 30s to 1h")
+	return cmd
+}
+
+// leaseSeconds is a duration as leases are asked for.
+func leaseSeconds(lease time.Duration) (*int, error) {
+	if lease%time.Second != 0 || lease < apitype.MinLease || lease > apitype.MaxLease {
+		return nil, cli.UsageError("--lease " + lease.String() + " must be whole seconds, from 30s to 1h")
+	}
+	return new(int(lease / time.Second)), nil
+}
+
+func queueExtend(s *cli.Session) *cobra.Command {
+	lease := apitype.DefaultLease
+	cmd := &cobra.Command{
+		Use: "extend LEASE", Short: "Keep a call longer", Args: cli.NeedExactly(1),
+		Long:    "Keep a lease for so long from now on. One that has ended is not found: exit code 3.",
+		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := cli.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			seconds, err := leaseSeconds(lease)
+			if err != nil {
+				return err
+			}
+			client, options, err := toPrint(cmd.Context(), s, "leaseUuid")
+			if err != nil {
+				return err
+			}
+			if _, err := render.Select(render.LeaseColumns(), options.Columns, false); err != nil {
+				return err
+			}
+			extended, err := client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds})
+			if err != nil {
+				return err
+			}
+			return render.Record(s.App.Out, render.LeaseColumns(), options, extended.Raw, extended.Decode)
+		},
+	}
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long it is kept from now on, 30s to 1h")
+	return cmd
+}
+
+// deferral is the flags that put a call off.
+type deferral struct {
+	at     string
+	user   *apitype.UUID
+	anyone bool
+}
+
+func (d *deferral) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
+	f.Var(cli.UUIDValue(&d.user), "user", "keep it for this user (default: the profile's agent)")
+	f.BoolVar(&d.anyone, "anyone", false, "keep it for nobody")
+}
+
+// request is what is asked of the service.
+func (d *deferral) request(s *cli.Session) (r apitype.DeferRequest, err error) {
+	if d.anyone && d.user != nil {
+		return r, cli.UsageError("--user and --anyone exclude each other")
+	}
+	if d.at == "" {
+		if d.anyone || d.user != nil {
+			return r, cli.UsageError("--user and --anyone go with --at")
+		}
+		return r, nil
+	}
+	at, err := apitype.ParseTimeAhead(d.at, s.App.Now(), time.Local)
+	if err != nil {
+		return r, cli.UsageError("--at " + err.Error())
+	}
+	r.NotBefore, r.UserUUID = new(apitype.NewTime(at)), d.user
+	if !d.anyone {
+		err = s.Agent(&r.UserUUID)
+	}
+	return r, err
+}
+
+func queueRelease(s *cli.Session) *cobra.Command {
+	d, flags, deferrals := &deferral{}, putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release"}, false
+	cmd := &cobra.Command{
+		Use: "release LEASE… | --user UUID", Short: "Give calls back",
+		Long: "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.\n" +
+			"With --user and no LEASE, everything that this user holds is given back, for an agent who has left; --deferrals\n" +
+			"opens the user's callbacks to every user. That asks first; off a terminal it needs --yes.",
+		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
+			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && d.user != nil && d.at == "" {
+				return releaseUser(cmd.Context(), s, apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}, flags)
+			}
+			if deferrals {
+				return cli.UsageError("--deferrals goes with --user, without a LEASE and --at")
+			}
+			return runPutOff(s, cmd, args, d, flags, (*apiclient.QueueService).Release)
+		},
+	}
+	d.register(cmd)
+	cmd.Flags().Lookup("user").Usage = "with --at: keep it for this user (default: the profile's agent); without a LEASE: give back all that this user holds"
+	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
+	flags.register(cmd)
+	return cmd
+}
+
+func queueLater(s *cli.Session) *cobra.Command {
+	d, flags := &deferral{}, putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later"}
+	cmd := &cobra.Command{
+		Use: "later UUID… | -", Short: "Put calls off",
+		Long: "Put a call off that no agent has taken: it is given to nobody before its time. It is kept for the profile's\n" +
+			"agent, or for --user; 30 minutes after it was due it is anybody's. Several calls ask first; off a terminal they\n" +
+			"need --yes.",
+		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
+			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone\n" +
+			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'mon 9:00' --anyone --dry-run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if d.at == "" {
+				return cli.UsageError("--at is missing: the time before which the call is given to nobody")
+			}
+			return runPutOff(s, cmd, args, d, flags, (*apiclient.QueueService).Later)
+		},
+	}
+	d.register(cmd)
+	flags.register(cmd)
+	cli.AllowEmptyFlag(cmd, &flags.allowEmpty)
+	return cmd
+}

@@ -1,0 +1,81 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// agentsFlags are the flags of queue agents.
+type agentsFlags struct {
+	since    *apitype.Time
+	watch    bool
+	interval time.Duration
+}
+
+func queueAgents(s *cli.Session) *cobra.Command {
+	a := &agentsFlags{}
+	cmd := &cobra.Command{
+		Use: "agents", Short: "Show who rings, and what was done today", Args: cli.NoArgs,
+		Long: "Show each agent: on what type of call, since when, and what was done today. It shows nothing of donors.\n" +
+			"--watch asks again and again, until it is interrupted.",
+		Example: "  fundesk queue agents\n  fundesk queue agents --watch\n  fundesk queue agents --since 7d -o csv",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(s, cmd) },
+	}
+	cmd.Flags().Var(cli.TimeValue(s.App.Now, &a.since), "since", "count what was done after this time (default: today)")
+	cmd.Flags().BoolVar(&a.watch, "watch", false, "show it again and again")
+	cmd.Flags().DurationVar(&a.interval, "interval", 5*time.Second, "time between two requests of --watch, at least 1s")
+	return cmd
+}
+
+func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
+	if a.interval < time.Second {
+		return cli.UsageError("--interval must be at least 1s")
+	}
+	format, err := s.Format()
+	if err != nil {
+		return err
+	}
+	if a.watch && format == render.JSON {
+		return cli.UsageError("--watch never ends, and one document would not; use -o ndjson")
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for {
+		if err := a.show(cmd.Context(), s, client); err != nil || !a.watch {
+			return err
+		}
+		if err := apiclient.Pause(cmd.Context(), a.interval); err != nil {
+			return err
+		}
+	}
+}
+
+// show asks once and prints all agents; on a terminal they take the place of the last ones.
+func (a *agentsFlags) show(ctx context.Context, s *cli.Session, client *apiclient.Client) error {
+	since := a.since
+	if since == nil { // Anew each time: a watch goes on over midnight.
+		today, err := apitype.ParseTypedTime("today", s.App.Now())
+		if err != nil {
+			return err
+		}
+		since = &today
+	}
+	agents, err := client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since})
+	if err != nil {
+		return err
+	}
+	if a.watch && s.OnTerminal() && !s.IsAccessible() {
+		fmt.Fprint(s.App.Out, "\x1b[H\x1b[2J")
+	}
+	return cli.ShowMembers(s, "userUuid", render.QueueAgentColumns(), agents.Raw, "agents")
+}

@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+	"fundesk/commands/read"
+	"fundesk/render"
+)
+
+func queueLeases(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "leases", Short: "List who holds which call", Args: cli.NoArgs,
+		Long: "List the calls that agents hold, the longest held first. A call that was taken ahead is not on a screen yet.\n" +
+			"It shows nothing of donors.",
+		Example: "  fundesk queue leases\n  fundesk queue leases -o json --jq '.[] | [.name, .expiresAt]'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := render.Select(render.HeldColumns(), s.Flags.Columns, false); err != nil {
+				return err
+			}
+			client, err := s.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			leases, err := client.Queue.Leases(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return cli.ShowMembers(s, "leaseUuid", render.HeldColumns(), leases.Raw, "leases")
+		},
+	}
+}
+
+func queueCallbacks(s *cli.Session) *cobra.Command {
+	flags, o := &read.ListFlags{}, apitype.QueueDeferralListOptions{}
+	cmd := &cobra.Command{
+		Use: "callbacks", Short: "List the calls that were put off, the earliest first", Args: cli.NoArgs,
+		Long:    "List the calls that were put off, the earliest first, also those whose time has come.",
+		Example: "  fundesk queue callbacks\n  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return read.RunList(s, cmd, flags, read.List[apitype.Deferral, apitype.QueueDeferralListOptions]{
+				Columns: render.DeferralColumns(), Options: &o, Identifier: "callUuid",
+				At: func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Deferral, apitype.QueueDeferralListOptions] {
+					return c.Queue.Deferrals
+				},
+			})
+		},
+	}
+	flags.Register(s, cmd)
+	cmd.Flags().Var(cli.UUIDValue(&o.UserUUID), "user", "only those that are kept for this user")
+	return cmd
+}
+
+// putOff is how calls are put off or given back.
+type putOff struct {
+	yes, dryRun, allowEmpty bool
+	method, path            string // Of the request; %s is the call or the lease.
+}
+
+func (f *putOff) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the request and send nothing")
+}
+
+// putOff gives back or puts off what the arguments name, and says until when.
+func runPutOff(s *cli.Session, cmd *cobra.Command, args []string, d *deferral, flags putOff, send func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error) error {
+	r, err := d.request(s)
+	if err != nil {
+		return err
+	}
+	named, err := s.Targets(cmd.Context(), args, flags.allowEmpty)
+	if err != nil {
+		return err
+	}
+	if _, err := render.Select(change.ResultColumns(), s.Flags.Columns, false); err != nil {
+		return cli.UsageError(err.Error())
+	}
+	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
+	if flags.dryRun {
+		noteUntil(s, r)
+		return change.PrintRequests(s, many, func(yield func(apiclient.Change) bool) {
+			for _, id := range ids {
+				if body, _ := json.Marshal(r); !yield(apiclient.Change{Method: flags.method, Path: fmt.Sprintf(flags.path, id), Body: body}) {
+					return
+				}
+			}
+		})
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	noteUntil(s, r)
+	if !many {
+		return send(client.Queue, cmd.Context(), ids[0], r)
+	}
+	if len(ids) > 0 {
+		if err := s.AskChange(cmd.Context(), flags.yes, "queue "+cmd.Name()+" for "+cli.Count(len(ids), "call"), nil, len(ids)); err != nil {
+			return err
+		}
+	}
+	printed, err := change.NewResults(s)
+	if err != nil {
+		return err
+	}
+	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
+		return &apiclient.Response{Status: http.StatusNoContent}, send(client.Queue, ctx, id, r)
+	})
+	return change.PrintOutcomes(printed, outcomes, func(id apitype.UUID) apitype.UUID { return id }, len(ids))
+}
+
+// noteUntil says the time that was understood.
+func noteUntil(s *cli.Session, r apitype.DeferRequest) {
+	if r.NotBefore != nil {
+		s.Note("due %s", r.NotBefore.In(time.Local).Format("Monday 2 January 2006 15:04 MST"))
+	}
+}
+
+// releaseUser gives back all that a user holds.
+func releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest, flags putOff) error {
+	if flags.dryRun {
+		body, _ := json.Marshal(r)
+		return change.PrintRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
+	}
+	options, err := s.Output()
+	if err != nil {
+		return err
+	}
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	question := "give back all calls that user " + r.UserUUID.String() + " holds"
+	if r.Deferrals {
+		question += ", and open the callbacks to every user"
+	}
+	if err := s.AskChange(ctx, flags.yes, question, nil, 1); err != nil {
+		return err
+	}
+	released, err := client.Queue.ReleaseUser(ctx, r)
+	if err != nil {
+		return err
+	}
+	return render.Record(s.App.Out, render.ReleasedColumns(), options, released.Raw, released.Decode)
+}

@@ -1,0 +1,237 @@
+package read
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+// statRow is one number of the statistics, with what belongs to it.
+type statRow struct {
+	Group  string         `json:"group"`
+	Value  string         `json:"value"`
+	Count  int            `json:"count"`
+	Amount *json.Number   `json:"amount,omitempty"` // Of pledges by --by: Euros.
+	States map[string]int `json:"states,omitempty"` // By --by: how many are in each.
+	Rating *json.Number   `json:"meanRating,omitempty"`
+	Yearly *json.Number   `json:"euroAYear,omitempty"` // Of pledges.
+	Once   *json.Number   `json:"euroOnce,omitempty"`
+}
+
+// statsNoun is how the records of a noun are counted.
+type statsNoun[T any, O apiclient.ListOptions] struct {
+	noun    string
+	states  []string // The columns of --by.
+	columns []render.Column[statRow]
+	groups  func(now time.Time, in *time.Location) []desk.Group[T]
+	counts  func(groups []desk.Group[T], none string) *desk.Counts[T]
+	of      func(*apiclient.Client) *apiclient.Collection[T, O]
+	// prepare checks the filters, and asks for what the groups need.
+	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
+}
+
+// CallStats is the verb stats of calls.
+func CallStats(s *cli.Session) *cobra.Command {
+	filters := &CallFilters{}
+	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
+		noun: "call", groups: desk.CallGroups, counts: desk.CountCalls, of: Calls, states: apitype.Texts(apitype.CallStatuses),
+		columns: []render.Column[statRow]{numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating })},
+		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
+			err := filters.Check()
+			if slices.Contains(by, "organization") {
+				filters.includeFor([]string{"person.owningOrganization"})
+			}
+			filters.LeaveToService(cmd.Context(), s)
+			return filters.Options, filters.Passes(), err
+		},
+	})
+	cmd.Short = "Count calls by status, type, attempts and result"
+	cmd.Example = "  fundesk call stats --requested-after 30d\n  fundesk call stats --by agent --requested-after today -o csv\n" +
+		"  fundesk call stats -o json --jq '.[] | select(.group == \"result\")'"
+	filters.Register(s, cmd)
+	return cmd
+}
+
+// PersonStats is the verb stats of persons.
+func PersonStats(s *cli.Session) *cobra.Command {
+	o := &apitype.PersonListOptions{}
+	cmd := statsCommand(s, statsNoun[apitype.Person, apitype.PersonListOptions]{
+		noun: "person", counts: desk.CountPersons, of: Persons,
+		groups: func(_ time.Time, in *time.Location) []desk.Group[apitype.Person] { return desk.PersonGroups(in) },
+		prepare: func(*cobra.Command, []string) (apitype.PersonListOptions, func(apitype.Person) bool, error) {
+			return *o, nil, nil
+		},
+	})
+	cmd.Short = "Count persons by organization, language, country and opt-ins"
+	cmd.Example = "  fundesk person stats\n  fundesk person stats --by week --created-after 90d -o csv"
+	cli.RegisterFilters(s, cmd, apitype.PersonFilters(), o)
+	return cmd
+}
+
+// PledgeStats is the verb stats of pledges.
+func PledgeStats(s *cli.Session) *cobra.Command {
+	o := &apitype.PledgeListOptions{}
+	cmd := statsCommand(s, statsNoun[apitype.Pledge, apitype.PledgeListOptions]{
+		noun: "pledge", counts: desk.CountPledges, of: Pledges, states: apitype.Texts(apitype.PledgeStatuses),
+		groups: func(_ time.Time, in *time.Location) []desk.Group[apitype.Pledge] { return desk.PledgeGroups(in) },
+		columns: []render.Column[statRow]{
+			numberColumn("amount", "euro", func(r statRow) *json.Number { return r.Amount }),
+			numberColumn("euroAYear", "euro a year", func(r statRow) *json.Number { return r.Yearly }),
+			numberColumn("euroOnce", "euro once", func(r statRow) *json.Number { return r.Once }),
+		},
+		prepare: func(*cobra.Command, []string) (apitype.PledgeListOptions, func(apitype.Pledge) bool, error) {
+			return *o, nil, RefuseParameters(o.Validate())
+		},
+	})
+	cmd.Short = "Count pledges by status, interval, type and organization"
+	cmd.Example = "  fundesk pledge stats\n  fundesk pledge stats --by campaign --status active -o csv"
+	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), o)
+	return cmd
+}
+
+// statsCommand is the verb stats of a noun.
+func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T, O]) *cobra.Command {
+	var by []string
+	var names []string
+	for _, g := range n.groups(time.Time{}, time.UTC)[1:] { // Without the total.
+		names = append(names, g.Name)
+	}
+	cmd := &cobra.Command{
+		Use: "stats", Args: cli.NoArgs,
+		Long: "Read all " + n.noun + "s that pass the filters and count them. The service counts nothing itself: every " + n.noun + "\n" +
+			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
+			"or in UTC with --utc.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range by {
+				if !slices.Contains(names, name) {
+					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
+				}
+			}
+			return n.run(s, cmd, by)
+		},
+	}
+	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", "))
+	s.UnpagedFlag(cmd)
+	return cmd
+}
+
+// run counts every record that passes.
+func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) error {
+	options, passes, err := n.prepare(cmd, by)
+	if err != nil {
+		return err
+	}
+	columns := n.columnsFor(len(by) > 0)
+	if _, err := render.Select(columns, s.Flags.Columns, false); err != nil {
+		return err
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	in, none := time.Local, ""
+	if s.Flags.UTC {
+		in = time.UTC
+	}
+	if len(by) > 0 {
+		none = "(none)"
+	}
+	groups := slices.DeleteFunc(n.groups(s.App.Now(), in), func(g desk.Group[T]) bool {
+		return len(by) == 0 && !g.Shown || len(by) > 0 && !slices.Contains(by, g.Name)
+	})
+	counts := n.counts(groups, none)
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
+	var unread []error
+	keep := func(err error) { unread = append(unread, err) }
+	for value, err := range apiclient.Readable(collectingSooner(n.of(client).All(cmd.Context(), options, walk)), keep) {
+		if errors.Is(err, apiclient.ErrUnpaged) {
+			unread = append(unread, err)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if passes != nil && !passes(value) {
+			continue
+		}
+		counts.Add(value)
+	}
+	rows := []statRow{}
+	for _, g := range groups {
+		for _, value := range sortedGroups(counts.Of(g.Name)) {
+			rows = append(rows, rowOf(g.Name, value, *counts.Of(g.Name)[value], len(by) > 0))
+		}
+	}
+	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
+		return err
+	}
+	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
+}
+
+// rowOf returns the row of a count; by has the states, too.
+func rowOf(group, value string, c desk.Count, by bool) statRow {
+	row := statRow{Group: group, Value: value, Count: c.Records}
+	if c.Rating.N > 0 {
+		row.Rating = new(json.Number(strconv.FormatFloat(c.Rating.Value(), 'f', 2, 64)))
+	}
+	euros := func(cents int64) *json.Number { return new(json.Number(fmt.Sprintf("%d.%02d", cents/100, cents%100))) }
+	if c.Pledged {
+		row.Yearly, row.Once = euros(c.Yearly), euros(c.Once)
+	}
+	if by {
+		if row.States = c.States; c.Pledged {
+			row.Amount = euros(c.Cents)
+		}
+	}
+	return row
+}
+
+// columnsFor returns those of the statistics; by has the states and what records add up to, too.
+func (n statsNoun[T, O]) columnsFor(by bool) []render.Column[statRow] {
+	columns := []render.Column[statRow]{
+		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
+		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
+		{Name: "count", Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.Count) }},
+	}
+	if !by {
+		return columns
+	}
+	for _, state := range n.states {
+		columns = append(columns, render.Column[statRow]{Name: state, Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.States[state]) }})
+	}
+	return append(columns, n.columns...)
+}
+
+func numberColumn(name, title string, of func(statRow) *json.Number) render.Column[statRow] {
+	return render.Column[statRow]{Name: name, Title: title, Default: true, Right: true, Value: func(r statRow) string { return desk.Value(of(r)) }}
+}
+
+// sortedGroups returns the values of a group, numbers by their value.
+func sortedGroups(rows map[string]*desk.Count) []string {
+	names := make([]string, 0, len(rows))
+	for name := range rows {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, err1 := strconv.ParseFloat(a, 64)
+		y, err2 := strconv.ParseFloat(b, 64)
+		if err1 == nil && err2 == nil {
+			return cmp.Compare(x, y)
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}

@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/tui/desk"
+	"fundesk/tui/page"
+)
+
+// What call stats and pledge stats print is what the Stats page shows: all calls by their attempts, the mean rating, and
+// what pledges give in a year and once.
+func TestStatsAreThoseOfThePage(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	newCall := func() string {
+		c.load()
+		return c.names.Replace("$CALL")
+	}
+	for n := range 5 {
+		call := newCall()
+		for range n {
+			h.Do(c.token, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{}`)
+		}
+		if n%2 == 1 {
+			h.Do(c.token, "PUT", "/api/v1/calls/"+call+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":"glad","donorRetentionRating":%d}}`, n))
+		}
+	}
+	owner := apitype.MustParseUUID(c.names.Replace("$PERSON"))
+	for n, interval := range []apitype.DonationInterval{"once", "monthly", "yearly"} {
+		pledge := apitype.Pledge{UUID: apitype.NewUUID(), Status: apitype.PledgeActive, DonationInterval: interval, InitialDonationInterval: interval,
+			DonationAmount: apitype.Cents(int64(1250 + n)), InitialDonationAmount: apitype.Cents(1250), Person: apitype.Embed(apitype.Person{UUID: owner}),
+			CreatedAt: apitype.NewTime(h.Clock.Now()), UpdatedAt: apitype.NewTime(h.Clock.Now()), StartsAt: apitype.NewTime(h.Clock.Now()),
+			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner, RecruiterUserUUID: apitype.NewUUID()}
+		h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
+	}
+	printed := map[string]map[string]any{}
+	for _, line := range [][]string{{"call", "stats", "-o", "json"}, {"call", "stats", "--by", "age,completed", "-o", "json"}, {"pledge", "stats", "-o", "json"}} {
+		var out, errs bytes.Buffer
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token}
+		if code := Run(t.Context(), line, cli.App{Out: &out, Err: &errs, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}); code != 0 {
+			t.Fatalf("%q: exit %d: %s", line, code, errs.String())
+		}
+		var rows []map[string]any
+		if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			printed[fmt.Sprint(line[0], " ", row["group"], " ", row["value"])] = row
+		}
+	}
+	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := page.NewStats(page.NewEnv(t.Context(), nil, desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now}), page.NewStyles("", true, false)))
+	for cmd := tea.Cmd(v.Open()); cmd != nil; {
+		read, is := cmd().(page.Result)
+		if !is {
+			break
+		}
+		cmd = read()
+	}
+	compare := func(noun, group string, counts map[string]*desk.Count) {
+		if len(counts) == 0 {
+			t.Errorf("%s: the page holds nothing by %s", noun, group)
+		}
+		for value, count := range counts {
+			row := printed[noun+" "+group+" "+value]
+			if row == nil || row["count"] != float64(count.Records) {
+				t.Errorf("%s by %s, %s: the page holds %d, the command prints %v", noun, group, value, count.Records, row)
+				continue
+			}
+			if rating, _ := row["meanRating"].(float64); count.Rating.N > 0 && rating != count.Rating.Value() {
+				t.Errorf("%s by %s, %s: the page has a mean rating of %g, the command of %g", noun, group, value, count.Rating.Value(), rating)
+			}
+			if yearly, _ := row["euroAYear"].(float64); noun == "pledge" && int64(yearly*100+0.5) != count.Yearly {
+				t.Errorf("%s by %s, %s: the page has %d cents a year, the command %g Euros", noun, group, value, count.Yearly, yearly)
+			}
+		}
+	}
+	for _, group := range []string{"attempts", "result", "type", "age", "completed"} {
+		compare("call", group, v.Calls.Of(group))
+	}
+	compare("pledge", "status", v.Pledges.Of("status"))
+	if got := len(v.Calls.Of("attempts")); got != 5 {
+		t.Errorf("got %d groups of attempts, want those of all calls", got)
+	}
+}

@@ -1,0 +1,128 @@
+package desk
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
+type Action struct {
+	ID   string
+	Word string              // Short.
+	Help string              // What it does.
+	Run  func(*Day) Answer   // Nil: each face does it in its own way.
+	why  func(d *Day) string // What is in its way; nil: it always works.
+}
+
+// Why says why an action does nothing now; "" when it does something.
+func (a Action) Why(d *Day) string {
+	if a.why == nil {
+		return ""
+	}
+	return a.why(d)
+}
+
+// ActionOf returns an action by its id.
+func ActionOf(id string) (Action, bool) {
+	for _, a := range Actions() {
+		if a.ID == id {
+			return a, true
+		}
+	}
+	return Action{}, false
+}
+
+// Actions returns all actions of the desk.
+func Actions() []Action {
+	day := func(run func(*Day) []Event) func(*Day) Answer {
+		return func(d *Day) Answer { return Answer{Events: run(d)} }
+	}
+	asks := func(ask func(*Questions) Answer) func(*Day) Answer { return func(d *Day) Answer { return ask(d.Ask) } }
+	return []Action{
+		{"next-call", "next", "take the next call", day((*Day).Next), nil},
+		{"not-reached", "not reached", "not reached: record an attempt, take the next call", asks((*Questions).NotReached), whyNotEnd},
+		{"result", "result", "choose the result code, then the rating", nil, whyNotEnd},
+		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
+		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
+		{"complete", "complete", "complete the call, take the next one", asks((*Questions).Complete), whyNotComplete},
+		{"fix", "correct", "correct the donor's details and the pledge…", nil, whyNotFix},
+		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
+		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, whyNotLater},
+		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},
+		{"cancel", "cancel", "cancel the call…", asks((*Questions).Cancel), whyNotEnd},
+		{"expire", "expire", "expire the call…", asks((*Questions).Expire), whyNotEnd},
+		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
+		{"find", "find", "find a donor who rings back: a name, or digits of a number…", nil, nil},
+		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
+		{"last-calls", "last calls", "your last calls, to open one again…", nil, func(d *Day) string { return unless(len(d.Recent) > 0, "you have worked on no call yet") }},
+		{"person", "person", "open the person", nil, whyNoCall},
+		{"pledge", "pledge", "open the pledge", nil, func(d *Day) string {
+			return cmp.Or(unless(d.Call == nil || d.Call.RelatedCaseUUID != nil, "the call has no pledge"), whyNoCall(d))
+		}},
+		{"copy", "copy", "copy the number to dial", nil, whyNoCall},
+		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
+		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return unless(len(d.Changes.Drafts) > 0, "there is no draft") }},
+		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
+		{"warnings", "warnings", "show all that speaks against ringing now", nil, whyNoCall},
+		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return unless(d.Changes.CanUndo(), "nothing to undo: no change is held") }},
+	}
+}
+
+// unless returns why where something is not so.
+func unless(ok bool, why string) string {
+	if ok {
+		return ""
+	}
+	return why
+}
+
+func whyNoCall(d *Day) string {
+	return unless(d.Call != nil, "no call on the desk: {next-call} takes the next one")
+}
+
+func whyNotEnd(d *Day) string {
+	if why := whyNoCall(d); why != "" {
+		return why
+	}
+	return d.Form.Ended()
+}
+
+func whyNotFix(d *Day) string {
+	if why := whyNotEnd(d); why != "" {
+		return why
+	}
+	return unless(d.Call.Person.Pointer() != nil, "the person is not shown to this account")
+}
+
+func whyNotLater(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }
+
+// whyNotComplete names the key, too, that does what is missing.
+func whyNotComplete(d *Day) string {
+	if why := whyNoCall(d); why != "" {
+		return why
+	}
+	why := d.Form.WhyNotComplete()
+	half, _ := d.Form.HalfAddress()
+	switch {
+	case why == "":
+		return ""
+	case d.Form.Code == "":
+		return why + ": {result}"
+	case why == half:
+		return why + ": {fix}"
+	case d.Form.Ended() == "":
+		return why + ": {notes}"
+	default:
+		return why
+	}
+}
+
+// WithKeys returns a text with the keys that it names, as a face has them.
+func WithKeys(text string, keyOf func(id string) string) string {
+	before, rest, names := strings.Cut(text, "{")
+	id, after, ends := strings.Cut(rest, "}")
+	if !names || !ends {
+		return text
+	}
+	return before + keyOf(id) + WithKeys(after, keyOf)
+}

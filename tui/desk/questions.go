@@ -1,0 +1,409 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// Question is what the agent is asked: to choose, to type a line, or either. A face shows it and follows the answer.
+// Its texts may hold text of the service.
+type Question struct {
+	Title   string
+	Lines   []string
+	Hint    string
+	Choices []Choice
+	Typed   func(text string) Answer // Follows a line of text; nil: none may be typed.
+	Empty   func() Answer            // Follows an empty line; nil: the agent leaves the question.
+	Value   string                   // The text to begin with.
+	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
+	IsLate  bool                     // It may come by itself: it is to be seen before it takes an answer.
+	// Left is run when the agent leaves without an answer; nil: nothing is. What it returns is asked in its place.
+	Left func() *Question
+}
+
+// Choice is an answer that is offered.
+type Choice struct {
+	Key   string // "" for one that the face gives it.
+	Label string
+	Why   string // Why it cannot be chosen; "" when it can.
+	IsOn  *bool  // Of one that is turned on and off; nil for any other.
+	Pick  func() Answer
+}
+
+// Answer is what follows from what the agent chose or typed.
+type Answer struct {
+	Events []Event
+	Next   *Question // Asked now; nil: nothing more.
+	Wrong  string    // Why nothing was taken: the same is asked again.
+}
+
+// IsYesNo reports whether a question is answered with yes or no.
+func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].Key == "y" }
+
+// Questions asks what an action of the desk needs to know, and follows the answers.
+type Questions struct {
+	*base
+	day    *Day
+	warned apitype.UUID // The call for which the agent goes on although another one has the donor.
+}
+
+// confirm asks for a yes, and does something then, if the call is still on the desk.
+func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Question {
+	return &Question{Title: title, Lines: lines, Choices: []Choice{{Key: "y", Label: "yes", Pick: q.onCall(yes)}}}
+}
+
+// onCall does something unless the call has left the desk while the question stood.
+func (q *Questions) onCall(then func() Answer) func() Answer {
+	d, call := q.day, apitype.UUID{}
+	if d.Call != nil {
+		call = d.Call.UUID
+	}
+	return func() Answer {
+		if call.IsZero() || d.IsOn(call) {
+			return then()
+		}
+		return Answer{}
+	}
+}
+
+// does is an answer that does something of the day.
+func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
+
+// Warned asks once, before work on a donor whom another agent has on the screen; nil: nothing is asked.
+func (q *Questions) Warned(then func() Answer) *Question {
+	text := q.day.Card.HolderText()
+	if text == "" || q.warned == q.day.Call.UUID {
+		return nil
+	}
+	call := q.day.Call.UUID
+	return q.confirm("Another agent has this donor", func() Answer {
+		q.warned = call
+		return then()
+	}, text+". Go on all the same?")
+}
+
+// Cancel asks before the call is cancelled.
+func (q *Questions) Cancel() Answer {
+	return q.end("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", q.day.CancelCall)
+}
+
+// Expire asks before the call is expired.
+func (q *Questions) Expire() Answer {
+	return q.end("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", q.day.ExpireCall)
+}
+
+// end asks before the call is ended without a result, and says what that means for the donor.
+func (q *Questions) end(title, means string, end func() []Event) Answer {
+	lines := []string{title + " the call to " + q.day.Name() + ", asked for " + render.Ago(q.day.Call.RequestedAt.Time, q.Now()) + "?", means}
+	if q.day.Form.HasDraft() {
+		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
+	}
+	return Answer{Next: q.confirm(title+" the call", does(end), lines...)}
+}
+
+// NotReached records an attempt. Where notes were typed it asks where they go.
+func (q *Questions) NotReached() Answer {
+	d := q.day
+	if !d.Form.AsksWhereNotes() {
+		return Answer{Events: d.NotReached()}
+	}
+	return Answer{Next: &Question{Title: "Not reached: where do your notes go?", Choices: []Choice{
+		{Key: "n", Label: "with the attempt: whoever calls next reads them", Pick: q.onCall(does(d.NotReachedWithNote))},
+		{Key: "d", Label: "into a draft: only you see them", Pick: q.onCall(does(d.NotReached))},
+	}}}
+}
+
+// Overtaken asks which value of each overtaken detail stays, and does something once all are answered.
+func (q *Questions) Overtaken(then func() Answer) Answer {
+	form := q.day.Form
+	whose, fix, asks := form.Overtaken()
+	if !asks {
+		return then()
+	}
+	keep := func(ours bool) func() Answer {
+		return func() Answer {
+			events := form.Keep(fix, ours)
+			next := q.Overtaken(then)
+			next.Events = append(events, next.Events...)
+			return next
+		}
+	}
+	return Answer{Next: &Question{
+		Title: "Changed elsewhere: " + fix.Label + ", " + whose, IsKeyed: true,
+		Lines: []string{"The record has another value than when you corrected it. Which one stays?"},
+		Choices: []Choice{
+			{Key: "k", Label: "theirs: " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), "none"), Pick: keep(false)},
+			{Key: "o", Label: "ours: " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
+		},
+		Left: func() *Question {
+			form.LeaveConflict()
+			return nil
+		},
+	}}
+}
+
+// Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the account may
+// not make a correction, or the result says otherwise than the corrections, it asks first.
+func (q *Questions) Complete() Answer {
+	d := q.day
+	if _, _, asks := d.Form.Overtaken(); asks {
+		return q.Overtaken(q.onCall(func() Answer {
+			if d.Form.WhyNotComplete() != "" {
+				return Answer{} // The result went with the correction.
+			}
+			return q.Complete()
+		}))
+	}
+	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
+		lines := []string{"This account may not correct:"}
+		for _, fix := range refused {
+			lines = append(lines, "  "+fix.Label+" "+q.day.Card.FixText(fix))
+		}
+		lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell somebody who may correct them.")
+		return Answer{Next: q.confirm("Send the result alone", does(d.CompleteAlone), lines...)}
+	}
+	if d.Form.DeniesCorrections() {
+		line := "The result says " + strconv.Quote(render.Clean(d.Form.ResultWords())) + ". Send it with the corrections all the same?"
+		return Answer{Next: q.confirm("The record was corrected", does(d.CompleteCall), line)}
+	}
+	return Answer{Events: d.CompleteCall()}
+}
+
+// Result asks for a result code in one line of text, and does something with it.
+func (q *Questions) Result(then func() Answer) *Question {
+	d := q.day
+	ask := &Question{Title: "Result code", Value: d.Form.Code}
+	take := func(code string) func() Answer {
+		return q.onCall(func() Answer {
+			d.Form.SetResult(code)
+			next := then()
+			next.Events = append(d.Form.LearnPermissions(), next.Events...)
+			return next
+		})
+	}
+	for _, row := range d.Form.Results() {
+		ask.Choices = append(ask.Choices, Choice{Label: row.Words(), Pick: take(row.Code)})
+	}
+	kind := d.Call.Type
+	ask.Typed = func(code string) Answer {
+		code = strings.TrimSpace(code)
+		if problem := CheckCode(code); problem != "" {
+			return Answer{Wrong: problem}
+		}
+		if _, known := d.Codes.Find(kind, code); known || len(ask.Choices) == 0 {
+			return take(code)()
+		}
+		sure := q.confirm("A new result code", take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")
+		sure.Left, ask.Value = func() *Question { return ask }, code
+		return Answer{Next: sure}
+	}
+	return ask
+}
+
+// Form asks for the result, the rating and the notes, one after the other, and sends them. What was entered before
+// stays where an answer is empty.
+func (q *Questions) Form() Answer {
+	form, kept := q.day.Form, ""
+	if form.HasDraft() {
+		kept = ", or as entered"
+	}
+	notes := &Question{Title: "notes, empty for none" + kept}
+	notes.Empty = q.onCall(func() Answer {
+		if why := form.WhyNotComplete(); why != "" {
+			return Answer{Wrong: why}
+		}
+		return q.Complete()
+	})
+	notes.Typed = func(text string) Answer {
+		form.SetNotes(text)
+		return notes.Empty()
+	}
+	rating := &Question{Title: "rating from 0 to 10, empty for none" + kept, Empty: func() Answer { return Answer{Next: notes} }}
+	rating.Typed = func(text string) Answer {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err != nil:
+			return Answer{Wrong: "the rating must be a number"}
+		case n < 0 || n > 10:
+			return Answer{Wrong: "the rating must be from 0 to 10"}
+		}
+		form.SetRating(&n)
+		return Answer{Next: notes}
+	}
+	result := q.Result(rating.again)
+	result.Title = "result code" + kept
+	result.Empty = func() Answer {
+		if form.Code == "" {
+			return Answer{Wrong: "a result is needed"}
+		}
+		return rating.again()
+	}
+	return result.again()
+}
+
+func (q *Question) again() Answer { return Answer{Next: q} }
+
+// AskLater asks when the donor is called again, and for whom.
+func (q *Questions) AskLater() Answer {
+	card := q.day.Card
+	whose := func(at time.Time) Answer {
+		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
+			{Key: "m", Label: "for you", Pick: q.onCall(func() Answer { return q.Later(at, true) })},
+			{Key: "a", Label: "for anybody", Pick: q.onCall(func() Answer { return q.Later(at, false) })},
+		}}}
+	}
+	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
+	for i, o := range card.LaterOffers() {
+		pick := q.onCall(func() Answer { return whose(o.At) })
+		ask.Choices = append(ask.Choices, Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick})
+	}
+	ask.Typed = func(text string) Answer { return q.ReadLater(text, whose) }
+	return ask.again()
+}
+
+// ReadLater reads when the call is due again, as it is typed, asks which time is meant where there are several, and
+// does something with it.
+func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
+	at, err := q.day.Card.ReadLater(text)
+	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+	switch {
+	case err == nil:
+		return then(at)
+	case !isAmbiguous:
+		return Answer{Wrong: err.Error()}
+	}
+	ask := &Question{Title: "Which time is meant?", Lines: []string{strconv.Quote(render.Clean(text)) + " has more than one meaning."}, IsKeyed: true}
+	for i, key := range ReadingKeys(ambiguous.Readings) {
+		r := ambiguous.Readings[i]
+		ask.Choices = append(ask.Choices, Choice{Key: key, Label: ReadingText(r, q.day.Card.BothTimes(r.At)), Pick: q.onCall(func() Answer { return then(r.At) })})
+	}
+	return Answer{Next: ask}
+}
+
+// Later puts the call off. Outside calling hours it asks once.
+func (q *Questions) Later(at time.Time, forMe bool) Answer {
+	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(at, forMe)} })
+	why := q.day.Card.OutsideHours(at)
+	if why == "" {
+		return save()
+	}
+	return Answer{Next: q.confirm("Outside calling hours", save, why+". Save it all the same?")}
+}
+
+// NewCall asks what a call to a donor without an open one is to be about.
+func (q *Questions) NewCall(c Caller) *Question {
+	ask := &Question{Title: c.Name + " has no open call", IsLate: true}
+	for _, kind := range apitype.CallTypes {
+		pick := func() Answer { return Answer{Events: q.day.NewCall(c, kind)} }
+		ask.Choices = append(ask.Choices, Choice{Label: "a new call: " + render.Words(string(kind)), Pick: pick})
+	}
+	return ask
+}
+
+// Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
+// one may follow.
+func (q *Questions) Narrow() *Question {
+	ask := &Question{Title: "Calls that you take", Hint: "none chosen is all of them"}
+	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
+	for _, c := range q.day.NarrowChoices() {
+		ask.Choices = append(ask.Choices, Choice{Label: c.Name, IsOn: &c.Chosen, Pick: func() Answer { return then(q.day.Toggle(c)) }})
+	}
+	if q.day.NarrowedTo() != "" {
+		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
+		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: "everything", Pick: everything})
+	}
+	language := &Question{Title: "Language, two letters such as nl", Typed: func(text string) Answer {
+		f := apitype.QueueFilter{Languages: []string{strings.TrimSpace(text)}}
+		if problems := f.Validate(); len(problems) > 0 {
+			return Answer{Wrong: problems[0].Message}
+		}
+		all := q.Filter
+		if !slices.Contains(all.Languages, f.Languages[0]) {
+			all.Languages = Toggled(all.Languages, f.Languages[0])
+		}
+		return then(q.day.Narrow(all))
+	}}
+	ask.Choices = append(ask.Choices, Choice{Key: "/", Label: "another language…", Pick: func() Answer { return Answer{Next: language} }})
+	return ask
+}
+
+// Recent offers the last calls, to open one again. text says what came of each, in the words of the face.
+func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
+	ask := &Question{Title: "My last calls", Hint: "Enter opens one again"}
+	for _, r := range q.day.Recent {
+		c := Choice{Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r), Pick: func() Answer { return Answer{Events: q.day.Take(r.Call)} }}
+		if r.Fate == FateHeld && q.day.HeldFor(r) > 0 {
+			c.Why = undo + " takes it back"
+		}
+		ask.Choices = append(ask.Choices, c)
+	}
+	return ask
+}
+
+// Fixes asks which detail is wrong, and what is right, until the agent leaves.
+func (q *Questions) Fixes() Answer {
+	ask := &Question{Title: "what is wrong"}
+	for _, f := range q.day.Form.Fixes() {
+		c := Choice{Key: f.Press, Label: f.Label + ": " + cmp.Or(q.day.Card.FixText(f), "none"), Why: f.Why, Pick: q.onCall(q.fix(f).again)}
+		if f.IsYesNo() {
+			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
+			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
+		}
+		ask.Choices = append(ask.Choices, c)
+	}
+	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
+}
+
+// fix asks for the right value of a detail.
+func (q *Questions) fix(f Fix) *Question {
+	ask := &Question{Title: f.Label, Empty: q.Fixes}
+	if f.IsInterval() {
+		for _, interval := range apitype.DonationIntervals {
+			pick := func() Answer { return q.correct(f, string(interval)) }
+			ask.Choices = append(ask.Choices, Choice{Label: render.Words(string(interval)), Pick: pick})
+		}
+	} else {
+		ask.Choices = []Choice{{Key: "delete", Label: "to delete it", Pick: func() Answer { return q.correct(f, "") }}}
+		ask.Typed = func(text string) Answer {
+			return q.FixMeaning(f, text, func(value string) Answer { return q.correct(f, value) })
+		}
+	}
+	ask.Choices = append(ask.Choices, Choice{Key: "undo", Label: "for as recorded", Pick: func() Answer {
+		q.day.Form.Uncorrect(f)
+		return q.Fixes()
+	}})
+	return ask
+}
+
+// correct corrects a detail. A part of an address leads to the next one that is missing.
+func (q *Questions) correct(f Fix, value string) Answer {
+	if wrong := q.day.Form.Correct(f, value); wrong != "" {
+		return Answer{Wrong: f.Label + " " + wrong}
+	}
+	if why, missing := q.day.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+		ask := q.fix(missing)
+		ask.Lines = []string{why}
+		return ask.again()
+	}
+	return q.Fixes()
+}
+
+// FixMeaning asks which of its meanings a typed value of a detail has, and does something with it.
+func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answer) Answer {
+	question, choices := q.day.Form.AskFix(f, typed)
+	if choices == nil || strings.TrimSpace(typed) == "" {
+		return then(typed)
+	}
+	ask := &Question{Title: "Correct: " + f.Label, Lines: []string{question}, IsKeyed: true}
+	for _, c := range choices {
+		ask.Choices = append(ask.Choices, Choice{Key: c.Key, Label: c.Label, Pick: q.onCall(func() Answer { return then(c.Value) })})
+	}
+	return Answer{Next: ask}
+}

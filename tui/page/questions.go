@@ -1,0 +1,82 @@
+package page
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/desk"
+)
+
+// Do runs an action of the desk that asks and does the same in each face.
+func (d *Desk) Do(action desk.Action) tea.Cmd { return d.answer(action.Run(d.Day), nil) }
+
+// WhyNot says why an action of the desk does nothing now; "" when it does something.
+func (d *Desk) WhyNot(id string) string {
+	action, _ := desk.ActionOf(id)
+	return desk.WithKeys(action.Why(d.Day), d.Host.KeyOf)
+}
+
+// answer follows an answer. back opens again what was asked before a question that the agent leaves; nil: nothing was.
+func (d *Desk) answer(a desk.Answer, back func()) tea.Cmd {
+	cmd := d.Host.Perform(a.Events)
+	if a.Next != nil {
+		d.ask(a.Next, back)
+	}
+	return cmd
+}
+
+// ask shows a question as a dialog.
+func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
+	left := func() {
+		if q.Left != nil {
+			if next := q.Left(); next != nil {
+				d.ask(next, back)
+				return
+			}
+		}
+		if back != nil {
+			back()
+		}
+	}
+	title, lines := Clean(q.Title), make([]string, len(q.Lines))
+	for i, line := range q.Lines {
+		lines[i] = strings.ReplaceAll(Clean(line), desk.FixSign, d.Styles.fixSign)
+	}
+	var options []Option
+	for _, c := range q.Choices {
+		o := Option{Key: c.Key, Label: Clean(c.Label), Why: c.Why, Run: func() tea.Cmd { return d.answer(c.Pick(), back) }}
+		if c.IsOn != nil {
+			o.Label = d.onSign(*c.IsOn) + o.Label
+		}
+		options = append(options, o)
+	}
+	switch {
+	case q.IsYesNo():
+		d.Dialog = &Confirm{Title: title, Lines: lines, Yes: options[0].Run, No: left}
+	case q.Typed != nil:
+		p := &Prompt{Title: title, left: left, done: func(text string) (string, tea.Cmd) {
+			a := q.Typed(text)
+			return a.Wrong, d.answer(a, back)
+		}}
+		p.Editor.SetValue(q.Value)
+		d.Dialog = p
+	case q.IsKeyed:
+		d.Dialog = &Ask{Title: title, Lines: lines, Options: options, Back: left, now: d.Day.Now}
+	default:
+		choice := NewChoice(title, q.Hint, options)
+		if q.IsLate {
+			choice.openAt, choice.now = d.Day.Now().Add(unseen), d.Day.Now
+		}
+		d.Dialog = choice
+	}
+	return nil
+}
+
+// onSign is the sign before what is turned on and off.
+func (e *Env) onSign(on bool) string {
+	if on {
+		return e.Styles.OKSign + " "
+	}
+	return "  "
+}
