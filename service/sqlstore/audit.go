@@ -42,18 +42,23 @@ func (t *tx) Audit(l service.AuditLine) error {
 }
 
 func auditValues(l service.AuditLine) []any {
+	l.UUID = newLineUUID()
+	return auditDest(&l)
+}
+
+func auditDest(l *service.AuditLine) []any {
 	return []any{
-		l.At.UnixMilli(),
-		identifier(newLineUUID()),
-		nullUUID(l.Account),
-		nullUUID(l.User),
-		l.RequestID,
-		string(l.Operation),
-		nullUUID(l.Record),
-		nullUUID(l.Person),
-		l.Fields,
-		l.Records,
-		l.Reason,
+		timeDest{&l.At},
+		uuidDest{&l.UUID},
+		nullUUIDDest{&l.Account},
+		nullUUIDDest{&l.User},
+		&l.RequestID,
+		&l.Operation,
+		nullUUIDDest{&l.Record},
+		nullUUIDDest{&l.Person},
+		&l.Fields,
+		&l.Records,
+		&l.Reason,
 	}
 }
 
@@ -94,19 +99,5 @@ func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) 
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
 	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
-	return all(r.conn, text, q.args, func(l *service.AuditLine) []any {
-		return []any{
-			timeDest{&l.At},
-			uuidDest{&l.UUID},
-			nullUUIDDest{&l.Account},
-			nullUUIDDest{&l.User},
-			&l.RequestID,
-			&l.Operation,
-			nullUUIDDest{&l.Record},
-			nullUUIDDest{&l.Person},
-			&l.Fields,
-			&l.Records,
-			&l.Reason,
-		}
-	})
+	return all(r.conn, text, q.args, auditDest)
 }

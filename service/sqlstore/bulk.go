@@ -88,7 +88,7 @@ func insertNew[T any](t *tx, table string, columns []string, rows []T, values fu
 			return err
 		}
 		for i := range group {
-			if id := apitype.UUID(args[i*len(columns)].([]byte)); !slices.Contains(saved, id) {
+			if id := *args[i*len(columns)].(uuidDest).id; !slices.Contains(saved, id) {
 				taken = append(taken, id)
 			}
 		}
@@ -105,19 +105,19 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 		insert func() ([]apitype.UUID, error)
 	}{
 		{service.LoadPerson, func() ([]apitype.UUID, error) {
-			return insertNew(t, "persons", personColumns, rows.Persons, personValues)
+			return insertNew(t, "persons", personColumns, rows.Persons, func(p service.PersonRow) []any { return personDest(&p) })
 		}},
 		{service.LoadPledge, func() ([]apitype.UUID, error) {
-			return insertNew(t, "pledges", pledgeColumns, rows.Pledges, pledgeValues)
+			return insertNew(t, "pledges", newPledgeColumns, rows.Pledges, pledgeValues)
 		}},
 		{"", func() ([]apitype.UUID, error) {
 			return insertNew(t, "signatures", signatureColumns, rows.Signatures, signatureValues)
 		}},
 		{service.LoadCall, func() ([]apitype.UUID, error) {
-			return insertNew(t, "calls", callColumns, rows.Calls, callValues)
+			return insertNew(t, "calls", newCallColumns, rows.Calls, callValues)
 		}},
 		{"", func() ([]apitype.UUID, error) {
-			return insertNew(t, "queue_calls", queueColumns, rows.Queue, queueValues)
+			return insertNew(t, "queue_calls", newQueueColumns, rows.Queue, queueValues)
 		}},
 		{service.LoadTransaction, func() ([]apitype.UUID, error) {
 			return insertNew(t, "transactions", transactionColumns, rows.Transactions, transactionValues)

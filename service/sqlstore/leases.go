@@ -15,35 +15,39 @@ import (
 	"fundesk/service"
 )
 
-// leaseColumns are the columns of a lease: those that a new one has, in the order of leaseValues, and
-// its end.
+// leaseColumns are the columns of a lease, in the order of leaseDest, and newLeaseColumns those of a new one, in
+// the order of leaseValues.
 var (
-	leaseColumns = append(newLeaseColumns, "ended_at", "ended_by")
-
-	newLeaseColumns = []string{
-		"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
-		"due_at", "taken_at", "expires_at", "seen_at", "shown_at",
+	leaseColumns = []string{
+		"lease_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "user_uuid", "due_at", "taken_at", "expires_at", "seen_at",
+		"shown_at", "ended_at", "ended_by",
 	}
+	newLeaseColumns = append(slices.Clip(leaseColumns[:12]), "account_uuid", "request_uuid", "language")
+	allLeaseColumns = append(slices.Clip(newLeaseColumns), leaseColumns[12:]...)
 )
 
-func leaseValues(l service.LeaseRow) []any {
+func leaseDest(l *service.LeaseRow) []any {
 	return []any{
-		identifier(l.LeaseUUID),
-		identifier(l.Account),
-		identifier(l.Request),
-		int64(l.Ordinal),
-		identifier(l.CallUUID),
-		identifier(l.Person),
-		identifier(l.Owner),
-		string(l.Type),
-		l.Language,
-		identifier(l.UserUUID),
-		nullTime(l.DueAt),
-		l.TakenAt.UnixMilli(),
-		l.ExpiresAt.UnixMilli(),
-		l.TakenAt.UnixMilli(),
-		nullTime(l.ShownAt),
+		uuidDest{&l.LeaseUUID},
+		&l.Ordinal,
+		uuidDest{&l.CallUUID},
+		uuidDest{&l.Person},
+		uuidDest{&l.Owner},
+		&l.Type,
+		uuidDest{&l.UserUUID},
+		nullTimeDest{&l.DueAt},
+		timeDest{&l.TakenAt},
+		timeDest{&l.ExpiresAt},
+		timeDest{&l.SeenAt},
+		nullTimeDest{&l.ShownAt},
+		nullTimeDest{&l.EndedAt},
+		&l.EndedBy,
 	}
+}
+
+func leaseValues(l service.LeaseRow) []any {
+	l.SeenAt = l.TakenAt
+	return append(leaseDest(&l)[:12], identifier(l.Account), identifier(l.Request), l.Language)
 }
 
 // ineligibleUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
@@ -114,48 +118,14 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 	return t.identifiers(insertLeases(), columns...)
 }
 
-// leaseFields is what is read of a lease, in the order of leaseDest.
-const leaseFields = `
-	lease_uuid,
-	ordinal,
-	call_uuid,
-	person_uuid,
-	owner,
-	type,
-	user_uuid,
-	due_at,
-	taken_at,
-	expires_at,
-	seen_at,
-	shown_at,
-	ended_at,
-	COALESCE(ended_by, '')`
+var selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
 
-const selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
+var leaseFields = strings.Join(leaseColumns[:13], `, `) + `, COALESCE(ended_by, '')`
 
 // selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
-const selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
+var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
 
 func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.Note) }
-
-func leaseDest(l *service.LeaseRow) []any {
-	return []any{
-		uuidDest{&l.LeaseUUID},
-		&l.Ordinal,
-		uuidDest{&l.CallUUID},
-		uuidDest{&l.Person},
-		uuidDest{&l.Owner},
-		&l.Type,
-		uuidDest{&l.UserUUID},
-		nullTimeDest{&l.DueAt},
-		timeDest{&l.TakenAt},
-		timeDest{&l.ExpiresAt},
-		timeDest{&l.SeenAt},
-		nullTimeDest{&l.ShownAt},
-		nullTimeDest{&l.EndedAt},
-		&l.EndedBy,
-	}
-}
 
 // QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small

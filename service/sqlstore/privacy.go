@@ -93,14 +93,14 @@ func (t *tx) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
 
 func (r *reader) keptCalls(ids []apitype.UUID, lock string) ([]service.CallRow, error) {
 	cond, arg := r.engine.among("uuid", ids)
-	rows, err := all(r.conn, `SELECT `+callFields+` FROM calls t WHERE `+cond+lock, []any{arg}, callDest)
+	rows, err := all(r.conn, selectCall+cond+lock, []any{arg}, callDest)
 	return inOrder(ids, rows, func(c service.CallRow) apitype.UUID { return c.UUID }), err
 }
 
 // KeptPledges are pledges with their documents.
 func (r *reader) KeptPledges(ids []apitype.UUID) ([]service.PledgeRow, error) {
 	cond, arg := r.engine.among("t.uuid", ids)
-	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeDest)
+	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeReadDest)
 	return inOrder(ids, rows, func(p service.PledgeRow) apitype.UUID { return p.UUID }), err
 }
 
@@ -116,7 +116,7 @@ func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow,
 // KeptWaiting are those of some calls that wait.
 func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
 	cond, arg := r.engine.among("c.call_uuid", calls)
-	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
+	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
 	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
 }
 

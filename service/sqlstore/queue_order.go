@@ -257,7 +257,7 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	conds := append(part.under(), p.eligible())
 	text := strings.Replace(queueFacts, `FROM queue_calls c`, `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
 		order+` LIMIT `+strconv.Itoa(limit)+t.engine.locking(`UPDATE SKIP LOCKED`)+`) AS c`, 1) + order
-	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(queueDest(q), docDest{&q.PersonDoc}) })
+	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(factsDest(q), docDest{&q.PersonDoc}) })
 	p.args = nil
 	return rows, err
 }
