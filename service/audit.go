@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The audit says who did what to which record: one line a change, in the transaction of the
+// The audit says what each account did to which record: one line a change, in the transaction of the
 // change, so that there is neither a change without its line nor a line without its change. A
 // line names what was changed, and holds no value of it. Spec gap: S44.
 
@@ -159,7 +159,7 @@ func (l AuditLine) of(person apitype.UUID) AuditLine {
 	return l
 }
 
-// by is a line about what was done on behalf of a user; nil: nobody says.
+// by is a line about what was done on behalf of a user; nil: unknown.
 func (l AuditLine) by(user *apitype.UUID) AuditLine {
 	l.User = user
 	return l

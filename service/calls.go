@@ -38,7 +38,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
-				func(CallRow) bool { return c.May(PersonsRead) }) // Who may see the call may see its person.
+				func(CallRow) bool { return c.May(PersonsRead) }) // An account that may see the call may see its person.
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		// Of a person who is not visible a pledge would tell whether it is theirs.
+		// The pledge would tell whether an invisible person has it.
 		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
 			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		} else if err != nil {

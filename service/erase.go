@@ -36,8 +36,8 @@ type Scrubbed struct {
 type EraseRequest struct {
 	Reason string
 	DryRun bool
-	// Record is told of the erasure before it is made, to keep outside the database who was erased
-	// when; nil: nobody is. It may be told again.
+	// Record is told of the erasure before it is made, to note it outside the database; it may be nil.
+	// It may be told again.
 	Record func(ErasedPerson) error
 }
 
@@ -67,7 +67,7 @@ func (s *Service) ErasePerson(ctx context.Context, id apitype.UUID, request Eras
 	return s.erasePerson(ctx, line, request, nil)
 }
 
-// ErasePersonFor is ErasePerson for a caller, who must see the person.
+// ErasePersonFor is ErasePerson for a caller that may see the person.
 // POST /fundesk/v1/persons/{uuid}/erase
 func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID, request EraseRequest) (Answer, error) {
 	if err := cmp.Or(c.Require(PersonsErase), request.check()); err != nil {
@@ -77,7 +77,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	line.Reason = strings.TrimSpace(request.Reason)
 	if record := s.recordErasure; record != nil {
 		request.Record = func(person ErasedPerson) error {
-			if err := record(person); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
+			if err := record(person); err != nil { // Its disk may be full: nothing is erased, and the caller comes again.
 				return &Error{Kind: Unavailable, Detail: "the erasure cannot be noted outside the database", Cause: err}
 			}
 			return nil
@@ -345,7 +345,7 @@ func (c *CallRow) blank(now apitype.Time) error {
 	return c.write(call)
 }
 
-// coverPayer takes from a transaction who paid. What banks and payment providers write along names
+// coverPayer removes the payer from a transaction. What banks and payment providers write along names
 // them too.
 func coverPayer(t *apitype.Transaction) {
 	t.Name, t.IBAN, t.Description, t.ProviderMetadata = nil, nil, nil, nil

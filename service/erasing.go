@@ -12,12 +12,12 @@ import (
 // An erasure of many calls blanks them in batches, each in a short transaction of its own. A setting
 // names the person until all are blanked. Meanwhile every request blanks these calls as it reads them,
 // so that the person is erased for all readers at once. What a crash cut short is continued at the next
-// start, by the cleaning, and by whoever asks for the erasure again.
+// start, by the cleaning, and by a repeated request for the erasure.
 
 // ErasingSetting begins the names of these settings, which end with the person's identifier.
 const ErasingSetting = "erasing-"
 
-// finishErasure blanks the calls of a person that were not yet. Callers who leave do not end it.
+// finishErasure blanks the calls of a person that were not yet. A caller that leaves does not end it.
 func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	ctx = withoutDeadline(context.WithoutCancel(ctx))
 	kept, err := viewed(ctx, s, "read what is to be erased", func(r Reader) (kept Kept, err error) {

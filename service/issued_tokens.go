@@ -32,7 +32,7 @@ func (t IssuedToken) End() *apitype.Time {
 }
 
 // isGood reports whether the token may be accepted at a time. Of those that share their account's
-// identifier nobody knows the last one.
+// identifier the last one is not known.
 func (t IssuedToken) isGood(at time.Time) bool {
 	isExpired := t.UUID != t.Account && t.ExpiresAt != nil && !t.ExpiresAt.Add(tokenLeeway).After(at)
 	return !isExpired && (t.EndedAt == nil || t.EndedAt.After(at))

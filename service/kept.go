@@ -71,7 +71,7 @@ type ExportDeferral struct {
 	UserUUID  *apitype.UUID `json:"userUuid"`
 }
 
-// ExportNote is what agents left for whoever makes a call.
+// ExportNote is what agents left for the next one.
 type ExportNote struct {
 	CallUUID apitype.UUID `json:"callUuid"`
 	Text     string       `json:"text"`
@@ -110,7 +110,7 @@ func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (*Export, e
 	return s.exportPerson(ctx, AuditLine{Operation: AuditPersonExport, Record: &id}, nil)
 }
 
-// ExportPersonFor is ExportPerson for a caller, who must see the person.
+// ExportPersonFor is ExportPerson for a caller that may see the person.
 // GET /fundesk/v1/persons/{uuid}/export
 func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
 	if err := c.Require(PersonsErase); err != nil {

@@ -74,7 +74,7 @@ func (k *knownKeys) wrote(body, mac []byte) bool {
 
 func newKeyring(store Store) keyring { return keyring{store: store, reading: make(chan struct{}, 1)} }
 
-// fresh are the keys as they were a short time ago. While somebody reads them, which takes long
+// fresh are the keys as they were a short time ago. While one request reads them, which takes long
 // where the database hangs, the others go on with those that are known.
 func (r *keyring) fresh(ctx context.Context) (*knownKeys, error) {
 	known := r.known.Load()
@@ -101,7 +101,7 @@ func (r *keyring) latest(ctx context.Context) (*knownKeys, error) {
 	}
 }
 
-// read is for who holds reading.
+// read needs the turn of reading.
 func (r *keyring) read(ctx context.Context) (*knownKeys, error) {
 	seed, err := r.store.SigningSeed(ctx)
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 }
 
 func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) (saved Saved, err error) {
-	// What was being done is for the caller to say, who knows what is loaded.
+	// The caller says what was being done.
 	err = s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
 		saved = Saved{}
 		if when != nil {

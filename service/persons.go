@@ -28,7 +28,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	})
 }
 
-// ListErasures is a page of the persons who were erased, the last one first: whoever keeps a copy of
+// ListErasures is a page of the persons who were erased, the last one first: a program that keeps a copy of
 // them erases it, too.
 // GET /fundesk/v1/erasures
 func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureListOptions) (Answer, error) {

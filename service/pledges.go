@@ -280,7 +280,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	return answer, err
 }
 
-// Signature is the signature file of a pledge, for who holds a link that this service
+// Signature is the signature file of a pledge, for the holder of a link that this service
 // signed. Spec gap: G10.
 func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
 	const noSignature = "signature file, or the link to it is no longer valid"

@@ -29,7 +29,7 @@ const (
 	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction, or read.
 )
 
-// forgetMost is how much that is old is deleted at one time, so that nobody waits long for it.
+// forgetMost is how much that is old is deleted at one time, so that no request waits long for it.
 const forgetMost = 100
 
 // QueueRow is a call that waits, with what decides from when it may be given.
@@ -47,7 +47,7 @@ type QueueRow struct {
 	KeptFor     *apitype.UUID // For this user alone.
 	EligibleAt  *apitype.Time // What eligibleAt said last.
 	Ready       bool          // Whether that time was seen to have come.
-	Note        *string       // What agents left who did not reach the donor.
+	Note        *string       // What agents left for the next one.
 
 	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
 	MaxAttempts *int          // Likewise: of the organization.
@@ -55,7 +55,7 @@ type QueueRow struct {
 	PersonDoc   []byte        // Likewise, of what is about to be given.
 }
 
-// eligibleAt is from when a call may be given to somebody; nil: not as things are. It is the
+// eligibleAt is from when a call may be given; nil: not as things are. It is the
 // one place that decides: what the store looks for is kept as it says, in the transaction of
 // each change of what it reads.
 func (q QueueRow) eligibleAt() *apitype.Time {
@@ -224,7 +224,7 @@ func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Ti
 }
 
 // attemptsLimited decides anew about the calls that have as many attempts as an organization's
-// maximum was, or is now. Their rows are written in any case: who decides about one of them by the
+// maximum was, or is now. Their rows are written in any case: a change that decides about one of them by the
 // maximum of before then meets that.
 func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error {
 	least := before
@@ -456,7 +456,7 @@ func (q *QueueQuery) at(now apitype.Time) {
 	q.Now, q.KeptUntil, q.Returned = now, apitype.NewTime(now.Add(-keptPastDue)), apitype.NewTime(now.Add(-returnPause))
 }
 
-// narrowing is by what the calls are chosen, whoever asks.
+// narrowing is by what the calls are chosen, for any user.
 func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
 
 // QueueState is how many calls there are.

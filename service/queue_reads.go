@@ -20,7 +20,7 @@ func (s *Service) queueTime(ctx context.Context) (apitype.Time, error) {
 	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
 }
 
-// mayReadQueue refuses who may not look at the queue; now is the time of the look.
+// mayReadQueue refuses an account that may not read the queue; now is the time of the request.
 func (s *Service) mayReadQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
 	if err := c.Require(CallsRead); err != nil {
 		return now, err
@@ -50,7 +50,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	return answered(state)
 }
 
-// A count passes over every call that is requested. So that supervisors who look at a long queue
+// A count passes over every call that is requested. So that supervisors of a long queue
 // take no more than some hundredths of a processor, one of more calls than countedAnew is the
 // answer for a time that grows with the queue: half a second of 50,000 calls. Spec gap: S37.
 const (

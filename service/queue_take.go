@@ -103,7 +103,7 @@ func (t *taking) begin(before QueueRequest) {
 }
 
 // ready reports whether a call that is next may be given as its person is, and lets it sleep where
-// not: who opted out while it was created is known here at last.
+// not: an opt-out while the call was created is known here at last.
 func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	var person apitype.Person
 	if err := decode("person", row.PersonDoc, &person); err != nil {
@@ -234,7 +234,7 @@ type queueRest struct {
 	NextDueAt *apitype.Time `json:"nextDueAt"`
 }
 
-// waiting is how many calls wait, up to the most that is counted. When so many wait whoever asks,
+// waiting is how many calls wait, up to the most that is counted. When so many wait for any user,
 // that is remembered for a moment: counted anew for each take, they cost more than the take
 // itself. Fewer are never remembered, since other processes change them.
 func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
@@ -376,7 +376,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	return err
 }
 
-// LeaveNote leaves a note for whoever makes a call next, while it waits: behind those before. One that is
+// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
 // repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
 // POST /fundesk/v1/queue/calls/{callUuid}/notes
 func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {

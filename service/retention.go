@@ -58,7 +58,7 @@ type Retired struct {
 	Persons      int          `json:"persons"`
 }
 
-// retentionBatch is how many records are looked at in one transaction, so that nobody waits long for it.
+// retentionBatch is how many records are looked at in one transaction, so that no request waits long for it.
 const retentionBatch = 100
 
 // RetainQuery chooses records that may be old enough: those after a position, up to a limit.
@@ -102,7 +102,7 @@ type lastRun struct {
 // RetentionFacts returns what a run of the retention is judged by.
 type RetentionFacts struct {
 	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
-	Persons int           // Who are not erased.
+	Persons int           // Not erased.
 }
 
 // RunRetention applies the retention periods of the organizations, and cleans the files. later is

@@ -27,14 +27,13 @@ type Options struct {
 	Store   Store
 	Now     func() time.Time    // Nil: the system's clock.
 	NewUUID func() apitype.UUID // Nil: random version 4.
-	// Count is told of what happens in the queue; nil: nobody is.
+	// Count is told of what happens in the queue; it may be nil.
 	Count func(event QueueEvent, n int)
-	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody
-	// does.
+	// RecordErasure notes each erasure outside the store before it is done; it may be nil.
 	RecordErasure func(ErasedPerson) error
-	// AuditReads notes in the audit who is shown persons, one by one and in lists.
+	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
-	// TokenEnds is told once a day of each token in use that ends within 14 days; nil: nobody is.
+	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
 	TokenEnds func(account Account, at time.Time)
 }
 
@@ -81,7 +80,7 @@ type Answer struct {
 	Settled *apitype.Time
 }
 
-// Caller is who asks for an operation.
+// Caller is the account that asks for an operation.
 type Caller struct {
 	Account
 	// BaseURL is where the caller reaches the service, without a slash at the end;

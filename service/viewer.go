@@ -75,7 +75,7 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 }
 
 // committedCall is a call as it was committed, whatever came after: what the change saw, or, where
-// gathering that takes longer than the change, what is gathered now: nobody else's change waits for
+// gathering that takes longer than the change, what is gathered now: no other change waits for
 // it. The person may be shown with it. Where there is no room for it, only what the change leads to is
 // answered. Spec gap: S32.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
@@ -268,7 +268,7 @@ func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayRea
 	return transactions, err
 }
 
-// coverTransactions takes from transactions who paid: of a person that the caller may not see
+// coverTransactions removes the payers from transactions of a person that the caller may not see
 // or read. Spec gaps: A3, S30.
 func coverTransactions(rows []TransactionRow) error {
 	for i := range rows {

@@ -90,7 +90,7 @@ const nothingSaved = "; nothing was saved"
 const bulkGarbage = 400
 
 // fill runs what writes much, and lets the database look at its data afterwards: what is
-// saved then is saved, whoever interrupts.
+// saved then stays saved, also when the command is interrupted.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(bulkGarbage))
 	store, s, err := p.open(ctx)

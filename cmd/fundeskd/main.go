@@ -121,7 +121,7 @@ func run(ctx context.Context, args []string, p program) int {
 	return exitFailure
 }
 
-// told is an error in one line. Who operates the service is told too why the store refused.
+// told is an error in one line. It tells the operator also why the store refused.
 func told(err error) string {
 	text := err.Error()
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {

@@ -135,7 +135,7 @@ func (s *server) listen(ctx context.Context) error {
 	if s.certificate != nil {
 		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
 	}
-	if s.certificate != nil || !isTerminal(s.program.In) { // Whoever closes a terminal means to end what runs there.
+	if s.certificate != nil || !isTerminal(s.program.In) { // Closing a terminal ends what runs there.
 		signal.Notify(s.reload, syscall.SIGHUP) // To the end: one that comes while it stops must not end it.
 	}
 	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())

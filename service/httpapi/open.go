@@ -51,7 +51,7 @@ func (a *api) openAPI(w http.ResponseWriter, _ *http.Request) {
 // downloaded, so that none can act as a page of the service.
 var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true}
 
-// signature sends a signature file to whoever holds a link to it. Spec gap: G10.
+// signature sends a signature file to the holder of a link to it. Spec gap: G10.
 func (a *api) signature(w http.ResponseWriter, r *http.Request) {
 	id, err := apitype.ParseUUID(r.PathValue("uuid"))
 	if err != nil {

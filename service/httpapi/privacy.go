@@ -19,7 +19,7 @@ func (a *api) privacyRoutes() []route {
 	}
 }
 
-// extensionsFor are what there is for an account: who may erase nobody is told of nothing that erases.
+// extensionsFor returns what there is for an account: erasure is announced only to accounts that may erase.
 func extensionsFor(c service.Account) []string {
 	if c.May(service.PersonsErase) {
 		return append(slices.Clip(extensionNames), apitype.ExtensionErase)

@@ -49,7 +49,7 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 	return answer, err
 }
 
-// worked answers what whoever works with the queue asks for: both permissions come before the
+// worked answers requests that work with the queue: both permissions come before the
 // values of the request. Spec gap: R3.
 func worked(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {

@@ -63,7 +63,7 @@ func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
 
-// AccountOfToken is the account that every request reads: who may serve the schema is asked along.
+// AccountOfToken reads the account of a request, and along with it which programs may serve the schema.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
 	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), ended_at, `+accountFields()+`

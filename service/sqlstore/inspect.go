@@ -45,12 +45,12 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 }
 
 // logHeader is the size of a log that holds no change yet. Where its writer was killed SQLite would
-// wait for whoever writes the rest, ten seconds and in vain.
+// wait for another writer, ten seconds and in vain.
 const logHeader = 32
 
-// inspectSettings are those of a connection that changes nothing. Who reads a log needs its
-// index, the file beside it, which is only read too. Without a log, or a change in it, nobody has
-// the file open, and it is read as one that nobody changes: SQLite would make both files otherwise.
+// inspectSettings are those of a connection that changes nothing. Reading a log needs its
+// index, the file beside it, which is only read too. Without a log, or a change in it, no program has
+// the file open, and it is read as one that never changes: SQLite would make both files otherwise.
 func inspectSettings(path string) (string, error) {
 	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
 	log, err := os.Stat(path + "-wal")

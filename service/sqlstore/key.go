@@ -19,8 +19,8 @@ import (
 	"fundesk/service"
 )
 
-// keyPath is where the signing key of an SQLite file lies: beside it, so that who can
-// read the records can sign for them, and nobody else. Spec gap: A1.
+// keyPath is where the signing key of an SQLite file lies: beside it, so that only a user who can
+// read the records can sign for them. Spec gap: A1.
 func keyPath(database string) string { return database + ".key" }
 
 // SigningSeed reads the signing key, and makes it when there is none and nothing hangs on it. Processes

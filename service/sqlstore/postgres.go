@@ -105,7 +105,7 @@ const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
 
-// keepsSessions refuses a pooler that gives a session of the server to whoever asks next: two
+// keepsSessions refuses a pooler that gives a session of the server to the next client: two
 // connections of ours then reach the same one, or find there what the other one prepared.
 func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) error {
 	p := e.pool
@@ -134,7 +134,7 @@ func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) err
 		return errNoSessions
 	}
 	if e.full(err) {
-		return nil // There is room for one connection, whoever keeps it.
+		return nil // There is room for one connection only.
 	}
 	return e.refusal(err)
 }
@@ -358,7 +358,7 @@ func (e *postgresEngine) commit(c *conn) error {
 	end := func() error {
 		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))
 		switch {
-		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
+		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing does not wait.
 			e.waits.Store(false)
 			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":

@@ -14,10 +14,10 @@ import (
 // Kept is everything that is kept of a person.
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
-// LockPersonData is Kept for a change: nobody else changes any of it before the transaction ends, nor
+// LockPersonData is Kept for a change: no other transaction changes any of it before this one ends, nor
 // adds to it.
 func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
-	// Who adds something holds the person, so that it is there when the person can be had.
+	// A change that adds something locks the person, so that it is there when the person can be locked.
 	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
 		return service.Kept{}, err
 	}
@@ -137,7 +137,7 @@ func (r *reader) Erasing() (persons []apitype.UUID, err error) {
 // isErasing is the condition of the settings that name them, in the order of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
-// keptMarks reads who has marked what of a person.
+// keptMarks reads the marks of accounts on records of a person.
 func (r *reader) keptMarks(k *service.Kept) error {
 	ids := []apitype.UUID{k.Person.UUID}
 	for _, c := range k.Calls {
@@ -232,7 +232,7 @@ func (t *tx) RewriteTransaction(x service.TransactionRow) error {
 	return t.change(`UPDATE transactions SET doc = $2 WHERE uuid = $1`, identifier(x.UUID), x.Doc)
 }
 
-// PersonToRefer is a person that a new record is about: nobody erases them before the transaction
+// PersonToRefer is a person that a new record is about: no erasure comes before the transaction
 // ends, or the transaction is run again.
 func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))

@@ -109,9 +109,9 @@ func factsDest(q *service.QueueRow) []any {
 	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// QueueOfPerson is what waits of a person, locked: two who decide about a call at one time would
+// QueueOfPerson is what waits of a person, locked: two changes of a call at one time would
 // not see what the other one knows. A transaction that sees what others commit reads when it has
-// the lock, since what decides lies in other tables; it leaves out what others hold, who decide
+// the lock, since what decides lies in other tables; it leaves out what others have locked, which decide
 // after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
@@ -121,7 +121,7 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 }
 
 // QueueOfAttempts is what waits of an organization's service-managed calls with so many attempts
-// at least, locked and read like QueueOfPerson; whoever holds one of them is waited for.
+// at least, locked and read like QueueOfPerson; it waits for locks on them.
 func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
 	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(`UPDATE`),
 		identifier(organization), least)
@@ -137,7 +137,7 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
 }
 
-// mostMarked is how many calls are woken at one time, so that nobody waits long for it: where more
+// mostMarked is how many calls are marked at one time, so that no take waits long for it: where more
 // have slept until the same moment, the next take wakes more.
 const mostMarked = 5000
 

@@ -182,7 +182,7 @@ func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, er
 	return positions, err
 }
 
-// QueuePositions are the calls that wait, in the order in which they are taken. Who only reads
+// QueuePositions are the calls that wait, in the order in which they are taken. A read
 // cannot wake those whose time has come: they are looked at too.
 func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
 	p, err := r.newQueueParts(query)
@@ -208,7 +208,7 @@ func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Q
 }
 
 // NextInQueue is the first calls that wait, in the order in which they are taken, as many as the
-// query's limit: nobody else takes them before the transaction ends. Those that others hold are
+// query's limit: no other take gets them before the transaction ends. Those that others have locked are
 // passed over. What was not deferred is mostly all that there is: the parts are read one by one.
 func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
 	p, err := t.newQueueParts(query)

@@ -8,8 +8,7 @@ import (
 	"fundesk/service"
 )
 
-// What engines do about many who take from the queue. SQLite has one writer: nobody else is
-// at it.
+// What engines do about many takes at a time. SQLite has one writer: takes follow each other.
 
 func (e *sqliteEngine) ClockAhead(context.Context) (time.Duration, error) { return 0, nil }
 
@@ -37,7 +36,7 @@ func (m *settledMark) age() (age time.Duration, isNew, ok bool) {
 // settledPatience is how long a list waits for the writer to look.
 const settledPatience = 50 * time.Millisecond
 
-// Settled asks the writer when it did not begin lately: whoever has the turn to write sees everything
+// Settled asks the writer when it did not begin lately: the one with the turn to write sees everything
 // that was begun before. One that waits for another process, or writes much, is not waited for.
 func (e *sqliteEngine) Settled(ctx context.Context) (time.Duration, bool) {
 	if age, isNew, ok := e.settled.age(); isNew || !e.settled.looking.CompareAndSwap(false, true) {

@@ -43,7 +43,7 @@ type sqliteEngine struct {
 	once    sync.Once
 }
 
-// openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
+// openSQLite opens a file. Its records are personal data: only its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
 	file, err := makeFile(path, o.Existing)
 	if err != nil {
@@ -64,7 +64,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	if o.Bulk {
 		e.cache = bulkCache
 	}
-	// Looked for when the file is open, and locked: who restores looks for locks then.
+	// Looked for when the file is open, and locked: a restore looks for locks then.
 	if err := cmp.Or(unrestored(path), e.migrate(ctx, o), unrestored(path)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -153,7 +153,7 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 }
 
 // openPools lets so many connections read lists, and as many single records. Those of lists map the
-// file; where somebody else has written, SQLite drops a mapping, and each page of a new one
+// file; where another connection has written, SQLite drops a mapping, and each page of a new one
 // has to be faulted in: for the few pages of a record that costs more than to read them.
 func (e *sqliteEngine) openPools(size int) {
 	e.readers = newPool(size, e.connect)

@@ -40,7 +40,7 @@ type Options struct {
 	AnswerTimeout time.Duration
 	// Now is the clock of this process, which is compared with a PostgreSQL server's; nil: the system's.
 	Now func() time.Time
-	// Observe is told how long each transaction took, waiting included; nil: nobody is.
+	// Observe is told how long each transaction took, waiting included; it may be nil.
 	Observe func(change bool, took time.Duration)
 
 	next []string // More migrations, as later programs will have them: of tests.
