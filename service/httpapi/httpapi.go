@@ -101,10 +101,8 @@ func New(o Options) http.Handler {
 
 // routes mounts every operation.
 func (a *api) routes() {
-	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes(), a.queueRoutes(), a.privacyRoutes()} {
-		for _, r := range group {
-			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
-		}
+	for _, r := range a.operations() {
+		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 	}
 	a.openRoutes()
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
