@@ -68,8 +68,8 @@ var (
 	insertLeases = sync.OnceValue(func() string {
 		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
-			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
-				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])
+			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[],
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
