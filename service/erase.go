@@ -238,10 +238,10 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 	if err := tx.ErasePerson(id, now); err != nil {
 		return err
 	}
-	if err := inBatches(kept.Pledges, idOfPledge, bytesOfPledge, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
+	if err := inBatches(kept.Pledges, 0, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
 		return err
 	}
-	if err := inBatches(kept.Transactions, idOfTransaction, bytesOfTransaction, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
+	if err := inBatches(kept.Transactions, 0, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
 		return err
 	}
 	size := 0
@@ -251,7 +251,7 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 	if size > keptBatch || len(kept.Calls) > mostErased {
 		return tx.SetSetting(ErasingSetting+id.String(), "")
 	}
-	return eraseCalls(tx, mapped(kept.Calls, idOfCall), now)
+	return eraseCalls(tx, mapped(kept.Calls, func(c CallRow) apitype.UUID { return c.UUID }), now)
 }
 
 // mostErased is how many calls are blanked in one transaction, so that others do not wait long for it.

@@ -33,7 +33,7 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	shared := func(change func(Tx) error) error {
 		return described("erase the calls of the person", s.store.Write(ctx, WriteShared, change))
 	}
-	err = inBatches(kept.Calls, idOfCall, func(c CallRow) int { return max(c.Bytes, keptBatch/mostErased) }, func(ids []apitype.UUID) error {
+	err = inBatches(kept.Calls, keptBatch/mostErased, func(ids []apitype.UUID) error {
 		begun := s.clock()
 		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.timeOf(tx)) })
 		return errors.Join(err, Pause(ctx, s.clock().Sub(begun))) // Others have the writer for as long.

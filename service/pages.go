@@ -99,11 +99,6 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 	return w, invalid(v)
 }
 
-// crossed reports whether the end of the range does not lie after its start.
-func (w window) crossed() bool {
-	return w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0
-}
-
 // listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.
 type listed interface {
 	Size() int
@@ -221,7 +216,7 @@ func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 
 // read is the page in a window. Spec gap: L3.
 func (l list[T]) read(w window) (page pageOf[T], err error) {
-	if w.crossed() {
+	if w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0 { // The end does not lie after the start.
 		return page, nil
 	}
 	more, beyond := false, false

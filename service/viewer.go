@@ -115,7 +115,7 @@ func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, e
 func (v viewer) call(row *WholeCall) (Answer, error) {
 	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
-	if pledge != nil && (!mayRead || !v.maySeePledge(pledge.PledgeRow)) {
+	if scope := v.caller.Scope; pledge != nil && (!mayRead || !scope.Contains(pledge.Owner) && !scope.Contains(pledge.Recruiting)) {
 		pledge = nil
 	}
 	if pledge != nil && !v.mayReadPerson(row.Owner) {
@@ -291,8 +291,4 @@ func (v viewer) mayReadPerson(owner apitype.UUID) bool {
 // shown reports whether an answer shows a caller the person of a record.
 func (c Caller) shown(p *PersonRow) bool {
 	return p != nil && len(p.Doc) > 0 && c.May(PersonsRead) && c.Scope.Contains(p.Owner)
-}
-
-func (v viewer) maySeePledge(p PledgeRow) bool {
-	return v.caller.Scope.Contains(p.Owner) || v.caller.Scope.Contains(p.Recruiting)
 }

@@ -93,8 +93,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.store = store
 	s.rules.Store(served)
 	s.metrics.pool(store)
-	s.metrics.oldest(served)
-	s.metrics.clock(served)
+	s.metrics.of(served)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
 		Version: release.Version, Observe: s.metrics.observe,

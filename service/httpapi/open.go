@@ -11,18 +11,13 @@ import (
 
 // openRoutes mounts what lies outside the interface and needs no account.
 func (a *api) openRoutes() {
-	a.mux.HandleFunc("GET /healthz", a.healthy)
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
 	a.mux.HandleFunc("GET /readyz", a.ready)
-	a.mux.HandleFunc("GET /openapi.json", a.openAPI)
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
 	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 }
 
 var textType = []string{"text/plain; charset=utf-8"}
-
-// healthy tells that the process answers.
-func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, textType, []byte("ok\n"))
-}
 
 // ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) {
@@ -40,11 +35,6 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, http.StatusOK, textType, []byte("ok\n"))
-}
-
-// openAPI is the description of the interface.
-func (a *api) openAPI(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, jsonType, OpenAPI)
 }
 
 // signatureTypes are the forms of files that a browser may show; others are only
