@@ -71,9 +71,7 @@ func TestCheckOnlyReads(t *testing.T) {
 	}
 	check("closed", file, ".key")
 	copied := filepath.Join(e.folder, "copy.db")
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	check("backup", copied, ".key")
 	var organization struct{ UUID string }
 	running := e.child()
@@ -140,9 +138,7 @@ func TestNotOurDatabase(t *testing.T) {
 	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
 	execute(t, versioned, `CREATE TABLE settings (name TEXT); PRAGMA user_version = 2`)
 	for _, file := range []string{keyless} {
-		if code, _, errs := e.run("", "migrate", "--database", "sqlite:"+file); code != exitDone {
-			t.Fatal(errs)
-		}
+		e.done("", "migrate", "--database", "sqlite:"+file)
 	}
 	servicetest.Check(t, os.Remove(keyless+".key"))
 	tests := []struct {
@@ -170,9 +166,7 @@ func TestNotOurDatabase(t *testing.T) {
 			if strings.Contains(errs, ".key is missing") && test.file != keyless {
 				t.Errorf("got %s, want only what is to be done first", errs)
 			}
-			if diff := cmp.Diff(before, fileBytes(t, test.file)); diff != "" {
-				t.Errorf("the file or what lies beside it changed: %s", diff)
-			}
+			servicetest.Same(t, "the file or what lies beside it changed", before, fileBytes(t, test.file))
 		})
 	}
 }

@@ -20,9 +20,7 @@ func TestDumpCommand(t *testing.T) {
 	server, stop, err := servicetest.StartPostgres(t.Context())
 	servicetest.Check(t, err)
 	defer func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, stop())
 	}()
 	e := newFileEnvironment(t)
 	var counts map[string]int64

@@ -67,9 +67,7 @@ func TestSecondServeIsSaid(t *testing.T) {
 		t.Errorf("got %d and %s, want it to serve and to say so", status, second.log)
 	}
 	second.stop()
-	if err := first.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, first.command.Process.Signal(syscall.SIGTERM))
 	if err := first.command.Wait(); err != nil && context.Cause(t.Context()) == nil {
 		t.Error(err)
 	}

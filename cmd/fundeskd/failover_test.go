@@ -191,9 +191,7 @@ func (r *failoverRun) create(id string) int {
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		r.t.Error(err)
 	}
-	if err := response.Body.Close(); err != nil {
-		r.t.Error(err)
-	}
+	servicetest.Report(r.t, response.Body.Close())
 	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
 		r.t.Error("a refusal does not say when to come back")
 	}

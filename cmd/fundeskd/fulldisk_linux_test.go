@@ -72,12 +72,8 @@ func (w *writing) verify() {
 // ended stops a child, which must end cleanly, and checks its database.
 func (e environment) ended(c child) {
 	e.t.Helper()
-	if err := c.command.Process.Signal(os.Interrupt); err != nil {
-		e.t.Error(err)
-	}
-	if err := c.command.Wait(); err != nil {
-		e.t.Error(err)
-	}
+	servicetest.Report(e.t, c.command.Process.Signal(os.Interrupt))
+	servicetest.Report(e.t, c.command.Wait())
 	if code, out, errs := e.run("", "check"); code != exitDone {
 		e.t.Errorf("check: %s%s", out, errs)
 	}
@@ -168,9 +164,7 @@ func TestFailingDisk(t *testing.T) {
 			fail(test.fault)
 			status, answer := w.create()
 			w.refusal(status, answer, test.want)
-			if err := running.command.Process.Kill(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, running.command.Process.Kill())
 			_ = running.command.Wait() // Killed.
 			// A change that failed at its flush may be whole after a restart: its outcome
 			// was not claimed.

@@ -68,9 +68,7 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
 			h.call, h.person, h.pledge, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)), h.note, h.note, metadata)
 	}
-	if code, _, errs := h.run(lines.String(), "load", "-"); code != exitDone {
-		t.Fatal(errs)
-	}
+	h.done(lines.String(), "load", "-")
 	h.running = h.child()
 	return h
 }

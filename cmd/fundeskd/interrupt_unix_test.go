@@ -82,9 +82,7 @@ func TestLogReaderGone(t *testing.T) {
 			t.Errorf("got %d %s", status, body)
 		}
 	}
-	if err := errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()))
 }
 
 // interruptedInput is lines of which the last never comes: the program is interrupted when

@@ -85,12 +85,8 @@ func TestKill(t *testing.T) {
 				t.Errorf("round %d: got %d for a person that was acknowledged: %v", round, status, acknowledged[id])
 			}
 		}
-		if err := running.command.Process.Signal(os.Interrupt); err != nil {
-			t.Error(err)
-		}
-		if err := running.command.Wait(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, running.command.Process.Signal(os.Interrupt))
+		servicetest.Report(t, running.command.Wait())
 	}
 	if code, out, errs := e.run("", "check"); code != exitDone {
 		t.Errorf("check: %s%s", out, errs)

@@ -82,6 +82,14 @@ func (e environment) run(in string, args ...string) (code int, out, errs string)
 	return code, o.String(), r.String()
 }
 
+// done runs a command, which must do what it is told.
+func (e environment) done(in string, args ...string) {
+	e.t.Helper()
+	if code, _, errs := e.run(in, args...); code != exitDone {
+		e.t.Fatal(errs)
+	}
+}
+
 // must runs a command with -o json and decodes what it prints.
 func (e environment) must(value any, in string, args ...string) {
 	e.t.Helper()

@@ -22,9 +22,7 @@ func TestMemoryOfTheCollector(t *testing.T) {
 				t.Errorf("GOMEMLIMIT=%s: the metrics lack%s", limit, line)
 			}
 		}
-		if err := running.command.Process.Kill(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, running.command.Process.Kill())
 		_ = running.command.Wait()
 	}
 }

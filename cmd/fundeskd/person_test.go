@@ -83,9 +83,7 @@ func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
 		server, stop, err := servicetest.StartPostgres(t.Context())
 		servicetest.Check(t, err)
 		t.Cleanup(func() {
-			if err := stop(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, stop())
 		})
 		e := newFileEnvironment(t)
 		e.database = server
@@ -338,14 +336,10 @@ func TestErasuresReplay(t *testing.T) {
 	c := newCharity(t, e)
 	d := c.donor(secret)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	later := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	for _, person := range []string{d.person, later} {
-		if code, _, errs := e.run("", "person", "erase", person, "--reason", "r", "--yes"); code != exitDone {
-			t.Fatal(errs)
-		}
+		e.done("", "person", "erase", person, "--reason", "r", "--yes")
 	}
 	log := filepath.Join(e.folder, "fundeskd.db.erasures")
 	noted, err := os.ReadFile(log)

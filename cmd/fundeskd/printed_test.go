@@ -36,9 +36,7 @@ func TestPrinted(t *testing.T) {
 	}
 	counted := func(saved service.Saved) string {
 		var out bytes.Buffer
-		if err := (&program{Out: &out}).printSaved(saved); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, (&program{Out: &out}).printSaved(saved))
 		return out.String()
 	}
 	cells := func(line service.ExportAudit) string {
@@ -58,22 +56,16 @@ func TestPrinted(t *testing.T) {
 	}
 	printed := func(value any) string {
 		var out bytes.Buffer
-		if err := (&program{Out: &out, output: "json"}).print(value, nil); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, (&program{Out: &out, output: "json"}).print(value, nil))
 		return out.String()
 	}
 	streamed := func(output string, records ...string) string {
 		var out bytes.Buffer
 		lines := (&program{Out: &out, output: output}).lines()
 		for _, record := range records {
-			if err := lines.add(record, func() []string { return []string{record, "2"} }); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, lines.add(record, func() []string { return []string{record, "2"} }))
 		}
-		if err := lines.end(nil); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, lines.end(nil))
 		return out.String()
 	}
 	const noMonths = "must be months such as 24mo, years such as 2y, or never"
@@ -111,9 +103,7 @@ func TestPrinted(t *testing.T) {
 		{"cells", streamed("", "a\tb", "c"), "a b  2\nc  2\n"},
 		{"no cells of control", strings.Join(cleaned([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b| [1m|ok"},
 	} {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, test.got)
 	}
 }
 

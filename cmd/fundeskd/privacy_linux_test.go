@@ -63,9 +63,7 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 				places["/proc/PID/"+name] = string(data)
 			}
 			servicetest.Check(t, command.Process.Signal(os.Interrupt))
-			if err := command.Wait(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, command.Wait())
 			places["the log"] = log.String()
 			readAll(t, temporary, places)
 			said := map[string]string{"token": account.Token, "token's signature": account.Token[strings.LastIndex(account.Token, ".")+1:]}

@@ -30,9 +30,7 @@ func TestRestore(t *testing.T) {
 		return w.acknowledged[len(w.acknowledged)-1]
 	}
 	before := create()
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	after := create()
 
 	refused := func(what string, args ...string) {
@@ -100,9 +98,7 @@ func TestInterruptedRestore(t *testing.T) {
 	var account struct{ Token string }
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
 	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	steps := []struct {
 		name string
 		gone []string

@@ -62,9 +62,7 @@ func TestInterruptedCommands(t *testing.T) {
 	base := newFileEnvironment(t)
 	base.must(&struct{}{}, "", "account", "add", "a", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := base.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	base.done("", "backup", backup)
 	for command, args := range map[string]func(e environment, made string) []string{
 		"backup":     func(_ environment, made string) []string { return []string{"backup", made} },
 		"restore":    func(environment, string) []string { return []string{"restore", backup} },

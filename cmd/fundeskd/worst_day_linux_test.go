@@ -69,9 +69,7 @@ func TestFileReplaced(t *testing.T) {
 	e := newFileEnvironment(t)
 	w := newWriting(e)
 	file, copied, away := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db"), filepath.Join(e.folder, "away.db")
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	s := e.serve()
 	w.url = s.url
 	if status, answer := w.create(); status != http.StatusCreated {
@@ -136,9 +134,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	w.url = running.url
 	w.create()
 	kept := w.acknowledged
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	for range 30 {
 		w.create()
 	}

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -94,9 +93,7 @@ func attackObjects(t *testing.T, w *world) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, w.state(w.b.token)); diff != "" {
-		t.Errorf("the other organization's records changed: %s", diff)
-	}
+	servicetest.Same(t, "the other organization's records changed", before, w.state(w.b.token))
 }
 
 // attackAuthentication sends what is no token of this service, to every operation.
@@ -229,9 +226,7 @@ func attackProperties(t *testing.T, w *world) {
 	if tried < 300 {
 		t.Errorf("got %d fields tried, want all of them", tried)
 	}
-	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
-		t.Errorf("something changed: %s", diff)
-	}
+	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
 // attackResources asks for more than anybody needs.
@@ -328,9 +323,7 @@ func attackFunctions(t *testing.T, w *world) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
-		t.Errorf("something changed: %s", diff)
-	}
+	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
 // attackFlows repeats what may be done once, and hurries what has a maximum.
@@ -399,9 +392,7 @@ func attackByAddresses(t *testing.T, w *world) {
 	}
 	request.Header.Set("Authorization", "Bearer "+w.all)
 	w.Send(request)
-	if err := listener.Close(); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, listener.Close())
 	if <-called {
 		t.Error("the service opened a connection to an address that it was sent")
 	}
@@ -501,9 +492,7 @@ func attackInventory(t *testing.T, _ *world) {
 		slices.Sort(names)
 		return names
 	}
-	if diff := cmp.Diff(plain(described), plain(httpapi.Routes())); diff != "" {
-		t.Errorf("what is described and what is served differ: %s", diff)
-	}
+	servicetest.Same(t, "what is described and what is served differ", plain(described), plain(httpapi.Routes()))
 }
 
 // attackByOtherSystems sends what an external system might put into the texts that the

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
@@ -101,9 +99,7 @@ func TestAudit(t *testing.T) {
 		"call.complete by 5d0c1f7e: status,lastUpdatedAt,completedAt,result.resultCode,result.completedAt,result.notes",
 		"call.mark-processed",
 	}
-	if diff := cmp.Diff(want, brief(lines)); diff != "" {
-		t.Errorf("lines of the person: %s", diff)
-	}
+	servicetest.Same(t, "lines of the person", want, brief(lines))
 	for _, l := range lines {
 		if l.Account == nil || *l.Account != w.account.UUID || l.RequestID == "" || l.Record == nil || l.At.Before(since.Time) {
 			t.Errorf("got %+v, want account, request, record and time", l)
@@ -147,9 +143,7 @@ func TestAuditOfOperators(t *testing.T) {
 		"organization.set: maxCallAttempts", "load (1)",
 	}
 	lines := w.lines(t, service.AuditFilter{Since: &since})
-	if diff := cmp.Diff(want, brief(lines)); diff != "" {
-		t.Errorf("lines of commands: %s", diff)
-	}
+	servicetest.Same(t, "lines of commands", want, brief(lines))
 	for _, l := range lines {
 		if l.Account != nil || l.RequestID != "" {
 			t.Errorf("got %+v, want nobody's", l)
@@ -191,9 +185,7 @@ func TestAuditReads(t *testing.T) {
 		}
 	}
 	want := []string{"person.get", "call.get", "pledge.get", "person.list: iban (0)", "person.list: first (1)", "call.list: include (2)", "queue.list (2)"}
-	if diff := cmp.Diff(want, brief(got)); diff != "" {
-		t.Errorf("lines of reads: %s", diff)
-	}
+	servicetest.Same(t, "lines of reads", want, brief(got))
 	for i, l := range got[:3] {
 		if l.Person == nil || *l.Person != w.a.person {
 			t.Errorf("line %d: got %v, want the person who was shown", i, l.Person)
@@ -321,9 +313,7 @@ func TestAuditOfShownRecords(t *testing.T) {
 	got := brief(w.lines(t, service.AuditFilter{Since: &since}))
 	slices.Sort(got)
 	want := []string{"call.get", "call.list: include (2)", "person.get", "pledge.get", "pledge.list: include (2)"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines: %s", diff)
-	}
+	servicetest.Same(t, "lines", want, got)
 }
 
 // TestForeignPledgeTellsNothing refuses a wrong person in the same words, whoever the pledge is of.

@@ -258,9 +258,7 @@ func TestEmbedded(t *testing.T) {
 		{"person list", names(node("/api/v1/persons")), person},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, test.got)
 	}
 	for query, want := range map[string]int{"withPaymentQr=true": 2, "withPaymentQr=false": 0} {
 		if got := page(t, w.Do(w.all, "GET", "/api/v1/pledges?"+query, "")); len(got.Edges) != want {

@@ -28,9 +28,7 @@ func TestEnginesAnswerAlike(t *testing.T) {
 	server, stop, err := servicetest.StartPostgres(t.Context())
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, stop())
 	})
 	file := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	sameKey(t, file, server)
@@ -68,9 +66,7 @@ func sameKey(t *testing.T, from, to string) {
 		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
 		servicetest.Check(t, err)
 		defer func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, store.Close())
 		}()
 		stores[i] = store
 	}

@@ -259,9 +259,7 @@ func TestHead(t *testing.T) {
 	for name, transport := range map[string]http.RoundTripper{"server": http.DefaultTransport, "process": w.Transport()} {
 		response, err := transport.RoundTrip(request)
 		servicetest.Check(t, err)
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, response.Body.Close())
 		if response.StatusCode != 200 || response.ContentLength <= 0 {
 			t.Errorf("%s: got %d with %d bytes", name, response.StatusCode, response.ContentLength)
 		}

@@ -88,9 +88,7 @@ func largeServer(b *testing.B, calls int) string {
 			b.Skip(err)
 		}
 		b.Cleanup(func() {
-			if err := stop(); err != nil {
-				b.Error(err)
-			}
+			servicetest.Report(b, stop())
 		})
 		fillLarge(b, server, calls)
 		return server

@@ -30,9 +30,7 @@ func newPaced(t *testing.T, database string) *paced {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database})
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	s, err := service.New(t.Context(), service.Options{Store: store})
 	servicetest.Check(t, err)

@@ -111,9 +111,7 @@ func TestRetention(t *testing.T) {
 	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil || *lines[0].Records != 1 || lines[1].Person == nil {
 		t.Errorf("got %v, want a line for the calls and one for each person", brief(lines))
 	}
-	if diff := cmp.Diff(service.Retired{Run: 2, Organization: o}, run(false)); diff != "" {
-		t.Errorf("again: %s", diff)
-	}
+	servicetest.Same(t, "again", service.Retired{Run: 2, Organization: o}, run(false))
 }
 
 // TestEraseOverHTTP exports and erases by an account that may, which others are not told of.

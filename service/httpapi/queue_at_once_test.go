@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -114,9 +112,7 @@ func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int)
 // held is the calls that were given, each to one request.
 func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 	t.Helper()
-	if err := errors.Join(c.errs...); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(c.errs...))
 	held := map[apitype.UUID]bool{}
 	for _, calls := range c.calls {
 		slices.SortFunc(calls, apitype.UUID.Compare)
@@ -206,18 +202,12 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
-			if err := errors.Join(agents.errs...); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, errors.Join(agents.errs...))
 			return agents.calls[request]
 		}
-		if diff := cmp.Diff([]apitype.UUID{free}, take(time.Hour)); diff != "" {
-			t.Errorf("held for an hour: %s", diff)
-		}
+		servicetest.Same(t, "held for an hour", []apitype.UUID{free}, take(time.Hour))
 		f.Clock.Advance(2 * time.Hour) // All that were held are free again.
-		if diff := cmp.Diff([]apitype.UUID{held}, take(-time.Second)); diff != "" {
-			t.Errorf("held until a second ago: %s", diff)
-		}
+		servicetest.Same(t, "held until a second ago", []apitype.UUID{held}, take(-time.Second))
 	})
 }
 
@@ -287,7 +277,5 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	if err := errors.Join(append(first.errs, second.errs...)...); err != nil || inserts < 2 {
 		t.Fatalf("%v, leases were saved %d times", err, inserts)
 	}
-	if diff := cmp.Diff(first.calls[request], second.calls[request]); diff != "" {
-		t.Errorf("the repeated request was given other calls: %s", diff)
-	}
+	servicetest.Same(t, "the repeated request was given other calls", first.calls[request], second.calls[request])
 }

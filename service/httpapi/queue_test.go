@@ -148,21 +148,15 @@ func testQueueOrder(t *testing.T, f *floor) {
 	}
 	f.Clock.Advance(25 * time.Minute)
 	query := "&userUuid=" + me.String()
-	if diff := cmp.Diff([]apitype.UUID{calls[5], calls[4], calls[0], calls[1], calls[2]}, f.order(query)); diff != "" {
-		t.Errorf("the order: %s", diff)
-	}
+	servicetest.Same(t, "the order", []apitype.UUID{calls[5], calls[4], calls[0], calls[1], calls[2]}, f.order(query))
 	if got := f.state("?userUuid=" + me.String()); got.Waiting != 5 || got.Due != 2 {
 		t.Errorf("got %+v, want 5 that wait and 2 due", got)
 	}
 	f.Clock.Advance(21 * time.Minute) // 46 minutes: what was kept for the other is overdue by 31.
 	want := []apitype.UUID{calls[5], calls[4], calls[3], calls[0], calls[1], calls[2]}
-	if diff := cmp.Diff(want, f.order(query)); diff != "" {
-		t.Errorf("the order later: %s", diff)
-	}
+	servicetest.Same(t, "the order later", want, f.order(query))
 	taken := f.take(me, `,"count":10`)
-	if diff := cmp.Diff(want, callsOf(taken)); diff != "" {
-		t.Errorf("taken: %s", diff)
-	}
+	servicetest.Same(t, "taken", want, callsOf(taken))
 	if taken.Leases[0].DueAt == nil || taken.Leases[3].DueAt != nil || taken.Waiting != 0 {
 		t.Errorf("got %v, %v and %d waiting", taken.Leases[0].DueAt, taken.Leases[3].DueAt, taken.Waiting)
 	}
@@ -180,9 +174,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	me := f.users[0]
 	wants := func(what string, want ...apitype.UUID) {
 		t.Helper()
-		if diff := cmp.Diff(want, f.order("")); diff != "" {
-			t.Errorf("%s: %s", what, diff)
-		}
+		servicetest.Same(t, what, want, f.order(""))
 		if got := f.state("").Waiting; got != len(want) {
 			t.Errorf("%s: got %d waiting, want %d", what, got, len(want))
 		}
@@ -212,9 +204,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":true}}`)
 	wants("opted in", first, second)
 	lease := f.take(me, `,"count":2`)
-	if diff := cmp.Diff([]apitype.UUID{first}, callsOf(lease)); diff != "" {
-		t.Errorf("two calls of one person: %s", diff)
-	}
+	servicetest.Same(t, "two calls of one person", []apitype.UUID{first}, callsOf(lease))
 	wants("leased")
 	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", `{}`)
 	if got := f.state(""); got.Leased != 1 {
@@ -321,22 +311,14 @@ func testReturned(t *testing.T, f *floor) {
 	}
 	lease := f.take(me, "").Leases[0]
 	f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
-	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String())); diff != "" {
-		t.Errorf("to the same user: %s", diff)
-	}
-	if diff := cmp.Diff(calls, f.order("&userUuid="+other.String())); diff != "" {
-		t.Errorf("to another: %s", diff)
-	}
-	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`))); diff != "" {
-		t.Errorf("taken: %s", diff)
-	}
+	servicetest.Same(t, "to the same user", []apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String()))
+	servicetest.Same(t, "to another", calls, f.order("&userUuid="+other.String()))
+	servicetest.Same(t, "taken", []apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`)))
 	if got := f.state(""); got.Leased != 3 || got.Waiting != 0 {
 		t.Errorf("got %+v", got)
 	}
 	f.Clock.Advance(16 * time.Minute)
-	if diff := cmp.Diff(calls, f.order("&userUuid="+me.String())); diff != "" {
-		t.Errorf("10 minutes later: %s", diff)
-	}
+	servicetest.Same(t, "10 minutes later", calls, f.order("&userUuid="+me.String()))
 }
 
 // TestQueueNarrowed shows that types, languages and organizations narrow the queue, for the
@@ -359,9 +341,7 @@ func testQueueNarrowed(t *testing.T, f *floor) {
 		"&owningOrganizationUuids=" + f.organization.String(): {nl, de, none},
 		"&owningOrganizationUuids=" + foreign.String():        nil,
 	} {
-		if diff := cmp.Diff(want, f.order(query)); diff != "" {
-			t.Errorf("%s: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, f.order(query))
 		if got := f.state("?" + query[min(1, len(query)):]); got.Waiting != len(want) {
 			t.Errorf("%s: got %d waiting, want %d", query, got.Waiting, len(want))
 		}
@@ -476,9 +456,7 @@ func testCallsByStatus(t *testing.T, f *floor) {
 		for _, edge := range page(t, f.Do(f.token, "GET", "/api/v1/calls?"+query, "")).Edges {
 			got = append(got, apitype.MustParseUUID(edge.Node["uuid"].(string)))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, got)
 	}
 	if got := f.Do(f.token, "GET", "/api/v1/calls?status=open", ""); got.Status != 400 {
 		t.Errorf("got %d for an unknown status", got.Status)
@@ -540,9 +518,7 @@ func testQueueForgets(t *testing.T, f *floor) {
 			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { leases++ }),
 				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
 		})
-		if err != nil {
-			f.t.Error(err)
-		}
+		servicetest.Report(f.t, err)
 		return leases, completed
 	}
 	f.takes(91*24*time.Hour+23*time.Hour, 95)
@@ -617,9 +593,7 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 			at, err = r.QueueCounted()
 			return err
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, err)
 		return at
 	}()
 	if counted.Before(start.Add(9*time.Hour)) || !counted.Before(f.Clock.Now()) {

@@ -200,9 +200,7 @@ func TestReadsAreOneQuestion(t *testing.T) {
 		if got := w.Do(w.all, "GET", test.path, ""); got.Status != http.StatusOK {
 			t.Errorf("%s: got %d", test.path, got.Status)
 		}
-		if diff := cmp.Diff([]string{"ask", "ask", test.want}, store.asked); diff != "" {
-			t.Errorf("%s: %s", test.path, diff)
-		}
+		servicetest.Same(t, test.path, []string{"ask", "ask", test.want}, store.asked)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -93,9 +91,7 @@ func testAuditLines(t *testing.T, database string) {
 			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
 		}
 		slices.Sort(got) // Of those of the same time, the clock decides.
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		servicetest.Same(t, name, want, got)
 	}
 }
 

@@ -70,9 +70,7 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Hour}) // As served.
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	person := service.PersonRow{UUID: evenOnes, Owner: evenOnes, CreatedAt: now, Doc: []byte(`{}`)}
 	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person, nil) })

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -58,9 +57,7 @@ func newCutter(t *testing.T, database string, at int64, after bool, happens func
 	}
 	t.Cleanup(func() {
 		c.end()
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, os.RemoveAll(folder))
 	})
 	go c.serve()
 	name := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Path: "/" + config.Database}
@@ -191,9 +188,7 @@ func cutCommands(t *testing.T) []cutCommand {
 	want := withoutLoads(dump(t, source))
 	equal := func(t *testing.T, store *sqlstore.Store) {
 		t.Helper()
-		if diff := cmp.Diff(want, withoutLoads(dump(t, store))); diff != "" {
-			t.Errorf("got other rows: %s", diff)
-		}
+		servicetest.Same(t, "got other rows", want, withoutLoads(dump(t, store)))
 	}
 	empty := func(t *testing.T, database string) {
 		t.Helper()

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
@@ -104,9 +102,7 @@ func testDump(t *testing.T, database string) {
 	}
 	servicetest.Check(t, loadLines(t, target, lines, false))
 	there := dump(t, target)
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(there)); diff != "" {
-		t.Errorf("there: %s", diff)
-	}
+	servicetest.Same(t, "there", withoutLoads(lines), withoutLoads(there))
 	if found, err := target.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
@@ -119,9 +115,7 @@ func testDump(t *testing.T, database string) {
 	// The way back ends where it began.
 	again := open(t)
 	copied(t, target, again)
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, again))); diff != "" {
-		t.Errorf("there and back again: %s", diff)
-	}
+	servicetest.Same(t, "there and back again", withoutLoads(lines), withoutLoads(dump(t, again)))
 	// New records get numbers of their own.
 	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
 }
@@ -137,9 +131,7 @@ func testLoadMissing(t *testing.T, database string) {
 	for _, part := range []string{lines[:half], lines, lines} {
 		servicetest.Check(t, loadLines(t, target, part, true))
 	}
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, target))); diff != "" {
-		t.Errorf("got another database: %s", diff)
-	}
+	servicetest.Same(t, "got another database", withoutLoads(lines), withoutLoads(dump(t, target)))
 
 	records, other := manyRecords(20), reopen(t, "sqlite:"+t.TempDir()+"/other.db")
 	s, err := service.New(t.Context(), service.Options{Store: other})

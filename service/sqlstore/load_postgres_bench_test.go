@@ -66,9 +66,7 @@ func openBench(b *testing.B, database string) *sqlstore.Store {
 	store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
 	servicetest.Check(b, err)
 	b.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			b.Error(err)
-		}
+		servicetest.Report(b, store.Close())
 	})
 	return store
 }

@@ -118,9 +118,7 @@ func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 		}
 		return errors.Join(err, e, f)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}

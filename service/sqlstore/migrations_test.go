@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"fundesk/service/servicetest"
@@ -51,24 +50,18 @@ func testNextMigrations(t *testing.T, database string) {
 				}
 				err = later.Close()
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, err)
 		})
 	}
 	group.Wait()
 	for _, served := range []*sqlstore.Store{store, reopen(t, database)} {
-		if diff := cmp.Diff(before, dump(t, served)); diff != "" {
-			t.Errorf("got other rows: %s", diff)
-		}
+		servicetest.Same(t, "got other rows", before, dump(t, served))
 		if found, err := served.Check(t.Context()); len(found) > 0 || err != nil {
 			t.Errorf("check: %v %v", found, err)
 		}
 	}
 	for _, made := range []string{`UPDATE persons SET later = 'x'`, `DROP INDEX persons_later`, `DROP INDEX calls_later`} {
-		if err := store.Execute(t.Context(), made); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Execute(t.Context(), made))
 	}
 }
 
@@ -101,9 +94,7 @@ func TestMigrationGivesWay(t *testing.T) {
 	if _, err := reader.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(<-migrated, reopen(t, database).Ping(t.Context())); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(<-migrated, reopen(t, database).Ping(t.Context())))
 }
 
 // TestInterruptedIndexes migrates a database where a program was killed while it made indexes, by several
@@ -133,9 +124,7 @@ func TestInterruptedIndexes(t *testing.T) {
 			if err == nil {
 				err = store.Close()
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, err)
 		})
 	}
 	cluster.Await(t, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')`)

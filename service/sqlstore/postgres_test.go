@@ -91,9 +91,7 @@ func TestRoleWithoutTables(t *testing.T) {
 	})
 	servicetest.Check(t, err)
 	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(err, store.Close()))
 }
 
 // TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
@@ -117,9 +115,7 @@ func TestFailuresToConnect(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: own, Postgres: pgdriver.Driver{}, NoMigrate: true, AnswerTimeout: time.Minute})
 	servicetest.Check(t, err)
 	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}()
 	ask := func() error {
 		return store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
@@ -173,9 +169,7 @@ func TestServerTimeouts(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 }
 
 // TestTimeoutOfRole shows that what may take any time does, whatever is set for the role or the
@@ -207,9 +201,7 @@ func TestEncodings(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	before, after, _ := strings.Cut(database, "?")
 	at := strings.LastIndex(before, "/")
 	latin := before[at+1:] + "_latin"
@@ -232,9 +224,7 @@ func TestPooler(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
 	servicetest.Check(t, err)
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
-	if err := errors.Join(store.Ping(t.Context()), store.Close()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(store.Ping(t.Context()), store.Close()))
 	for _, test := range []struct {
 		mode        string
 		connections int
@@ -262,9 +252,7 @@ func TestTrace(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, err)
 		}
 		name("a change", func(read func(service.Reader) error) error {
 			return store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return read(tx) })
@@ -287,9 +275,7 @@ func TestProcessesBehindAPooler(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
 			servicetest.Check(t, err)
 			defer func() {
-				if err := store.Close(); err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, store.Close())
 			}()
 			for client := range 32 {
 				go func() {

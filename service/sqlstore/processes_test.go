@@ -109,9 +109,7 @@ func TestTwoStores(t *testing.T) {
 					}
 					return tx.SetSetting("n", value+"x")
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, err)
 			})
 		}
 	}
@@ -123,13 +121,9 @@ func TestTwoStores(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	for _, store := range stores {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}
 	for _, name := range []string{path, path + ".key"} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
@@ -184,9 +178,7 @@ func testManyProcesses(t *testing.T, database string) {
 					call.Doc = append(call.Doc, 'x')
 					return tx.UpdateCall(call, false)
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, err)
 			})
 			group.Go(func() {
 				other := row
@@ -208,13 +200,9 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	for _, store := range stores {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}
 }
 
@@ -237,9 +225,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("check: %v %v", found, err)
 	}
 	err = again.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error { _, err := r.Setting("a"); return err })
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -68,9 +68,7 @@ func readFromBeginning(t *testing.T, database string) (rows int) {
 	db, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
 	defer func() {
-		if err := db.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, db.Close(t.Context()))
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

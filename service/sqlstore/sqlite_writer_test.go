@@ -25,9 +25,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	owner, document := apitype.NewUUID(), make([]byte, 900)
 	var made atomic.Int64

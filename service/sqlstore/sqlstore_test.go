@@ -73,9 +73,7 @@ func reopen(t *testing.T, database string) *sqlstore.Store {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	return store
 }
