@@ -60,21 +60,27 @@ func inGroups[T any](rows []T, insert func(rows []T) error) error {
 	return nil
 }
 
-// links reads pairs of identifiers for many at once. text ends where its condition begins.
-func (t *tx) links(text string, ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	found := make(map[apitype.UUID]apitype.UUID, len(ids))
+// byIdentifier reads a value for each of many identifiers. text reads the identifier first, and ends where the
+// condition on a column begins.
+func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) any) (map[apitype.UUID]V, error) {
+	found := make(map[apitype.UUID]V, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
-	cond, arg := t.engine.among("t.uuid", ids)
-	err := t.each(text+cond, []any{arg}, func(result *sql.Rows) error {
-		var id, linked apitype.UUID
-		err := result.Scan(uuidDest{&id}, uuidDest{&linked})
-		found[id] = linked
+	cond, arg := c.engine.among(column, ids)
+	err := c.each(text+cond, []any{arg}, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		var value V
+		err := rows.Scan(uuidDest{&id}, dest(&value))
+		found[id] = value
 		return err
 	})
 	return found, err
 }
+
+func identifierOf(id *apitype.UUID) any { return uuidDest{id} }
+
+func docOf(doc *[]byte) any { return docDest{doc} }
 
 // insertNew saves rows whose first column identifies them, and returns those identifiers that are taken.
 func insertNew[T any](t *tx, table string, columns []string, rows []T, values func(T) []any) (taken []apitype.UUID, err error) {

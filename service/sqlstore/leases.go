@@ -363,20 +363,12 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 
 // UserNames are the names of those users that are known.
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
-	names := make(map[apitype.UUID]string, len(ids))
-	if len(ids) == 0 {
-		return names, nil
-	}
-	cond, arg := r.engine.among("uuid", ids)
-	err := r.each(`SELECT doc FROM users WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
-		var doc []byte
+	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, docOf)
+	names := make(map[apitype.UUID]string, len(docs))
+	for id, doc := range docs {
 		var user apitype.RecruiterUser
-		err := rows.Scan(docDest{&doc})
-		if err == nil {
-			err = json.Unmarshal(doc, &user)
-		}
-		names[user.UUID] = user.Name
-		return err
-	})
+		err = errors.Join(err, json.Unmarshal(doc, &user))
+		names[id] = user.Name
+	}
 	return names, err
 }

@@ -117,21 +117,12 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 
 // OwnersOfPersons are the owning organizations of some persons.
 func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links(`SELECT t.uuid, t.owner FROM persons t WHERE t.erased_at IS NULL AND `, ids)
+	return byIdentifier(t.conn, `SELECT uuid, owner FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, identifierOf)
 }
 
 // PersonDocs are the documents of some persons.
 func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
-	docs := make(map[apitype.UUID][]byte, len(ids))
-	cond, arg := t.engine.among("uuid", ids)
-	err := t.each(`SELECT uuid, doc FROM persons WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
-		var id apitype.UUID
-		var doc []byte
-		err := result.Scan(uuidDest{&id}, docDest{&doc})
-		docs[id] = doc
-		return err
-	})
-	return docs, err
+	return byIdentifier(t.conn, `SELECT uuid, doc FROM persons WHERE `, `uuid`, ids, docOf)
 }
 
 // UpdatePerson saves a changed person.

@@ -175,7 +175,7 @@ func (t *tx) InsertPledge(p service.PledgeRow) error {
 
 // PersonsOfPledges are the persons of some pledges.
 func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links(`SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, ids)
+	return byIdentifier(t.conn, `SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, `t.uuid`, ids, identifierOf)
 }
 
 // UpdatePledge saves a changed pledge.
