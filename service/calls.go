@@ -283,7 +283,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	return answer, err
 }
 
-// AddAttempt records that the person was rung.
+// AddAttempt records an attempt to call the person.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
 func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
 	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {

@@ -50,11 +50,11 @@ func (e *Export) person() (jsontext.Value, error) {
 	if e.kept.ErasedAt != nil {
 		return jsontext.Value("null"), nil
 	}
-	beside, err := json.Marshal(struct {
+	private, err := json.Marshal(struct {
 		Recruiting apitype.UUID `json:"recruitingOrganizationUuid"`
 		MandateID  *string      `json:"mandateId"`
 	}{e.kept.Person.Recruiting, e.kept.Person.MandateID})
-	return withPrivate(appendPerson(nil, e.kept.Person), beside), err
+	return withPrivate(appendPerson(nil, e.kept.Person), private), err
 }
 
 // records writes calls, pledges and what belongs to them.

@@ -70,7 +70,7 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 	return token, expires, ended, err
 }
 
-// issue signs a token and saves what is kept of it, with what change does beside.
+// issue signs a token and saves what is kept of it, in one transaction with change.
 func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration, change func(Tx, IssuedToken) error) (token string, expires apitype.Time, err error) {
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}

@@ -60,7 +60,7 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	return err
 }
 
-// enqueue lets a loaded call wait; whether the person was rung or is in a lease is looked at
+// enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read
 // when it is there.
 func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner apitype.UUID) error {
 	if at := lastContact(call, nil, l.now); at != nil {

@@ -14,7 +14,7 @@ type pledgeTransition struct {
 	When   pledgeCondition
 }
 
-// pledgeCondition is what must hold beside the state.
+// pledgeCondition is what must hold in addition to the state.
 type pledgeCondition int
 
 const (

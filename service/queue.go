@@ -410,7 +410,7 @@ type HourDone struct {
 	SeenAt  apitype.Time
 }
 
-// What is counted by the hour beside work, the ends of leases, and that a user was seen.
+// What else is counted by the hour: work, the ends of leases, and that a user was seen have names of their own.
 const (
 	hourTaken  = "taken"
 	hourResult = "result"

@@ -102,7 +102,7 @@ func (t *taking) begin(before QueueRequest) {
 	t.repeated = len(t.leases)
 }
 
-// ready reports whether a call that is next may be given as its person is, and lets it sleep where
+// ready reports whether a call that is next may be given as its person is, and makes it ineligible where
 // not: an opt-out while the call was created is known here at last.
 func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	var person apitype.Person
@@ -132,7 +132,7 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	return lease
 }
 
-// takeAnswer writes the leases with their calls, and what waits beside them. It ends like a page before it gets
+// takeAnswer writes the leases with their calls, and how many calls wait. It ends like a page before it gets
 // too long, with one lease at least; the other calls wait again. Spec gap: S32.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
 	given := 0

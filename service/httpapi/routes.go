@@ -12,7 +12,7 @@ import (
 	"fundesk/service"
 )
 
-// operations are those of the interface, and of the extensions beside it.
+// operations returns those of the interface and of its extensions.
 func (a *api) operations() []route {
 	s := a.service
 	erase := func(ctx context.Context, c service.Caller, id apitype.UUID, r apitype.EraseRequest) (service.Answer, error) {
@@ -91,7 +91,7 @@ func announce(header http.Header, path string) {
 	}
 }
 
-// extensions tells what there is beside the interface.
+// extensions answers with the extensions of the interface.
 func (a *api) extensions(_ context.Context, c service.Caller) (answer service.Answer, err error) {
 	answer.JSON, err = json.Marshal(apitype.Extensions{Extensions: extensionsFor(c.Account), Version: a.version})
 	return answer, err
@@ -123,7 +123,7 @@ func extensionsFor(c service.Account) []string {
 	return extensionNames
 }
 
-// announceTo names on an answer the extensions that an account has beside those of all.
+// announceTo names on an answer the extensions that only some accounts have.
 func announceTo(header http.Header, account service.Account) {
 	if account.May(service.PersonsErase) && header[apitype.ExtensionsHeader] != nil {
 		header[apitype.ExtensionsHeader] = []string{strings.Join(extensionsFor(account), ", ")}

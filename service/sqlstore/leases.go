@@ -50,7 +50,7 @@ func leaseValues(l service.LeaseRow) []any {
 	return append(leaseDest(&l)[:12], identifier(l.Account), identifier(l.Request), l.Language)
 }
 
-// ineligibleUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
+// ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
 // up. A lease is one more bound below the others.
 const ineligibleUntil = `UPDATE queue_calls AS c SET
 		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
@@ -74,14 +74,14 @@ var (
 		), theirs AS (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
-		), sleeping AS (` +
+		), ineligible AS (` +
 			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
 		) SELECT lease_uuid FROM saved`
 	})
 )
 
 // InsertLeases saves new leases, each unless the person is in one or the request has one of its
-// ordinal, and lets the calls of their persons sleep until they end.
+// ordinal, and makes the calls of their persons ineligible until they end.
 func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
 	if t.shared {
 		return t.insertLeases(leases)

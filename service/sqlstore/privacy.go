@@ -169,10 +169,10 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 		return err
 	}
 	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
-	var rung apitype.Time
-	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&rung}); {
+	var contacted apitype.Time
+	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&contacted}); {
 	case none == nil:
-		k.ContactedAt = &rung
+		k.ContactedAt = &contacted
 	case !errors.Is(none, service.ErrNoRow):
 		err = errors.Join(err, none)
 	}

@@ -15,7 +15,8 @@ import (
 
 // listQuery builds the query of one page. A filter is one line: where, if its rows lie together in
 // an index in the order of the list, else check. So an index gives only what passes all of where,
-// and holds what check looks at: however little passes, no row is read to be passed over.
+// and holds what check looks at: however little passes, no row is read to be passed over. testdata/lists.sql
+// shows the query of each kind of list, which TestQuestionsOfLists keeps true.
 type listQuery struct {
 	table    string // With its alias t.
 	time     string // The column that the list is sorted by.

@@ -137,8 +137,8 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
 }
 
-// mostMarked is how many calls are marked at one time, so that no take waits long for it: where more
-// have slept until the same moment, the next take wakes more.
+// mostMarked is how many calls are marked as eligible at one time, so that no take waits long for it: where more
+// become eligible at the same moment, the next take marks more.
 const mostMarked = 5000
 
 // MarkEligible marks calls whose time has come, those first that wait longest.

@@ -183,7 +183,7 @@ func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, er
 }
 
 // QueuePositions are the calls that wait, in the order in which they are taken. A read
-// cannot wake those whose time has come: they are looked at too.
+// cannot mark those whose time has come: it reads them, too.
 func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
@@ -298,7 +298,7 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	if err != nil {
 		return requested, due, err
 	}
-	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
+	// In the order of an index: PostgreSQL would read the table, and pass over all that are not eligible yet.
 	order := ` ORDER BY requested_at, call_uuid`
 	conds := []string{isReady, `due_at IS NULL`}
 	switch {
