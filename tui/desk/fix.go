@@ -2,7 +2,9 @@ package desk
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,6 +24,7 @@ type Fix struct {
 	Label string
 	Was   string // As it is recorded; "" for nothing.
 	Is    string // As it was corrected; Was where it was not.
+	name  string // Where an answer shows it.
 	kind  fixKind
 }
 
@@ -33,9 +36,6 @@ func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
 
 // IsSecret reports whether its value is masked on the screen.
 func (f Fix) IsSecret() bool { return f.Key == "iban" || f.Key == "socialSecurityNumber" }
-
-// IsPhone reports whether its value is a phone number.
-func (f Fix) IsPhone() bool { return f.kind == fixPhone }
 
 // fixKind is what a detail holds.
 type fixKind int
@@ -78,48 +78,62 @@ func (e *Form) Fixes() []Fix {
 	return all
 }
 
-// recordedFixes are the details as the record shows them.
+// recordedFixes returns the details as the record shows them: the fields that have a key at the desk.
 func recordedFixes(call apitype.Call) []Fix {
-	person := call.Person.Pointer()
-	if person == nil {
+	if call.Person.Pointer() == nil {
 		return nil
 	}
-	born, end, amount, interval := "", "", "", ""
-	if person.DateOfBirth != nil {
-		born = person.DateOfBirth.String()
-	}
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		amount, interval = pledge.DonationAmount.Fixed(), string(pledge.DonationInterval)
-		if pledge.EndsAt != nil {
-			end = pledge.EndsAt.Format(time.DateOnly)
+	fixes := slices.Concat(fixesOf(apitype.PersonFields(), call.Person.Value()), fixesOf(apitype.PledgeFields(), call.PledgeCase.Value()))
+	if call.PledgeCase.Pointer() == nil {
+		for i := range fixes {
+			if fixes[i].kind.ofPledge() {
+				fixes[i].Was = ""
+			}
 		}
 	}
-	address := person.Address.Value()
-	return []Fix{
-		{Press: "1", Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
-		{Press: "2", Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
-		{Press: "3", Key: "email", Label: "e-mail", Was: Value(person.Email)},
-		{Press: "4", Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
-		{Press: "5", Key: "donationAmount", Label: "amount", Was: amount, kind: fixAmount},
-		{Press: "6", Key: "donationInterval", Label: "interval", Was: interval, kind: fixInterval},
-		{Press: "7", Key: "endsAt", Label: "ends", Was: end, kind: fixEnd},
-		{Press: "8", Key: "name/firstName", Label: "first name", Was: Value(person.FirstName), kind: fixName},
-		{Press: "9", Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix), kind: fixName},
-		{Press: "a", Key: "name/lastName", Label: "last name", Was: Value(person.LastName), kind: fixName},
-		{Press: "b", Key: "name/initials", Label: "initials", Was: Value(person.Initials), kind: fixName},
-		{Press: "c", Key: "address/street", Label: "street", Was: address.Street},
-		{Press: "d", Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
-		{Press: "e", Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
-		{Press: "f", Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
-		{Press: "g", Key: "address/city", Label: "city", Was: address.City},
-		{Press: "h", Key: "address/country", Label: "country", Was: address.Country},
-		{Press: "i", Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
-		{Press: "l", Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
-		{Press: "m", Key: "language", Label: "language", Was: Value(person.Language)},
-		{Press: "o", Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
-		{Press: "p", Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
-		{Press: "r", Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
+	slices.SortFunc(fixes, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	return fixes
+}
+
+func fixesOf[T any](fields []apitype.Field[T], record T) (fixes []Fix) {
+	kinds := map[apitype.FieldKind]fixKind{
+		apitype.NameField: fixName, apitype.PhoneField: fixPhone, apitype.DateField: fixDate, apitype.YesNoField: fixYesNo,
+		apitype.AmountField: fixAmount, apitype.TimeField: fixEnd,
 	}
+	for _, f := range fields {
+		if f.Key == "" {
+			continue
+		}
+		fix := Fix{Press: f.Key, Key: strings.ReplaceAll(f.Path(), ".", "/"), Label: f.Label, Was: recordedText(f.Value(record)), name: f.Name, kind: kinds[f.Kind]}
+		if fix.Key == "donationInterval" {
+			fix.kind = fixInterval
+		}
+		fixes = append(fixes, fix)
+	}
+	return fixes
+}
+
+// recordedText returns a value of a record as it is corrected; "" for none.
+func recordedText(value any) string {
+	switch v := value.(type) {
+	case *string:
+		return Value(v)
+	case *bool:
+		return YesNo(v)
+	case apitype.Amount:
+		return v.Fixed()
+	case *apitype.Date:
+		if v != nil {
+			return v.String()
+		}
+	case *apitype.Time:
+		if v != nil {
+			return v.Format(time.DateOnly)
+		}
+	default:
+		return fmt.Sprint(v)
+	}
+	return ""
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
@@ -315,69 +329,38 @@ func (e *Form) correctedRow() (ResultRow, bool) {
 	return ResultRow{}, false
 }
 
-// CorrectedPerson is the person of the call as it is to be.
+// CorrectedPerson returns the person of the call as it is to be; nil where it is not shown.
 func (e *Form) CorrectedPerson() *apitype.Person {
-	if e.day.Call.Person.Pointer() == nil {
-		return nil
+	person, corrected := e.day.Call.Person.Pointer(), e.Corrected()
+	if person == nil || len(corrected) == 0 {
+		return person
 	}
-	p := e.day.Call.Person.Value()
-	address := p.Address.Value()
-	for _, f := range e.Corrected() {
-		text, yes := new(f.Is), new(f.Is == "yes")
-		if f.Is == "" {
-			text, yes = nil, nil
+	var body map[string]any
+	if text, err := json.Marshal(person); err != nil || json.Unmarshal(text, &body) != nil {
+		return person
+	}
+	for _, f := range corrected {
+		if f.kind.ofPledge() {
+			continue
 		}
-		switch f.Key {
-		case "mobilePhoneNumber":
-			p.MobilePhoneNumber = text
-		case "phoneNumber":
-			p.PhoneNumber = text
-		case "email":
-			p.Email = text
-		case "name/firstName":
-			p.FirstName = text
-		case "name/lastNamePrefix":
-			p.LastNamePrefix = text
-		case "name/lastName":
-			p.LastName = text
-		case "name/initials":
-			p.Initials = text
-		case "address/street":
-			address.Street = f.Is
-		case "address/houseNumber":
-			address.HouseNumber = f.Is
-		case "address/houseNumberExtension":
-			address.HouseNumberExtension = text
-		case "address/zipCode":
-			address.ZipCode = f.Is
-		case "address/city":
-			address.City = f.Is
-		case "address/country":
-			address.Country = f.Is
-		case "dateOfBirth":
-			if p.DateOfBirth = nil; text != nil {
-				if day, err := apitype.ParseDate(f.Is); err == nil {
-					p.DateOfBirth = &day
-				}
+		object, name := body, f.name
+		if outer, inner, nested := strings.Cut(f.name, "."); nested {
+			if object, nested = body[outer].(map[string]any); !nested {
+				object = map[string]any{}
+				body[outer] = object
 			}
-		case "iban":
-			p.IBAN = text
-		case "language":
-			p.Language = text
-		case optOutKey:
-			p.OptInPhone = yes
-		case "optIns/email":
-			p.OptInEmail = yes
-		case "optIns/mail":
-			p.OptInMail = yes
-		case "optIns/sms":
-			p.OptInSMS = yes
+			name = inner
+		}
+		if object[name] = f.sent(); object[name] == nil {
+			delete(object, name)
 		}
 	}
-	if address != (apitype.Address{}) {
-		p.Address = apitype.Embed(address)
+	text, err := json.Marshal(body)
+	is := new(apitype.Person)
+	if err != nil || json.Unmarshal(text, is) != nil {
+		return person
 	}
-	return &p
+	return is
 }
 
 // correct notes another value of a detail, and what the record showed of it. A draft that is being
