@@ -185,11 +185,11 @@ func (d *detail) fields(s *Env) []field {
 	var all []field
 	switch {
 	case d.record.call != nil:
-		all = s.callFields(*d.record.call)
+		all = callFields(s, *d.record.call)
 	case d.record.pledge != nil:
-		all = s.pledgeFields(*d.record.pledge)
+		all = pledgeFields(s, *d.record.pledge)
 	case d.record.person != nil:
-		all = s.personDetail(d.record)
+		all = personDetail(s, d.record)
 	}
 	for i := range all {
 		if all[i].to != nil && *all[i].to == d.ref {
