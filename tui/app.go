@@ -242,8 +242,6 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(ahead, a.paste(msg))
 	case tea.MouseMsg:
 		return a, a.onMouse(msg)
-	case recordFound:
-		return a, a.onFound(msg)
 	case tea.BlurMsg:
 		a.focused = false
 		a.Day.Changes.Autosave.FlushSoon()
@@ -271,9 +269,6 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(cmd, a.catchUp())
 	case finished:
 		return a, tea.Quit
-	case page.Failed:
-		a.Messages.Fail(msg.What, msg.Err)
-		return a, nil
 	case page.Copied:
 		a.Messages.Say(msg.What + " copied")
 		return a, tea.SetClipboard(msg.Text)

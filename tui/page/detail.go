@@ -148,11 +148,8 @@ func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
 
 func (l *List) readDetail(d *detail) tea.Cmd {
 	d.seq++
-	seq := d.seq
-	return load(l.Env, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
-		if seq == d.seq {
-			l.onRecord(d, r, err)
-		}
+	return loadAs(l.Env, &d.seq, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
+		l.onRecord(d, r, err)
 		return nil
 	})
 }

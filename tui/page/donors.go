@@ -80,7 +80,7 @@ func (v *Pledges) readDonors(rows []Row) tea.Cmd {
 	if len(ids) == 0 {
 		return nil
 	}
-	return load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
+	return Load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
 		v.Day.Changes.NoteConnection(err)
 		v.arrange() // It may be by the donor.
 		return nil  // What could not be read is asked for again with the next move.

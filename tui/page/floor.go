@@ -90,7 +90,7 @@ func (v *Floor) Refresh() tea.Cmd {
 	}
 	v.reading = true
 	now := v.Day.Now()
-	return load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
+	return Load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
 }
 
 // readFloor asks who works, and for each type of call what waits.

@@ -148,18 +148,7 @@ func (l *List) fetchMore() tea.Cmd {
 	}
 	l.loading = true
 	fetch, after := l.query.fetch, l.cursor
-	return loadNow(l, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
-}
-
-// loadNow is load for a list as it is now: what comes once it is read anew is dropped.
-func loadNow[T any](l *List, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
-	seq := l.seq
-	return load(l.Env, read, func(value T, err error) tea.Cmd {
-		if seq != l.seq {
-			return nil
-		}
-		return takeIn(value, err)
-	})
+	return loadAs(l.Env, &l.seq, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.

@@ -189,12 +189,23 @@ func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.C
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
 
-// load runs read beside the interface; what it brings is taken in there.
-func load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+// Load runs read beside the interface; what it brings is taken in there.
+func Load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+	return loadAs(e, new(int), read, takeIn)
+}
+
+// loadAs is Load for what is read again: what comes once seq has gone on is dropped.
+func loadAs[T any](e *Env, seq *int, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
 	e.Loads++
+	asked := *seq
 	return func() tea.Msg {
 		value, err := read(e.Ctx)
-		return Result(func() tea.Cmd { return takeIn(value, err) })
+		return Result(func() tea.Cmd {
+			if asked != *seq {
+				return nil
+			}
+			return takeIn(value, err)
+		})
 	}
 }
 

@@ -228,7 +228,7 @@ func (v *Pledges) AskSignature() tea.Cmd {
 
 func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 	v.Messages.Say("asking for a link…")
-	return load(v.Env, func(ctx context.Context) (SignatureRead, error) {
+	return Load(v.Env, func(ctx context.Context) (SignatureRead, error) {
 		asked := v.Day.Now()
 		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, id))
 		if err != nil || pledge.SignatureSignedURL == nil {

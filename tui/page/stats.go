@@ -114,20 +114,15 @@ func (v *Stats) restart() tea.Cmd {
 	})
 }
 
-// loadCount is load for what is being counted; what cannot be read ends that.
+// loadCount is loadAs for what is being counted; what cannot be read ends that.
 func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn func(T) tea.Cmd) tea.Cmd {
-	seq := v.seq
-	return load(v.Env, read, func(value T, err error) tea.Cmd {
-		switch {
-		case seq != v.seq || v.stopped:
-			return nil
-		case err != nil:
-			v.running, v.stopped = false, true
-			v.FailRead("cannot count", err)
-			return nil
-		default:
+	return loadAs(v.Env, &v.seq, read, func(value T, err error) tea.Cmd {
+		if err == nil {
 			return takeIn(value)
 		}
+		v.running, v.stopped = false, true
+		v.FailRead("cannot count", err)
+		return nil
 	})
 }
 
