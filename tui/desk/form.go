@@ -173,10 +173,8 @@ func CheckCode(code string) string {
 
 // Ended says how the call on the desk has ended, where it can end no more; "" when it can.
 func (e *Form) Ended() string {
-	if e.day.Call.Status != apitype.CallRequested && e.day.Call.ExternalMetadata.Pointer() == nil {
-		return "the call is " + string(e.day.Call.Status) + " already"
-	}
-	return ""
+	call := e.day.Call
+	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, "the call is "+string(call.Status)+" already")
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
@@ -196,11 +194,6 @@ func (d *Day) NotReachedWithNote() []Event {
 	besides.Notes = ""
 	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
 	return d.take()
-}
-
-// AsksWhereNotes reports whether an attempt asks where the notes go.
-func (e *Form) AsksWhereNotes() bool {
-	return e.day.leases.notes && strings.TrimSpace(e.Notes) != ""
 }
 
 // NextNotes are what other agents left for whoever makes the call on the desk; "" for none.

@@ -373,7 +373,7 @@ func (s *leases) tend() {
 	for _, l := range slices.Clone(s.held) {
 		switch {
 		case s.day.Changes.isPending(l.CallUUID):
-		case l.done && !s.day.isHeld(l.CallUUID):
+		case l.done && !slices.ContainsFunc(s.day.Changes.Held, func(h Held) bool { return h.UUID == l.CallUUID }):
 			s.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
 		case l.done:
 		case idle:
@@ -404,11 +404,6 @@ func (s *leases) keepLease(l lease) {
 	if l.extended.Add(leaseTime).Sub(s.Now()) < extendTime && s.day.Guard.at.After(l.extended) {
 		s.extend(l)
 	}
-}
-
-// isHeld reports whether a change of a call can still be taken back.
-func (d *Day) isHeld(call apitype.UUID) bool {
-	return slices.ContainsFunc(d.Changes.Held, func(h Held) bool { return h.UUID == call })
 }
 
 // extend keeps a lease from now on, and tells the service when a call that was taken ahead is shown.

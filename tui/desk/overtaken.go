@@ -43,9 +43,6 @@ func (e *Form) Overtaken() (whose string, f Fix, asks bool) {
 // HasConflict reports whether the agent is to be asked about a refused update.
 func (e *Form) HasConflict() bool { return e.conflict != nil }
 
-// LeaveConflict leaves a refused update in the outbox as it is.
-func (e *Form) LeaveConflict() { e.conflict = nil }
-
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or what is recorded.
 func (e *Form) Keep(f Fix, ours bool) []Event {
 	switch c := e.conflict; {

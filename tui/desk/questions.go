@@ -111,7 +111,7 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 // NotReached records an attempt. Where notes were typed it asks where they go.
 func (q *Questions) NotReached() Answer {
 	d := q.day
-	if !d.Form.AsksWhereNotes() {
+	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
 		return Answer{Events: d.NotReached()}
 	}
 	return Answer{Next: &Question{Title: "Not reached: where do your notes go?", Choices: []Choice{
@@ -143,7 +143,7 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 			{Key: "o", Label: "ours: " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
 		},
 		Left: func() *Question {
-			form.LeaveConflict()
+			form.conflict = nil // It stays in the outbox as it is.
 			return nil
 		},
 	}}

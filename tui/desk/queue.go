@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -265,11 +264,6 @@ func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
 		return ""
 	}
 	return "called " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
-}
-
-// forgetReached leaves out those who were reached too long ago to matter.
-func (q *queue) forgetReached(now time.Time) {
-	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return now.Sub(r.at) >= attemptPause })
 }
 
 func (q *queue) take(l listed) {

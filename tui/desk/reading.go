@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -434,7 +435,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 // onChanges takes changes in without moving what the agent looks at.
 func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
 	q.since, q.changesMissed = until, false
-	q.forgetReached(q.Now())
+	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
 	for _, call := range calls {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
 			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))

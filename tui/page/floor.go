@@ -235,7 +235,7 @@ func (v *Floor) waitingLines(width int) []string {
 	}
 	var titles []string
 	for _, language := range named {
-		titles = append(titles, languageName(language))
+		titles = append(titles, cmp.Or(Clean(render.Language(language)), "not known"))
 	}
 	if hasOthers {
 		titles = append(titles, "others")
@@ -270,12 +270,4 @@ func (v *Floor) languages() []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
-}
-
-// languageName is a language as a person says it.
-func languageName(code string) string {
-	if code == "" {
-		return "not known"
-	}
-	return Clean(render.Language(code))
 }

@@ -39,18 +39,12 @@ type Lister interface {
 
 // WhyNotBack says why there is nothing to go back from.
 func (l *List) WhyNotBack() string {
-	if len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "" {
-		return "this is the list already"
-	}
-	return ""
+	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
 }
 
 // WhyNotFilter says why the list cannot be filtered now.
 func (l *List) WhyNotFilter() string {
-	if len(l.stack) > 0 {
-		return "go back to the list first: esc"
-	}
-	return ""
+	return desk.When(len(l.stack) > 0, "go back to the list first: esc")
 }
 
 // WhyNotMark says why no record can be marked or acted on now.

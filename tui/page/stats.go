@@ -188,12 +188,7 @@ func (v *Stats) Resize(l Layout) { v.layout = l }
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
 // WhyNotStop says why there is nothing to stop.
-func (v *Stats) WhyNotStop() string {
-	if !v.running {
-		return "nothing is being counted"
-	}
-	return ""
-}
+func (v *Stats) WhyNotStop() string { return desk.When(!v.running, "nothing is being counted") }
 
 // Stop stops counting.
 func (v *Stats) Stop() tea.Cmd {
@@ -213,10 +208,7 @@ func (v *Stats) Scroll(by Step) tea.Cmd {
 
 // WhyNotOpen implements Opener.
 func (v *Stats) WhyNotOpen() string {
-	if v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "" {
-		return "nothing can be listed behind this bar"
-	}
-	return ""
+	return desk.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "nothing can be listed behind this bar")
 }
 
 // OpenRecord implements Opener: it lists what is behind a bar.

@@ -147,7 +147,7 @@ func (v *Stats) callTables(width int) []string {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
 		b := bar{label: group.Title, kinds: map[apitype.CallType]int{}}
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
-			from := latest(oldest, v.period.since(v.Day.Now()))
+			from := slices.MaxFunc([]time.Time{oldest, v.period.since(v.Day.Now())}, time.Time.Compare)
 			b.n, b.kinds = c.Records, c.Types
 			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		}
@@ -235,14 +235,6 @@ func (v *Stats) otherTables(width int) []string {
 
 // mostDays is how far back requested calls are listed.
 const mostDays = 20 * 365
-
-// latest is the later one of two times.
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
 
 // callsBehind are the calls of a filter that were requested in the period.
 func (v *Stats) callsBehind(filter string) listing {
