@@ -123,7 +123,7 @@ type (
 	}
 )
 
-// Attempt is an attempt that was made now.
+// Attempt returns an attempt that was made now.
 func (c *Changes) Attempt(call apitype.UUID, label string) Change {
 	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: c.now()})
 	return Change{Change: change, Label: label, err: err}
@@ -141,7 +141,7 @@ func (c *Changes) Expire(call apitype.UUID, label string) Change {
 	return Change{Change: change, Label: label, err: err}
 }
 
-// Action is a status action on a pledge.
+// Action returns a status action on a pledge.
 func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, label string) Change {
 	return Change{Change: apiclient.PledgeActionChange(pledge, act), Label: label}
 }
@@ -315,7 +315,7 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 }
 
-// Unsent is how many changes wait, without those refused.
+// Unsent returns how many changes wait, without those refused.
 func (c *Changes) Unsent() int {
 	n := 0
 	for _, e := range c.Entries {
@@ -496,11 +496,11 @@ func (c *Changes) HeldText(undo string) string {
 	return text
 }
 
-// OpLabel is an operation as a person says it.
+// OpLabel returns an operation as a person says it.
 func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
 
-// ShortID is enough of an identifier to tell records on a screen apart.
+// ShortID returns enough of an identifier to tell records on a screen apart.
 func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
 
-// AppendShortID is ShortID for a line that is being put together.
+// AppendShortID appends ShortID to a line that is being put together.
 func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }

@@ -217,14 +217,14 @@ func (d *Day) IsReading() bool {
 	return d.Call == nil && d.Offline == "" && (d.Wanted && !d.NoneLeft || d.Taking)
 }
 
-// Offers are the calls that come next, in their order, up to limit.
+// Offers returns the calls that come next, in their order, up to limit.
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
 	return q.day.Changes.isPending(c.ID) || q.isNarrowedOut(c)
 }
 
-// Waiting is how many requested calls are known; all reports whether there are no others.
+// Waiting returns how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
 	if state := d.leases.state; state != nil {
 		return state.Waiting, true
@@ -232,7 +232,7 @@ func (d *Day) Waiting() (n int, all bool) {
 	return len(d.queue.candidates), d.queue.isWhole()
 }
 
-// WaitingAfter is how many of them come after the one that is next: calls that are leased wait no more,
+// WaitingAfter returns how many of them come after the one that is next: calls that are leased wait no more,
 // and where there is no queue the one on the desk is among them.
 func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
 	n, all = d.Waiting()
@@ -245,7 +245,7 @@ func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
 	return max(n, 0), all
 }
 
-// PassedOver are the calls that Next passes over.
+// PassedOver returns the calls that Next passes over.
 func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
 
 // Next shows the oldest requested call that may be rung, as soon as it is known. One that
@@ -319,7 +319,7 @@ func (c *Changes) forgetDraft(call apitype.UUID) {
 	c.Drafts = slices.DeleteFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call })
 }
 
-// draftOf is the draft of a call in the list; nil when there is none.
+// draftOf returns the draft of a call in the list; nil when there is none.
 func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 	if i := slices.IndexFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
 		return &c.Drafts[i]
@@ -336,7 +336,7 @@ func (d *Day) Refresh() []Event {
 	return d.take()
 }
 
-// Name is who the call on the desk is for.
+// Name returns who the call on the desk is for.
 func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
@@ -344,7 +344,7 @@ func (d *Day) Name() string {
 	return CallName(*d.Call)
 }
 
-// CallName is the person of a call, or its identifier where the person is not shown.
+// CallName returns the person of a call, or its identifier where the person is not shown.
 func CallName(call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
@@ -354,7 +354,7 @@ func CallName(call apitype.Call) string {
 	return "call " + ShortID(call.UUID)
 }
 
-// Value is a text that may be missing.
+// Value returns a text that may be missing.
 func Value[T ~string](text *T) string {
 	if text == nil {
 		return ""

@@ -65,7 +65,7 @@ func (f Fix) IsInterval() bool { return f.kind == fixInterval }
 // IsAmount reports whether its value is an amount of Euros.
 func (f Fix) IsAmount() bool { return f.kind == fixAmount }
 
-// Fixes are the details of the call on the desk. Each has its place and its key on every call, also
+// Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
 func (e *Form) Fixes() []Fix {
 	all := recordedFixes(*e.day.Call)
@@ -161,7 +161,7 @@ func (e *Form) whyNoPledgeFix() string {
 	}
 }
 
-// Corrected are the details that were corrected.
+// Corrected returns the details that were corrected.
 func (e *Form) Corrected() []Fix {
 	if e.day.Call == nil || len(e.Corrections) == 0 {
 		return nil
@@ -206,7 +206,7 @@ func (e *Form) WrongFix(f Fix, typed string) string {
 	return wrong
 }
 
-// checkFix is a typed value as it is sent, or what is wrong with it beside all other corrections.
+// checkFix returns a typed value as it is sent, or what is wrong with it beside all other corrections.
 func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
@@ -269,7 +269,7 @@ func (e *Form) HalfAddress() (why string, first Fix) {
 	return "the address needs its " + strings.Join(missing, ", ") + ", too", first
 }
 
-// Says is a correction by its value: what the donor's record will say.
+// Says returns a correction by its value: what the donor's record will say.
 func (f Fix) Says(value string) string {
 	switch {
 	case f.Key == optOutKey && f.Is == "no":
@@ -382,7 +382,7 @@ func (f *Entered) leave(key string) {
 	delete(f.Recorded, key)
 }
 
-// readFix is a typed value as it is sent.
+// readFix returns a typed value as it is sent.
 func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
 		if f.kind == fixAmount || f.kind == fixInterval {

@@ -43,7 +43,7 @@ func (e *Form) SetResult(code string) {
 	e.autosave()
 }
 
-// Results are those of the call on the desk.
+// Results returns the results of the call on the desk.
 func (e *Form) Results() []ResultRow {
 	if e.day.Call == nil {
 		return nil
@@ -51,7 +51,7 @@ func (e *Form) Results() []ResultRow {
 	return e.day.Codes.Of(e.day.Call.Type)
 }
 
-// ResultWords are the chosen result as a person says it, "" for none.
+// ResultWords returns the chosen result as a person says it, "" for none.
 func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.Code == "" {
 		return ""
@@ -88,7 +88,7 @@ func (e *Form) autosave() {
 	}
 }
 
-// Draft is what was entered for the call on the desk.
+// Draft returns what was entered for the call on the desk.
 func (e *Form) Draft() outbox.Draft {
 	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded}
 }
@@ -115,7 +115,7 @@ func DraftText(draft outbox.Draft) string {
 // HasDraft reports whether something was entered and not sent.
 func (e *Form) HasDraft() bool { return e.day.Call != nil && !e.Draft().IsEmpty() }
 
-// newest is what was entered for a call: what is not on disk yet, or else what was read; nil when
+// newest returns what was entered for a call: what is not on disk yet, or else what was read; nil when
 // nothing was.
 func (e *Form) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
 	if unwritten, found := e.day.Changes.Autosave.Unwritten(call); found {
@@ -183,7 +183,7 @@ func (d *Day) NotReached() []Event {
 	return d.take()
 }
 
-// NotReachedWithNote is NotReached that leaves the notes for whoever calls the donor next.
+// NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
 	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
@@ -196,7 +196,7 @@ func (d *Day) NotReachedWithNote() []Event {
 	return d.take()
 }
 
-// NextNotes are what other agents left for whoever makes the call on the desk; "" for none.
+// NextNotes returns what other agents left for whoever makes the call on the desk; "" for none.
 func (e *Form) NextNotes() string {
 	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
 		return Value(l.Note)

@@ -127,7 +127,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.serve()
 }
 
-// ahead is the call that comes after the one on the desk, if one was taken.
+// ahead returns the call that comes after the one on the desk, if one was taken.
 func (s *leases) ahead() *lease {
 	for i := range s.held {
 		if l := &s.held[i]; !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) {
@@ -252,7 +252,6 @@ func (s *leases) releaseAllBut(call apitype.UUID) {
 	}
 }
 
-// endLease forgets a lease.
 func (s *leases) endLease(id apitype.UUID) {
 	s.held = slices.DeleteFunc(s.held, func(l lease) bool {
 		if l.LeaseUUID != id {

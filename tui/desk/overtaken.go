@@ -136,7 +136,7 @@ func (c conflict) with(call apitype.Call) conflict {
 	return c
 }
 
-// entryName is what an entry is, as it is shown.
+// entryName returns what an entry is, as it is shown.
 func (c *Changes) entryName(e outbox.Entry) string {
 	if label := c.Labels[e.ID]; label != "" {
 		return label

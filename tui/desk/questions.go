@@ -73,7 +73,7 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 	}
 }
 
-// does is an answer that does something of the day.
+// does returns an answer that does something of the day.
 func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
 
 // Warned asks once, before work on a donor whom another agent has on the screen; nil: nothing is asked.

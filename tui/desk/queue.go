@@ -139,7 +139,6 @@ type position struct {
 	now time.Time // When the walk began.
 }
 
-// read reads the page at a position.
 func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
@@ -310,7 +309,7 @@ func (q *queue) drop(id apitype.UUID) {
 	}
 }
 
-// others is how many other requested calls are known of a person, and how many of
+// others returns how many other requested calls are known of a person, and how many of
 // other persons with one of the numbers.
 func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	var numbers [2]string
@@ -329,12 +328,11 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	return ofPerson, ofNumber
 }
 
-// phoneNumbers are the digits of a person's numbers.
 func phoneNumbers(p apitype.Person) [2]string {
 	return [2]string{Digits(Value(p.MobilePhoneNumber)), Digits(Value(p.PhoneNumber))}
 }
 
-// Digits are those of a number, however it is written.
+// Digits returns the digits of a number, however it is written.
 func Digits(number string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -381,7 +379,7 @@ func (q *queue) offers(limit int) []Candidate {
 	return found[:min(len(found), limit)]
 }
 
-// reasons are why the known calls are passed over now, for the agent to see.
+// reasons returns why the known calls are passed over now, for the agent to see.
 func (q *queue) reasons(now time.Time, maxAttempts int) []PassedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
@@ -429,7 +427,7 @@ func durationText(d time.Duration) string {
 	}
 }
 
-// lastAttempt is when a person was last rung, zero when never or not known.
+// lastAttempt returns when a person was last rung, zero when never or not known.
 func lastAttempt(call apitype.Call) time.Time {
 	var last time.Time
 	for _, a := range call.Attempts.Value() {

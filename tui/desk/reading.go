@@ -422,7 +422,7 @@ const clockLeeway = 2 * time.Minute
 // there are more, those left out would never come again, and the records are read anew.
 const MostChanges = 2000
 
-// AsOf is what to ask the service for where changes up to a time of ours are known: a
+// AsOf returns what to ask the service for where changes up to a time of ours are known: a
 // clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
 // them out.
 func (c *Changes) AsOf(known apitype.Time) apitype.Time {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Zone is the time zone of a country, by its two letters; of one with several zones that
+// Zone returns the time zone of a country, by its two letters; of one with several zones that
 // of its largest city. ok is false for a country that is not known.
 func Zone(country string) (zone *time.Location, ok bool) {
 	name := zones()[strings.ToUpper(country)]
@@ -32,7 +32,7 @@ var zones = sync.OnceValue(func() map[string]string {
 //go:embed zones.txt
 var zoneTable string
 
-// DonorZone is the time zone of the country of the donor on the desk, ours where that is not
+// DonorZone returns the time zone of the country of the donor on the desk, ours where that is not
 // known.
 func (k *Card) DonorZone() *time.Location {
 	if zone, known := Zone(k.day.Call.Person.Value().Address.Value().Country); known {
@@ -41,7 +41,7 @@ func (k *Card) DonorZone() *time.Location {
 	return k.Now().Location()
 }
 
-// BothTimes is a time as it is for the donor, and for us where that differs.
+// BothTimes returns a time as it is for the donor, and for us where that differs.
 func (k *Card) BothTimes(at time.Time) string {
 	there, here := at.In(k.DonorZone()), at.In(k.Now().Location())
 	layout := "Mon 2 Jan 15:04"
