@@ -13,7 +13,6 @@ import (
 	"fundesk/tui/desk"
 )
 
-// callRows makes the rows of calls.
 func callRows(e *Env) *rowMaker[apitype.Call] {
 	about := func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} }
 	return newRowMaker(e, render.CallList(), about, "requestedAt", "person")
@@ -30,7 +29,7 @@ func isOpen(call Row) bool {
 // Calls is the list of calls.
 type Calls struct{ *List }
 
-// NewCalls is the list of calls.
+// NewCalls returns the list of calls.
 func NewCalls(s *Env) *Calls {
 	m := callRows(s)
 	service, local := filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())
@@ -99,7 +98,6 @@ func callQuery(e *Env, text string) (query, error) {
 	}, nil
 }
 
-// callBulk are the actions on several calls.
 func callBulk(e *Env, rows []Row, sent func()) []Option {
 	t := targetsOf(rows, sent, isOpen)
 	return []Option{
@@ -110,7 +108,6 @@ func callBulk(e *Env, rows []Row, sent func()) []Option {
 	}
 }
 
-// callFields are all of a call.
 func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
 	f.head("Call")
@@ -155,7 +152,6 @@ func callFields(e *Env, c apitype.Call) []field {
 	return f.all
 }
 
-// external are the fields of an external system.
 func (f *fields) external(m *apitype.CallExternalMetadata) {
 	if m == nil {
 		return

@@ -22,7 +22,7 @@ type Desk struct {
 	warned  apitype.UUID // The call for which the agent goes on although another one has the donor.
 }
 
-// NewDesk is the page of the Desk.
+// NewDesk returns the page of the Desk.
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
 
 // Waits implements Waiter.
@@ -176,5 +176,5 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 	return nil
 }
 
-// name is who the call on the desk is for, as it may be drawn.
+// name returns who the call on the desk is for, as it may be drawn.
 func (d *Desk) name() string { return Clean(d.Day.Name()) }

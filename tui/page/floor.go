@@ -43,14 +43,14 @@ type floorRead struct {
 	waiting []waitingType
 }
 
-// NewFloor is the page of the floor.
+// NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
 	v := &Floor{Env: s}
 	v.table.Columns = columnsOf(s, render.QueueAgentList(s.agentName))
 	return v
 }
 
-// agentName is the name of an agent, or enough of the identifier to tell agents apart: the
+// agentName returns the name of an agent, or enough of the identifier to tell agents apart: the
 // service has no names, the profile may.
 func (e *Env) agentName(id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
@@ -59,7 +59,7 @@ func (e *Env) agentName(id apitype.UUID) string {
 	return Clean(cmp.Or(e.Day.Agents[id], desk.ShortID(id)))
 }
 
-// view is how values are shown here.
+// view returns how values are shown here.
 func (e *Env) view() render.View {
 	now := e.Day.Now()
 	return render.View{Now: now, Location: now.Location(), Locale: e.Day.Locale, Result: e.Day.Codes.Words}
@@ -119,7 +119,6 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 	return read, err
 }
 
-// takeIn shows the floor as it was read.
 func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	v.reading = false
 	if err != nil {
@@ -181,7 +180,7 @@ func (v *Floor) Lines(l Layout) []string {
 	return append(append(append(lines, v.chosenLine(l.Width)), ""), waiting...)
 }
 
-// summary is who works and how much waits, in one line.
+// summary returns who works and how much waits, in one line.
 func (v *Floor) summary(width int) string {
 	onCall := 0
 	for _, a := range v.agents {
@@ -198,7 +197,7 @@ func (v *Floor) summary(width int) string {
 	return v.Styles.bold(widget.Fit(left, max(width-render.Width(right), 0)) + right)
 }
 
-// chosenLine is all that came of the calls of the agent under the cursor.
+// chosenLine returns all that came of the calls of the agent under the cursor.
 func (v *Floor) chosenLine(width int) string {
 	if v.table.Cursor() >= len(v.agents) {
 		return ""
@@ -221,7 +220,7 @@ const (
 	mostLanguages = 3
 )
 
-// waitingLines are what waits by type and language, with its age and the callbacks that
+// waitingLines returns what waits by type and language, with its age and the callbacks that
 // are due.
 func (v *Floor) waitingLines(width int) []string {
 	languages := v.languages()
@@ -259,7 +258,7 @@ func (v *Floor) waitingLines(width int) []string {
 	return lines
 }
 
-// languages are those of the calls that wait, the most frequent first.
+// languages returns the languages of the calls that wait, the most frequent first.
 func (v *Floor) languages() []string {
 	counts := map[string]int{}
 	for _, w := range v.waiting {

@@ -169,7 +169,7 @@ func (l *List) Resize(layout Layout) {
 // Scopes implements Page.
 func (l *List) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
 
-// Front is the record in front, nil when the list is.
+// Front returns the record in front, nil when the list is.
 func (l *List) Front() *detail {
 	if len(l.stack) == 0 {
 		return nil
@@ -177,7 +177,7 @@ func (l *List) Front() *detail {
 	return l.stack[len(l.stack)-1]
 }
 
-// Chosen is the row under the cursor.
+// Chosen returns the row under the cursor.
 func (l *List) Chosen() (Row, bool) {
 	rows := l.shown()
 	if l.table.Cursor() >= len(rows) {
@@ -186,7 +186,7 @@ func (l *List) Chosen() (Row, bool) {
 	return rows[l.table.Cursor()], true
 }
 
-// Target is the record that an action is about: the one in front, or the row.
+// Target returns the record that an action is about: the one in front, or the row.
 func (l *List) Target() (Reference, bool) {
 	if d := l.Front(); d != nil {
 		return d.ref, true
@@ -294,7 +294,7 @@ func (l *List) Lines(layout Layout) []string {
 	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(layout.Width-width-ruleWidth, layout.Body))
 }
 
-// width is that of the list, beside which there may be a preview.
+// width returns the width of the list, beside which there may be a preview.
 func (l *List) width(layout Layout) int {
 	if layout.Panes == 1 {
 		return layout.Width
@@ -342,5 +342,5 @@ func (l *List) summary(width int) string {
 	return l.Styles.Dim(widget.Fit(text, width))
 }
 
-// Cursor is the index of the chosen row.
+// Cursor returns the index of the chosen row.
 func (l *List) Cursor() int { return l.table.Cursor() }

@@ -19,7 +19,7 @@ type arranged struct {
 	terms   []string // Only rows that have them, while a filter is typed.
 }
 
-// shown are the rows in the order in which they stand on the screen.
+// shown returns the rows in the order in which they stand on the screen.
 func (l *List) shown() []Row {
 	if l.arranged.rows != nil {
 		return l.arranged.rows
@@ -131,7 +131,6 @@ func (l *List) AskColumns() tea.Cmd {
 	return nil
 }
 
-// showColumns shows the columns that are not hidden.
 func (l *List) showColumns() {
 	l.table.Columns = nil
 	for _, c := range l.columns {

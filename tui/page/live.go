@@ -131,7 +131,7 @@ func (l *List) shift(above int) {
 	l.table.Shift(above, len(l.Rows))
 }
 
-// later is the later of a filter's time, nil for none, and the time changes are read from.
+// later returns the later of a filter's time, nil for none, and the time changes are read from.
 func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 	if filter == nil || since.After(filter.Time) {
 		return &since

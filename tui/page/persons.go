@@ -22,7 +22,7 @@ func personRows(e *Env) *rowMaker[apitype.Person] {
 	return m
 }
 
-// NewPersons is the list of persons.
+// NewPersons returns the list of persons.
 func NewPersons(s *Env) *List {
 	fields := filterFields(apitype.PersonFilters())
 	return newList(s, records{
@@ -40,7 +40,6 @@ func NewPersons(s *Env) *List {
 	})
 }
 
-// personQuery understands a filter on persons.
 func personQuery(e *Env, text string) (query, error) {
 	t, o, err := readFilter(text, e.Day.Now(), apitype.PersonFilters())
 	if err != nil {
@@ -63,7 +62,7 @@ func personQuery(e *Env, text string) (query, error) {
 	}, nil
 }
 
-// personDetail are all of a person, with its pledges and calls.
+// personDetail returns all of a person, with its pledges and calls.
 func personDetail(e *Env, r record) []field {
 	f := &fields{Env: e}
 	f.person(*r.person)
@@ -86,7 +85,6 @@ func personDetail(e *Env, r record) []field {
 	return f.all
 }
 
-// person adds all of a person.
 func (f *fields) person(p apitype.Person) {
 	f.head("Person")
 	f.add("name", render.PersonName(p))

@@ -17,7 +17,6 @@ import (
 	"fundesk/tui/desk"
 )
 
-// pledgeRows makes the rows of pledges.
 func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
 	about := func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} }
 	return newRowMaker(e, render.PledgeList(), about, "createdAt", "status", "donationAmount", "donationInterval")
@@ -34,7 +33,7 @@ type Pledges struct {
 	donors *donors
 }
 
-// NewPledges is the list of pledges.
+// NewPledges returns the list of pledges.
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
 	columns := pledgeRows(s).columns()
@@ -81,7 +80,7 @@ func (v *Pledges) AskStatus() tea.Cmd {
 	return nil
 }
 
-// pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
+// pledgeActions returns the status actions of the profile, else of our service. Spec gap: G1.
 func pledgeActions(e *Env, rows []Row, sent func()) []Option {
 	var options []Option
 	for _, act := range e.PledgeActions {
@@ -117,7 +116,6 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 	}
 }
 
-// pledgeQuery understands a filter on pledges.
 func pledgeQuery(e *Env, d *donors, text string) (query, error) {
 	t, o, err := readFilter(text, e.Day.Now(), apitype.PledgeFilters())
 	if err != nil {
@@ -154,7 +152,6 @@ func pledgeQuery(e *Env, d *donors, text string) (query, error) {
 	}, nil
 }
 
-// pledgeFields are all of a pledge.
 func pledgeFields(e *Env, p apitype.Pledge) []field {
 	f := &fields{Env: e}
 	f.pledge(&p)

@@ -51,7 +51,7 @@ func (p period) String() string {
 	}
 }
 
-// since is when the period begins; zero for everything.
+// since returns when the period begins; zero for everything.
 func (p period) since(now time.Time) time.Time {
 	if p == 0 {
 		return time.Time{}
@@ -151,7 +151,7 @@ func count[T any](v *Stats, after string, list func(context.Context, apitype.Pag
 	})
 }
 
-// since is the beginning of the period as a filter; nil for everything.
+// since returns the beginning of the period as a filter; nil for everything.
 func (v *Stats) since() *apitype.Time {
 	if since := v.period.since(v.Day.Now()); !since.IsZero() {
 		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
