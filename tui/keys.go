@@ -44,7 +44,7 @@ const (
 
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
 
-// row is an action of the table; keys are separated by blanks.
+// row returns an action of the table; keys are separated by blanks.
 func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
 	a := &action{id: id, scope: s, help: help, footer: footer, run: run, why: why, Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...))}
 	for _, t := range traits {
@@ -53,12 +53,11 @@ func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.
 	return a
 }
 
-// registry is every action there is.
 func registry() []*action {
 	return slices.Concat(deskActions(), listActions(), everywhereActions())
 }
 
-// deskRow is a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
+// deskRow returns a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
 // run is what it does where each face has its own way; nil: what the action says.
 func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	does, _ := desk.ActionOf(id)
@@ -220,7 +219,7 @@ type KeyHelp struct {
 	Help   string
 }
 
-// Keys are all keys of the interface, scope by scope.
+// Keys returns all keys of the interface, scope by scope.
 func Keys() []KeyHelp {
 	actions := registry()
 	help := make([]KeyHelp, 0, len(actions))
@@ -240,7 +239,7 @@ func IsOfDesk(name string) bool {
 // keymap finds actions by keys.
 type keymap []*action
 
-// find is the action of a key in the first of the scopes that has it, nil for none.
+// find returns the action of a key in the first of the scopes that has it, nil for none.
 func (k keymap) find(name string, scopes []page.Scope) *action {
 	for _, a := range k.in(scopes) {
 		if slices.Contains(a.Keys(), name) {
@@ -250,7 +249,7 @@ func (k keymap) find(name string, scopes []page.Scope) *action {
 	return nil
 }
 
-// in are the actions of the scopes, in their order.
+// in returns the actions of the scopes, in their order.
 func (k keymap) in(scopes []page.Scope) []*action {
 	var found []*action
 	for _, s := range scopes {
@@ -263,7 +262,7 @@ func (k keymap) in(scopes []page.Scope) []*action {
 	return found
 }
 
-// keyOf is the key of an action as it is shown.
+// keyOf returns the key of an action as it is shown.
 func (k keymap) keyOf(id string) string {
 	for _, a := range k {
 		if keys := a.Keys(); a.id == id && len(keys) > 0 {
@@ -273,7 +272,7 @@ func (k keymap) keyOf(id string) string {
 	return id
 }
 
-// footer are the actions of the scopes that the footer may show.
+// footer returns the actions of the scopes that the footer may show.
 func (k keymap) footer(scopes []page.Scope) []*action {
 	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })
 }

@@ -48,7 +48,7 @@ func (a *app) corner() string {
 // leastNews is how many cells a message needs beside what is held.
 const leastNews = 16
 
-// status is the line above the footer: what is held, and after it, or alone, what there is to say.
+// status returns the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
 	width := a.layout.Width
 	held := a.Day.Changes.HeldText(a.KeyOf(page.ActUndo))
@@ -74,7 +74,7 @@ func (a *app) status() string {
 	return a.Styles.Held(held) + "  " + a.news(room)
 }
 
-// news is the reply to a key, an error, an offer, or the latest message.
+// news returns the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
 	said := a.Messages.IsSaid()
 	offer, does := a.Day.Gate.Offered()

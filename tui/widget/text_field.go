@@ -31,7 +31,7 @@ func (t *TextField) inner() *textinput.Model {
 	return t.input
 }
 
-// Value is the text.
+// Value returns the text.
 func (t *TextField) Value() string {
 	if t.input == nil {
 		return ""
