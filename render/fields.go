@@ -17,7 +17,7 @@ func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 			Name: f.Name, Title: f.Title, Default: f.Default,
 			Flexible: f.Kind != apitype.WordField && f.Kind != apitype.TimeField && f.Name != "uuid",
 			Right:    f.Kind == apitype.AmountField || f.Kind == apitype.NumberField,
-			Value:    func(record T) string { return valueText(f.Value(record)) },
+			Value:    func(record T) string { return FieldText(f.Value(record)) },
 			Cell:     fieldCell(f),
 		}
 		switch f.Kind {
@@ -49,11 +49,11 @@ func fieldCell[T any](f apitype.Field[T]) func(T, View) Text {
 	switch f.Kind {
 	case apitype.WordField:
 		return func(record T, _ View) Text {
-			word := valueText(f.Value(record))
+			word := FieldText(f.Value(record))
 			return Text{Text: word, Role: statusRole(word)}
 		}
 	case apitype.PhoneField:
-		return func(record T, v View) Text { return Text{Text: v.Locale.Phone(valueText(f.Value(record)))} }
+		return func(record T, v View) Text { return Text{Text: v.Locale.Phone(FieldText(f.Value(record)))} }
 	case apitype.DateField:
 		return func(record T, v View) Text {
 			day, _ := f.Value(record).(*apitype.Date)

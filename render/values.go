@@ -79,10 +79,10 @@ func uuidText(id apitype.UUID) string {
 }
 
 // text is a nullable value as text.
-func text[T any](value *T) string { return valueText(value) }
+func text[T any](value *T) string { return FieldText(value) }
 
-// valueText is the value of a field as text, "" for none.
-func valueText(value any) string {
+// FieldText returns the value of a field as text, "" for none.
+func FieldText(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v

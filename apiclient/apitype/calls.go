@@ -434,12 +434,17 @@ func (r *CallResultRequest) validate(v *Violations) {
 	if n := r.DonorRetentionRating; n != nil && (n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0) {
 		v.Add("/result/donorRetentionRating", "must be a number from 0 to 10")
 	}
-	if code := r.ResultCode; code != nil && (*code == "" || !utf8.ValidString(*code) || utf8.RuneCountInString(*code) > 100 || strings.ContainsFunc(*code, isNotPrintable)) {
-		v.Add("/result/resultCode", "must be 1 to 100 printable characters")
+	if code := r.ResultCode; code != nil && !isResultCode(*code) {
+		v.Add("/result/resultCode", wrongResultCode)
 	}
 }
 
-func isNotPrintable(r rune) bool { return !unicode.IsPrint(r) }
+const wrongResultCode = "must be 1 to 100 printable characters"
+
+func isResultCode(code string) bool {
+	return code != "" && utf8.ValidString(code) && utf8.RuneCountInString(code) <= 100 &&
+		!strings.ContainsFunc(code, func(r rune) bool { return !unicode.IsPrint(r) })
+}
 
 // AddAttemptRequest is the body of a call attempt.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// Fix is a detail of the donor or the pledge that an agent may correct.
+// Fix is a detail of the donor or the pledge that an agent may correct: a field with its key.
 type Fix struct {
 	Press string // The key that it has on every call.
 	Why   string // Why it cannot be corrected here; "" where it can.
@@ -24,46 +23,33 @@ type Fix struct {
 	Label string
 	Was   string // As it is recorded; "" for nothing.
 	Is    string // As it was corrected; Was where it was not.
-	name  string // Where an answer shows it.
-	kind  fixKind
+
+	shown    string // Where the record shows it.
+	kind     apitype.FieldKind
+	secret   bool
+	ofPledge bool
 }
 
 // IsChanged reports whether it was corrected.
 func (f Fix) IsChanged() bool { return f.Is != f.Was }
 
 // IsYesNo reports whether its value is yes or no.
-func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
+func (f Fix) IsYesNo() bool { return f.kind == apitype.YesNoField }
 
 // IsSecret reports whether its value is masked on the screen.
-func (f Fix) IsSecret() bool { return f.Key == "iban" || f.Key == "socialSecurityNumber" }
+func (f Fix) IsSecret() bool { return f.secret }
 
-// fixKind is what a detail holds.
-type fixKind int
+// IsPhone reports whether its value is a phone number.
+func (f Fix) IsPhone() bool { return f.kind == apitype.PhoneField }
 
-const (
-	fixText fixKind = iota
-	fixPhone
-	fixDate
-	fixYesNo
-	// Of the pledge.
-	fixAmount
-	fixInterval
-	fixEnd
-)
+// IsInterval reports whether its value is one of [apitype.DonationIntervals].
+func (f Fix) IsInterval() bool { return f.Key == "donationInterval" }
 
-// fixName is a name, which has a letter.
-const fixName fixKind = -1
-
-func (k fixKind) ofPledge() bool { return k >= fixAmount }
+// IsAmount reports whether its value is an amount of Euros.
+func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
-
-// IsInterval reports whether its value is one of [apitype.DonationIntervals].
-func (f Fix) IsInterval() bool { return f.kind == fixInterval }
-
-// IsAmount reports whether its value is an amount of Euros.
-func (f Fix) IsAmount() bool { return f.kind == fixAmount }
 
 // Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
@@ -71,74 +57,60 @@ func (e *Form) Fixes() []Fix {
 	all := recordedFixes(*e.day.Call)
 	for i, f := range all {
 		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
-		if is, corrected := e.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || e.whyNoPledgeFix() == "") {
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || e.whyNoPledgeFix() == "") {
 			all[i].Is = is
 		}
 	}
 	return all
 }
 
-// recordedFixes returns the details as the record shows them: the fields that have a key at the desk.
+// recordedFixes returns the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
-	if call.Person.Pointer() == nil {
+	person := call.Person.Pointer()
+	if person == nil {
 		return nil
 	}
-	fixes := slices.Concat(fixesOf(apitype.PersonFields(), call.Person.Value()), fixesOf(apitype.PledgeFields(), call.PledgeCase.Value()))
-	if call.PledgeCase.Pointer() == nil {
-		for i := range fixes {
-			if fixes[i].kind.ofPledge() {
-				fixes[i].Was = ""
-			}
-		}
+	all := fixesOf(apitype.PersonFields(), person)
+	for _, f := range fixesOf(apitype.PledgeFields(), call.PledgeCase.Pointer()) {
+		f.ofPledge = true
+		all = append(all, f)
 	}
-	slices.SortFunc(fixes, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
-	return fixes
+	slices.SortFunc(all, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	return all
 }
 
-func fixesOf[T any](fields []apitype.Field[T], record T) (fixes []Fix) {
-	kinds := map[apitype.FieldKind]fixKind{
-		apitype.NameField: fixName, apitype.PhoneField: fixPhone, apitype.DateField: fixDate, apitype.YesNoField: fixYesNo,
-		apitype.AmountField: fixAmount, apitype.TimeField: fixEnd,
-	}
-	for _, f := range fields {
-		if f.Key == "" {
+// fixesOf returns the fields of a record that have a key; a record that is nil shows nothing.
+func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
+	for _, field := range fields {
+		if field.Key == "" {
 			continue
 		}
-		fix := Fix{Press: f.Key, Key: strings.ReplaceAll(f.Path(), ".", "/"), Label: f.Label, Was: recordedText(f.Value(record)), name: f.Name, kind: kinds[f.Kind]}
-		if fix.Key == "donationInterval" {
-			fix.kind = fixInterval
+		f := Fix{
+			Press: field.Key, Key: strings.ReplaceAll(field.Path(), ".", "/"), Label: field.Label,
+			shown: field.Name, kind: field.Kind, secret: field.Secret,
 		}
-		fixes = append(fixes, fix)
+		if record != nil {
+			switch v := field.Value(*record).(type) {
+			case *bool:
+				f.Was = YesNo(v)
+			case *apitype.Time:
+				if v != nil {
+					f.Was = v.Format(time.DateOnly)
+				}
+			case apitype.Amount:
+				f.Was = v.Fixed()
+			default:
+				f.Was = render.FieldText(v)
+			}
+		}
+		all = append(all, f)
 	}
-	return fixes
-}
-
-// recordedText returns a value of a record as it is corrected; "" for none.
-func recordedText(value any) string {
-	switch v := value.(type) {
-	case *string:
-		return Value(v)
-	case *bool:
-		return YesNo(v)
-	case apitype.Amount:
-		return v.Fixed()
-	case *apitype.Date:
-		if v != nil {
-			return v.String()
-		}
-	case *apitype.Time:
-		if v != nil {
-			return v.Format(time.DateOnly)
-		}
-	default:
-		return fmt.Sprint(v)
-	}
-	return ""
+	return all
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
 func (e *Form) whyNotCorrect(f Fix) string {
-	if why := e.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
+	if why := e.whyNoPledgeFix(); f.ofPledge && why != "" {
 		return why
 	}
 	if e.permissions.refused[f.operation()] {
@@ -228,7 +200,7 @@ type FixChoice struct{ Key, Label, Value string }
 
 // AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
 func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
-	if f.kind != fixAmount {
+	if !f.IsAmount() {
 		return "", nil
 	}
 	amount, err := apitype.ParseTypedAmount(typed, 0)
@@ -276,9 +248,9 @@ func (f Fix) Says(value string) string {
 		return "may not be phoned any more"
 	case f.Key == optOutKey:
 		return "may be phoned"
-	case f.kind == fixYesNo && f.Is == "no":
+	case f.IsYesNo() && f.Is == "no":
 		return strings.TrimSuffix(f.Label, " wanted") + " not wanted any more"
-	case f.kind == fixYesNo:
+	case f.IsYesNo():
 		return f.Label
 	case f.Is == "":
 		return "no " + f.Label
@@ -292,7 +264,7 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	switch {
 	case f.IsSecret() && isRecorded && !k.IsRevealed:
 		return render.MaskIBAN(value)
-	case f.kind == fixPhone:
+	case f.IsPhone():
 		return k.Locale.Phone(render.Clean(value))
 	default:
 		return render.Clean(value)
@@ -329,38 +301,29 @@ func (e *Form) correctedRow() (ResultRow, bool) {
 	return ResultRow{}, false
 }
 
-// CorrectedPerson returns the person of the call as it is to be; nil where it is not shown.
+// CorrectedPerson returns the person of the call as it is to be.
 func (e *Form) CorrectedPerson() *apitype.Person {
-	person, corrected := e.day.Call.Person.Pointer(), e.Corrected()
-	if person == nil || len(corrected) == 0 {
-		return person
+	if e.day.Call.Person.Pointer() == nil {
+		return nil
 	}
-	var body map[string]any
-	if text, err := json.Marshal(person); err != nil || json.Unmarshal(text, &body) != nil {
-		return person
-	}
-	for _, f := range corrected {
-		if f.kind.ofPledge() {
-			continue
+	p := e.day.Call.Person.Value()
+	var record map[string]any
+	for _, f := range e.Corrected() {
+		if record == nil {
+			text, _ := json.Marshal(p) // It was read from JSON.
+			_ = json.Unmarshal(text, &record)
 		}
-		object, name := body, f.name
-		if outer, inner, nested := strings.Cut(f.name, "."); nested {
-			if object, nested = body[outer].(map[string]any); !nested {
-				object = map[string]any{}
-				body[outer] = object
-			}
-			name = inner
-		}
-		if object[name] = f.sent(); object[name] == nil {
-			delete(object, name)
+		if !f.ofPledge {
+			setPath(record, strings.Split(f.shown, "."), f.sent())
 		}
 	}
-	text, err := json.Marshal(body)
-	is := new(apitype.Person)
-	if err != nil || json.Unmarshal(text, is) != nil {
-		return person
+	if record == nil {
+		return &p
 	}
-	return is
+	var corrected apitype.Person // Another one: the record is shown beside it.
+	text, _ := json.Marshal(record)
+	_ = json.Unmarshal(text, &corrected) // What was corrected was checked.
+	return &corrected
 }
 
 // correct notes another value of a detail, and what the record showed of it. A draft that is being
@@ -385,20 +348,20 @@ func (f *Entered) leave(key string) {
 // readFix returns a typed value as it is sent.
 func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
-		if f.kind == fixAmount || f.kind == fixInterval {
+		if f.IsAmount() || f.IsInterval() {
 			return "", "cannot be cleared"
 		}
 		return "", ""
 	}
 	switch f.kind {
-	case fixName:
+	case apitype.NameField:
 		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
 			return "", "is no name: it has digits and no letter"
 		}
 		return text, ""
-	case fixPhone:
+	case apitype.PhoneField:
 		return render.International(text, e.day.Call.Person.Value().Address.Value().Country), ""
-	case fixDate, fixEnd:
+	case apitype.DateField, apitype.TimeField:
 		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
 			return at.Format(time.DateOnly), ""
 		}
@@ -407,7 +370,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 			return "", "is no day: write 2-12-1967 or 1967-12-02"
 		}
 		return day.String(), ""
-	case fixAmount:
+	case apitype.AmountField:
 		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
 			return "", err.Error()

@@ -15,19 +15,10 @@ func (e *Form) corrections() (person *apitype.UpdatePersonRequest, pledge *apity
 	ofPerson, ofPledge := map[string]any{}, map[string]any{}
 	for _, f := range e.Corrected() {
 		body := ofPerson
-		if f.kind.ofPledge() {
+		if f.ofPledge {
 			body = ofPledge
 		}
-		if object, member, nested := strings.Cut(f.Key, "/"); nested {
-			inner, _ := body[object].(map[string]any)
-			if inner == nil {
-				inner = map[string]any{}
-				body[object] = inner
-			}
-			inner[member] = f.sent()
-		} else {
-			body[f.Key] = f.sent()
-		}
+		setPath(body, strings.Split(f.Key, "/"), f.sent())
 	}
 	if len(ofPerson) > 0 {
 		person = new(apitype.UpdatePersonRequest)
@@ -41,6 +32,20 @@ func (e *Form) corrections() (person *apitype.UpdatePersonRequest, pledge *apity
 		problems = append(problems, pledge.ValidateFor(e.day.Call.PledgeCase.Value(), false)...)
 	}
 	return person, pledge, problems
+}
+
+// setPath sets a value in an object, and makes the objects around it that are missing.
+func setPath(object map[string]any, path []string, value any) {
+	if len(path) == 1 {
+		object[path[0]] = value
+		return
+	}
+	inner, _ := object[path[0]].(map[string]any)
+	if inner == nil {
+		inner = map[string]any{}
+		object[path[0]] = inner
+	}
+	setPath(inner, path[1:], value)
 }
 
 func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
@@ -59,9 +64,9 @@ func (f Fix) sent() any {
 	switch {
 	case f.Is == "":
 		return nil
-	case f.kind == fixYesNo:
+	case f.IsYesNo():
 		return f.Is == "yes"
-	case f.kind == fixAmount:
+	case f.IsAmount():
 		return json.Number(f.Is)
 	default:
 		return f.Is

@@ -149,15 +149,15 @@ func TestCorrections(t *testing.T) {
 	external.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 	d.Call.PledgeCase = apitype.Embed(external)
 	for _, f := range d.Form.Fixes() {
-		if why := "pledge of an external source: its owner changes it"; f.kind.ofPledge() != (f.Why == why) || f.Why != "" && d.Form.Correct(f, "1") != "cannot be corrected: "+why {
+		if why := "pledge of an external source: its owner changes it"; f.ofPledge != (f.Why == why) || f.Why != "" && d.Form.Correct(f, "1") != "cannot be corrected: "+why {
 			t.Errorf("%s: got %q, want a pledge that another system manages left alone", f.Label, f.Why)
 		}
 	}
 	for _, f := range []struct {
-		fix           Fix
-		yesNo, secret bool
-	}{{Fix{Key: "iban"}, false, true}, {Fix{kind: fixYesNo}, true, false}, {Fix{kind: fixPhone}, false, false}} {
-		if f.fix.IsYesNo() != f.yesNo || f.fix.IsSecret() != f.secret {
+		fix                    Fix
+		yesNo, secret, isPhone bool
+	}{{Fix{secret: true}, false, true, false}, {Fix{kind: apitype.YesNoField}, true, false, false}, {Fix{kind: apitype.PhoneField}, false, false, true}} {
+		if f.fix.IsYesNo() != f.yesNo || f.fix.IsSecret() != f.secret || f.fix.IsPhone() != f.isPhone {
 			t.Errorf("%+v: got another kind", f.fix)
 		}
 	}

@@ -16,7 +16,7 @@ type permissions struct {
 
 // operation returns what sends the correction of a detail.
 func (f Fix) operation() string {
-	if f.kind.ofPledge() {
+	if f.ofPledge {
 		return apiclient.OpUpdatePledge
 	}
 	return apiclient.OpUpdatePerson

@@ -68,7 +68,9 @@ func (d *Desk) Follow(inFront bool) {
 		}
 	}
 	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
-		d.answer(d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }), nil)
+		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
+			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
+		}
 		if ask, is := d.Dialog.(*Ask); is {
 			ask.openAt = d.Day.Now().Add(unseen)
 		}

@@ -1,0 +1,165 @@
+package apitype
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ExtensionSettings announces the settings of the floor: the results, scripts and hours that agents work by,
+// and the names of users.
+const ExtensionSettings = "settings"
+
+// Settings are what agents work by, of the organizations that the account sees, and the names of users.
+// GET /fundesk/v1/settings
+type Settings struct {
+	Organizations []OrganizationSettings `json:"organizations"`
+	Users         []UserName             `json:"users"`
+}
+
+// UserName is a user with the name that colleagues know.
+type UserName struct {
+	UUID UUID   `json:"uuid"`
+	Name string `json:"name"`
+}
+
+// OrganizationSettings are those of one organization.
+// PUT /fundesk/v1/settings/{organizationUuid}
+type OrganizationSettings struct {
+	UUID            UUID                        `json:"uuid,omitzero"`   // In a PUT: that of the path, or left out.
+	Results         map[CallType][]ResultChoice `json:"results"`         // In the order of their digits.
+	Scripts         map[string]string           `json:"scripts"`         // By type and language, such as verification.nl, or by type.
+	CallingHours    map[string]HoursOfDays      `json:"callingHours"`    // By country; one that is not named has the default.
+	MaxCallAttempts *int                        `json:"maxCallAttempts"` // Nil: no maximum.
+}
+
+// ResultChoice is a result that an agent chooses.
+type ResultChoice struct {
+	Code      string        `json:"code"`
+	Label     string        `json:"label"`  // In plain words; empty: the code's.
+	Effect    *ResultEffect `json:"effect"` // Nil: none.
+	AsksNotes bool          `json:"asksNotes"`
+}
+
+// ResultEffect is what comes with a result.
+type ResultEffect string
+
+// The effects.
+const (
+	EffectCorrected ResultEffect = "corrected" // The result where details were changed.
+	EffectOptOut    ResultEffect = "opt-out"   // The donor is not to be called again.
+)
+
+// ResultEffects are all effects.
+var ResultEffects = []ResultEffect{EffectCorrected, EffectOptOut}
+
+// HoursOfDays are when donors of a country are called, by the kind of day: a span such as 09:00-21:00, "-"
+// for a day without calls, empty for the default.
+type HoursOfDays struct {
+	Weekday  string `json:"weekday,omitzero"`
+	Saturday string `json:"saturday,omitzero"`
+	Sunday   string `json:"sunday,omitzero"`
+}
+
+// The bounds of settings.
+const (
+	MaxResults    = 100       // Of one type of call.
+	MaxScript     = 256 << 10 // Bytes of one script.
+	maxLabel      = 200
+	maxScripts    = 200
+	maxCountries  = 250
+	maxUserName   = 200
+	maxAttempts   = 1_000
+	scriptExample = "verification.nl"
+)
+
+// Validate checks the values.
+func (s *OrganizationSettings) Validate() Violations {
+	var v Violations
+	for _, kind := range slices.Sorted(maps.Keys(s.Results)) {
+		at := "/results/" + string(kind)
+		if !slices.Contains(CallTypes, kind) {
+			v.Add(at, "is no type of call: verification, happy_call and winback are")
+			continue
+		}
+		validateResults(&v, at, s.Results[kind])
+	}
+	if len(s.Scripts) > maxScripts {
+		v.Add("/scripts", "must have %d items at most", maxScripts)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Scripts)) {
+		kind, language, hasLanguage := strings.Cut(name, ".")
+		_, problem := checkLanguage(language)
+		switch {
+		case !slices.Contains(CallTypes, CallType(kind)) || hasLanguage && problem != "":
+			v.Add("/scripts/"+name, "is no name of a script: a type of call, or one with a language such as %s", scriptExample)
+		case len(s.Scripts[name]) > MaxScript:
+			v.Add("/scripts/"+name, "must have at most %d bytes", MaxScript)
+		default:
+			requireText(&v, "/scripts/"+name, s.Scripts[name], MaxScript)
+		}
+	}
+	if len(s.CallingHours) > maxCountries {
+		v.Add("/callingHours", "must have %d items at most", maxCountries)
+	}
+	for _, country := range slices.Sorted(maps.Keys(s.CallingHours)) {
+		at := "/callingHours/" + country
+		if stored, problem := checkCountry(country); problem != "" || stored != country {
+			v.Add(at, "is no country: two capital letters such as NL are")
+			continue
+		}
+		for _, day := range []struct{ name, span string }{
+			{"weekday", s.CallingHours[country].Weekday}, {"saturday", s.CallingHours[country].Saturday}, {"sunday", s.CallingHours[country].Sunday},
+		} {
+			if _, err := ParseSpan(day.span); day.span != "" && err != nil {
+				v.Add(at+"/"+day.name, "%s", err)
+			}
+		}
+	}
+	if n := s.MaxCallAttempts; n != nil && (*n < 0 || *n > maxAttempts) {
+		v.Add("/maxCallAttempts", "must be a whole number from 0 to %d", maxAttempts)
+	}
+	return v
+}
+
+func validateResults(v *Violations, at string, results []ResultChoice) {
+	if len(results) > MaxResults {
+		v.Add(at, "must have %d items at most", MaxResults)
+	}
+	seen := map[string]bool{}
+	for i, r := range results {
+		if !isResultCode(r.Code) {
+			v.Add(pointerAt(at, i, "code"), "%s", wrongResultCode)
+		} else if seen[r.Code] {
+			v.Add(pointerAt(at, i, "code"), "is there twice")
+		}
+		seen[r.Code] = true
+		if r.Label != "" {
+			requireText(v, pointerAt(at, i, "label"), r.Label, maxLabel)
+		}
+		optionalEnum(v, pointerAt(at, i, "effect"), r.Effect, ResultEffects)
+	}
+}
+
+// Span is a part of a day, in minutes after midnight; the zero value is a day without calls.
+type Span struct{ From, Until int }
+
+// ParseSpan reads a span such as 09:00-21:00; "-" is a day without calls.
+func ParseSpan(text string) (Span, error) {
+	if text == "-" {
+		return Span{}, nil
+	}
+	from, until, _ := strings.Cut(text, "-")
+	start, wrongStart := time.Parse("15:04", strings.TrimSpace(from))
+	end, wrongEnd := time.Parse("15:04", strings.TrimSpace(until))
+	if wrongStart != nil || wrongEnd != nil || !start.Before(end) {
+		return Span{}, fmt.Errorf(`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`, text)
+	}
+	minutes := func(t time.Time) int { return t.Hour()*60 + t.Minute() }
+	return Span{minutes(start), minutes(end)}, nil
+}
+
+// CheckUserName says what is wrong with the name of a user, "" for nothing.
+func CheckUserName(name string) (problem string) { return checkText(name, maxUserName) }
