@@ -163,7 +163,7 @@ func (c *Changes) Submit(changes ...Change) []Event {
 	for _, change := range changes {
 		c.submit(change)
 	}
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) submit(change Change) {
@@ -274,7 +274,7 @@ func (c *Changes) Release() {
 // what is asked for meanwhile is read after it.
 func (c *Changes) ReadOutbox() []Event {
 	c.readOutbox()
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) readOutbox() {
@@ -375,13 +375,13 @@ func (c *Changes) onSender(e outbox.Event) {
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
 	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
-	return c.take()
+	return c.drain()
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
 	c.drop(id)
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) drop(id string) {
@@ -396,7 +396,7 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 	}
 	c.forgetDraft(call)
 	c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
-	return c.take()
+	return c.drain()
 }
 
 // SendNow tries all that waits.
@@ -411,7 +411,7 @@ func (c *Changes) SendNow() []Event {
 		}
 		c.readOutbox()
 	})
-	return c.take()
+	return c.drain()
 }
 
 // onDisk does something to the outbox at the agent's word.

@@ -174,7 +174,7 @@ func (d *Day) Begin() []Event {
 	d.Changes.readOutbox()
 	d.discover()
 	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
-	return d.take()
+	return d.drain()
 }
 
 // Receive takes in what work has brought, or what was told from beside the desk.
@@ -188,7 +188,7 @@ func (d *Day) Receive(r Result) []Event {
 			}
 		})
 	}
-	return d.take()
+	return d.drain()
 }
 
 // isRead tells why something could not be read, and reports whether it was.
@@ -266,7 +266,7 @@ func (d *Day) leaveFor(what, reason string) []Event {
 		d.sayf("asking the service for a call…")
 		d.queue.readNews()
 	}
-	return d.take()
+	return d.drain()
 }
 
 // serve gives the waiting agent a call, if one was read ahead.
@@ -278,7 +278,7 @@ func (d *Day) IsDone() bool { return d.source().isDone() }
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
 	d.takeCall(id)
-	return d.take()
+	return d.drain()
 }
 
 // Resume takes the call of the latest draft.
@@ -289,7 +289,7 @@ func (d *Day) Resume() []Event {
 		}
 	}
 	d.sayf("the draft is on the desk already")
-	return d.take()
+	return d.drain()
 }
 
 // leave ends work on the call on the desk; its draft stays.
@@ -333,7 +333,7 @@ func (d *Day) Refresh() []Event {
 		d.reread(d.Call.UUID, unasked)
 	}
 	d.readAll()
-	return d.take()
+	return d.drain()
 }
 
 // Name returns who the call on the desk is for.

@@ -70,14 +70,14 @@ func (s *Search) SearchDonors() []Event {
 	s.isOpen = true
 	s.most = max(s.most, DonorsAtOnce)
 	s.readDonors()
-	return s.take()
+	return s.drain()
 }
 
 // SearchOn reads DonorsAtOnce more.
 func (s *Search) SearchOn() []Event {
 	s.most = len(s.all) + DonorsAtOnce
 	s.readDonors()
-	return s.take()
+	return s.drain()
 }
 
 // HasMoreDonors reports whether there are donors that only SearchOn reads.
@@ -250,7 +250,7 @@ func (s *Search) OpenDonor(donor Donor) []Event {
 	do(&s.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) }, func(found donorCalls, err error) {
 		s.onDonorCalls(found, asked, err)
 	})
-	return s.take()
+	return s.drain()
 }
 
 // readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The

@@ -57,8 +57,8 @@ type events struct {
 	owners  map[string]bool // What notices that still stand are about.
 }
 
-// take hands over what was collected.
-func (e *events) take() []Event {
+// drain hands over what was collected.
+func (e *events) drain() []Event {
 	taken := e.pending
 	e.pending = nil
 	return taken

@@ -180,7 +180,7 @@ func (e *Form) Ended() string {
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
 	d.finish(d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
-	return d.take()
+	return d.drain()
 }
 
 // NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
@@ -193,7 +193,7 @@ func (d *Day) NotReachedWithNote() []Event {
 	besides := d.Form.Draft()
 	besides.Notes = ""
 	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
-	return d.take()
+	return d.drain()
 }
 
 // NextNotes returns what other agents left for whoever makes the call on the desk; "" for none.
@@ -216,7 +216,7 @@ func (d *Day) CompleteCall() []Event {
 	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
 	if problems := request.Validate(); len(problems) > 0 {
 		d.failOf(ofCall(d.Call.UUID), ErrorText("not sent", problems))
-		return d.take()
+		return d.drain()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
 	what := d.Form.ResultWords()
@@ -233,19 +233,19 @@ func (d *Day) CompleteCall() []Event {
 		}
 	}
 	d.finish(completion, what, true)
-	return d.take()
+	return d.drain()
 }
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
 	d.finish(d.Changes.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
-	return d.take()
+	return d.drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
 	d.finish(d.Changes.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
-	return d.take()
+	return d.drain()
 }
 
 // MarkProcessed marks the call as processed.

@@ -288,7 +288,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	change, err := apiclient.DeferCallChange(call, request)
 	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
 	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
-	return d.take()
+	return d.drain()
 }
 
 // onDeferred learns when a call that was put off is due.
@@ -337,7 +337,7 @@ func (s *leases) warnOfEnd() {
 // all that is shown is old: the call, its person and the leases are read, and until then IsStale.
 func (d *Day) Wake() []Event {
 	d.wake()
-	return d.take()
+	return d.drain()
 }
 
 func (d *Day) wake() {
@@ -395,7 +395,7 @@ func (d *Day) KeepLeases() []Event {
 			d.leases.keepLease(l)
 		}
 	}
-	return d.take()
+	return d.drain()
 }
 
 // keepLease extends a lease in time, if a key came since.

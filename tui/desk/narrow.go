@@ -13,7 +13,7 @@ import (
 func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	if problems := filter.Validate(); len(problems) > 0 {
 		d.fail("the calls are as before", problems)
-		return d.take()
+		return d.drain()
 	}
 	d.Filter = filter
 	if l := d.leases.ahead(); l != nil {
@@ -24,7 +24,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 		d.leases.readQueue()
 	}
 	d.serve()
-	return d.take()
+	return d.drain()
 }
 
 // NarrowedTo says which calls the agent takes, "" for all.

@@ -60,7 +60,7 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 	default:
 		e.Uncorrect(f)
 	}
-	return e.take()
+	return e.drain()
 }
 
 // resolve sends what is left of a refused update over what the agent was shown.
@@ -74,7 +74,7 @@ func (e *Form) resolve(c conflict) []Event {
 		change.Seen, change.Revision = apiclient.SeenOf(change, c.record), ""
 		return nil, e.Outbox.Amend(c.entry.ID, change)
 	})
-	return e.take()
+	return e.drain()
 }
 
 // offerConflict offers to ask about an update that was refused because its details are overtaken.
@@ -88,7 +88,7 @@ func (e *Form) offerConflict(told outbox.Event) {
 // AskConflict asks about a refused update whose details are overtaken.
 func (e *Form) AskConflict(entry outbox.Entry) []Event {
 	e.readConflict(entry)
-	return e.take()
+	return e.drain()
 }
 
 // readConflict reads the record of a refused update as it is now.

@@ -47,7 +47,7 @@ func (e *Form) learnFor(fixes []Fix) []Event {
 			})
 		}
 	}
-	return e.take()
+	return e.drain()
 }
 
 // isRefused asks a service that has our extensions for an empty update of a record that

@@ -228,7 +228,7 @@ func (q *queue) add(w walked) {
 	q.position = w.next
 	q.cursor, q.span = cursor, part
 	for _, call := range w.calls {
-		q.take(call)
+		q.record(call)
 	}
 	if isStray {
 		q.rewalk() // The service has another idea of the parts.
@@ -248,7 +248,7 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
 
 // learn takes one call in, as it is now.
-func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
+func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 
 // against says why a call should not be made now, "" when it may be.
 func (q *queue) against(c Candidate, now time.Time, maxAttempts int) string {
@@ -265,7 +265,7 @@ func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
 	return "called " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
 }
 
-func (q *queue) take(l listed) {
+func (q *queue) record(l listed) {
 	q.codes.See(l.Type, l.code)
 	c := l.Candidate
 	if l.contacted.After(q.position.now.Add(-attemptPause)) && l.contacted.After(q.reached[c.person].at) {

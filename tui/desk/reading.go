@@ -66,7 +66,7 @@ func (q *queue) onOlder(calls []listed, err error) {
 	}
 	q.older = nil
 	for _, call := range calls {
-		q.take(call)
+		q.record(call)
 	}
 	q.day.serve()
 }
@@ -345,19 +345,19 @@ func (d *Day) Poll() []Event {
 	d.wake()
 	if !d.leases.asked {
 		d.discover()
-		return d.take()
+		return d.drain()
 	}
 	if d.leases.usable {
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
-			return d.take()
+			return d.drain()
 		}
 	}
 	d.polls++
 	if d.Call != nil && d.Checked && d.polls%2 == 0 {
 		d.reread(d.Call.UUID, unasked)
-		return d.take()
+		return d.drain()
 	}
 	switch turn := d.polls / 2 % 3; {
 	case d.leases.usable && turn == 1:
@@ -367,7 +367,7 @@ func (d *Day) Poll() []Event {
 	default:
 		d.queue.readNews()
 	}
-	return d.take()
+	return d.drain()
 }
 
 // readAll asks for everything at once: what has changed, the queue, and the next call where the

@@ -113,7 +113,7 @@ func (d *Day) Tick() []Event {
 		d.leases.nextDueAt = nil
 		d.leases.readState()
 	}
-	return d.take()
+	return d.drain()
 }
 
 func (s *leases) onUpcoming(calls []Candidate, err error) {

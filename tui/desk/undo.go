@@ -39,7 +39,7 @@ func (c *Changes) undoLatest() []Event {
 	} else {
 		c.undo()
 	}
-	return c.take()
+	return c.drain()
 }
 
 // undoSaved takes back what the agent wanted to while it was being saved. Where it was not

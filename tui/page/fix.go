@@ -101,7 +101,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	case !found || name == "esc":
 		f.key, f.wrong = "", ""
 	case name == "enter" || name == "ctrl+s":
-		return f.take(fix, f.editor.Value(), name == "ctrl+s")
+		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
 		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
 			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Day.Form.Correct(fix, "")
@@ -110,7 +110,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		f.desk.Day.Form.Uncorrect(fix)
 		f.key, f.wrong = "", ""
 	case interval >= 0 && len(name) == 1:
-		return f.take(fix, string(apitype.DonationIntervals[interval]), false)
+		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
 	case fix.IsInterval(): // It is one of those that are offered.
 	default:
 		if f.wrong = ""; f.editor.Update(msg) {
@@ -129,9 +129,9 @@ func (f *fixing) check(fix desk.Fix) {
 	}
 }
 
-// take takes a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
+// accept corrects a detail with a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
 // address leads to the next one that is missing.
-func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
+func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
 			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
