@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -473,27 +472,6 @@ func (c *Changes) Remaining() (lines []string, err error) {
 		lines = append(lines, render.Plural(refused, "change was refused", "changes were refused")+" by the service; see: fundesk outbox list")
 	}
 	return lines, err
-}
-
-// HeldText says what is held last, for how long, and which key takes it back.
-func (c *Changes) HeldText(undo string) string {
-	n := len(c.Held)
-	if n == 0 {
-		return ""
-	}
-	last := c.Held[n-1]
-	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
-	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
-	switch {
-	case last.back != nil:
-		text = fmt.Sprintf("%s, %s takes it back for %d s", last.Label, undo, left)
-	case c.Offline != "":
-		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back", last.Label, undo)
-	}
-	if n > 1 {
-		text += fmt.Sprintf(" (%d held)", n)
-	}
-	return text
 }
 
 // OpLabel returns an operation as a person says it.
