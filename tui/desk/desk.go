@@ -272,9 +272,6 @@ func (d *Day) leaveFor(what, reason string) []Event {
 // serve gives the waiting agent a call, if one was read ahead.
 func (d *Day) serve() { d.source().serve() }
 
-// IsDone reports whether all calls were looked at and none may be rung now.
-func (d *Day) IsDone() bool { return d.source().isDone() }
-
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
 	d.takeCall(id)

@@ -538,7 +538,7 @@ func TestMessages(t *testing.T) {
 	t.Parallel()
 	now := morning
 	m := &Messages{now: func() time.Time { return now }}
-	m.Sayf("%d", 7)
+	m.Say("7")
 	if now = morning.Add(6*time.Second - 1); !m.IsSaid() || m.Text != "7" {
 		t.Error("a message went before its time")
 	}

@@ -53,9 +53,6 @@ func (t *TextArea) Value() string {
 	return t.cells.decode(t.area.Value())
 }
 
-// IsEmpty reports whether there is no text.
-func (t *TextArea) IsEmpty() bool { return t.Value() == "" }
-
 // SetValue replaces the text and puts the cursor at its end.
 func (t *TextArea) SetValue(text string) {
 	if t.area == nil && text == "" {

@@ -56,9 +56,6 @@ func (t *TextField) SetValue(text string) {
 // Select selects all of the text: what is typed replaces it, and a key that moves keeps it.
 func (t *TextField) Select() { t.selected = !t.IsEmpty() }
 
-// IsSelected reports whether all of the text is selected.
-func (t *TextField) IsSelected() bool { return t.selected }
-
 // Insert puts text, typed or pasted, at the cursor, or in place of what is selected.
 func (t *TextField) Insert(text string) {
 	m := t.inner()
