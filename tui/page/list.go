@@ -25,7 +25,7 @@ const (
 type records struct {
 	name    string // Plural, for messages.
 	kind    Kind
-	columns []column
+	columns []widget.Column[Row]
 	fields  []filterField // That a filter may name.
 	// parse reads a filter; its error says what is wrong with it.
 	parse func(text string) (query, error)

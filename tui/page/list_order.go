@@ -67,15 +67,15 @@ func (l *List) sortRows() {
 	all := make([]keyed, len(l.arranged.rows))
 	for i, row := range l.arranged.rows {
 		all[i].row = row
-		if c.byNumber {
-			all[i].number, _ = row.cell(c.cell)
+		if c.Number != nil {
+			all[i].number = c.Number(row)
 		} else {
 			all[i].text = desk.Fold(string(c.Text(nil, row)))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
 		order := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
-		if c.down != l.arranged.reverse {
+		if c.Down != l.arranged.reverse {
 			return -order
 		}
 		return order
@@ -135,7 +135,7 @@ func (l *List) showColumns() {
 	l.table.Columns = nil
 	for _, c := range l.columns {
 		if !slices.Contains(l.Kept.Hidden[l.name], c.Name()) {
-			l.table.Columns = append(l.table.Columns, c.Column)
+			l.table.Columns = append(l.table.Columns, c)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
 func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
@@ -37,7 +38,7 @@ type Pledges struct {
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
 	columns := pledgeRows(s).columns()
-	donor := slices.IndexFunc(columns, func(c column) bool { return c.Name() == "Donor" })
+	donor := slices.IndexFunc(columns, func(c widget.Column[Row]) bool { return c.Name() == "Donor" })
 	columns[donor].Text = func(b []byte, r Row) []byte {
 		name, known := d.of(r.ID)
 		if !known {

@@ -136,34 +136,29 @@ func (m *rowMaker[T]) row(record T) Row {
 	return row
 }
 
-// column is a column of a list, and what it is sorted by.
-type column struct {
-	widget.Column[Row]
-	byNumber bool // Else by its text.
-	down     bool // From the highest: the latest time is the least age.
-	cell     int
-}
-
-// columns returns the columns of the list.
-func (m *rowMaker[T]) columns() []column {
-	columns := make([]column, len(m.listed))
+// columns returns the columns of the list, which sort by their number or their text; the latest time is the least age.
+func (m *rowMaker[T]) columns() []widget.Column[Row] {
+	columns := make([]widget.Column[Row], len(m.listed))
 	for i, listed := range m.listed {
-		c := column{cell: i, byNumber: listed.Time != nil || listed.Number != nil, down: listed.Time != nil}
-		c.Title, c.Width, c.Grow, c.Right = listed.Heading, listed.Width, listed.Grow, listed.Right || c.down
+		c := widget.Column[Row]{
+			Title: listed.Heading, Width: listed.Width, Grow: listed.Grow, Right: listed.Right || listed.Time != nil, Down: listed.Time != nil,
+			Text: func(b []byte, r Row) []byte {
+				_, text := r.cell(i)
+				return append(b, text...)
+			},
+		}
+		if listed.Time != nil || listed.Number != nil {
+			c.Number = func(r Row) int64 {
+				number, _ := r.cell(i)
+				return number
+			}
+		}
 		switch {
 		case listed.Name == "uuid":
 			c.Title = " " + c.Title
 			c.Text = func(b []byte, r Row) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }
-		case c.down:
-			c.Text = func(b []byte, r Row) []byte {
-				at, _ := r.cell(i)
-				return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(at)))
-			}
-		default:
-			c.Text = func(b []byte, r Row) []byte {
-				_, text := r.cell(i)
-				return append(b, text...)
-			}
+		case c.Down:
+			c.Text = func(b []byte, r Row) []byte { return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(c.Number(r)))) }
 		}
 		columns[i] = c
 	}

@@ -13,7 +13,9 @@ type Column[R any] struct {
 	Grow  bool
 	Right bool // Numbers and times stand at the right edge.
 	// Text appends the cell's text, cleaned already.
-	Text func(b []byte, row R) []byte
+	Text   func(b []byte, row R) []byte
+	Number func(row R) int64 // What the rows are sorted by; nil: the text.
+	Down   bool              // They are sorted from the highest.
 }
 
 // Name returns the title as the column is chosen by.
