@@ -18,8 +18,7 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int          // Keys that wait for the call that is being read.
-	warned  apitype.UUID // The call for which the agent goes on although another one has the donor.
+	ahead   int // Keys that wait for the call that is being read.
 }
 
 // NewDesk returns the page of the Desk.
