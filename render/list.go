@@ -25,6 +25,7 @@ type List[T any] struct {
 	merged  []any       // What a query over the whole list will see.
 	order   []Column[T] // The column to sort by, if any.
 	kept    []sortable[T]
+	Cut     bool // Sorted records were left out, as more came than are written.
 }
 
 // NewList prepares a list. Its error is a wrong column name.

@@ -56,6 +56,7 @@ type Options struct {
 	Format          Format
 	Columns         []string // Names of columns; empty: those of the noun.
 	SortBy          string   // Name of a column, - before it from its end; empty: as they come.
+	Most            int      // Of the sorted records, the first so many are written; 0: all.
 	Identifier      string   // The member that the format id prints; empty: uuid.
 	NoHeader        bool
 	Query           *Query // Nil: none. It runs over the whole list, with NDJSON over each record.
@@ -149,15 +150,19 @@ func (t Text) Paint() string {
 }
 
 // ColumnError is a column that is not there.
-type ColumnError struct{ problem string }
+type ColumnError struct {
+	problem string
+	Name    string   // "" where nothing has columns.
+	Known   []string // What a column may be called.
+}
 
 // Error names the column and those that there are.
 func (e *ColumnError) Error() string { return e.problem }
 
-var errNoColumns = &ColumnError{"what is printed here has no columns; choose fields by --jq"}
+var errNoColumns = &ColumnError{problem: "what is printed here has no columns; choose fields by --jq"}
 
-// Select finds columns by name; without names it returns those that are shown by
-// default, or all of them. The error lists what there is.
+// Select finds columns by name, or by a path of the JSON; without names it returns those that are
+// shown by default, or all of them. The error lists what there is.
 func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], error) {
 	var selected []Column[T]
 	if len(names) == 0 {
@@ -174,7 +179,13 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 	for _, name := range names {
 		i := slices.IndexFunc(columns, func(c Column[T]) bool { return c.Name == name })
 		if i < 0 {
-			return nil, &ColumnError{fmt.Sprintf("unknown column %q; there are %s", Clean(name), strings.Join(Names(columns), ", "))}
+			column, isPath := pathColumn[T](name)
+			if !isPath {
+				problem := fmt.Sprintf("unknown column %q; there are %s, and any path of the JSON", Clean(name), strings.Join(Names(columns), ", "))
+				return nil, &ColumnError{problem, name, anyNames(columns)}
+			}
+			selected = append(selected, column)
+			continue
 		}
 		selected = append(selected, columns[i])
 	}

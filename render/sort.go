@@ -24,11 +24,14 @@ func (l *List[T]) keep(raw []byte, record T) {
 		s.number = &n
 	}
 	l.kept = append(l.kept, s)
+	if most := l.options.Most; most > 0 && len(l.kept) >= 2*most {
+		l.sort()
+	}
 }
 
-// release writes the gathered records in their order: numbers by their value, before texts;
-// nothing comes last.
-func (l *List[T]) release() error {
+// sort puts the gathered records in their order, and lets go of those beyond the most that are written:
+// numbers by their value, before texts; nothing comes last.
+func (l *List[T]) sort() {
 	direction := 1
 	if strings.HasPrefix(l.options.SortBy, "-") {
 		direction = -1
@@ -47,6 +50,15 @@ func (l *List[T]) release() error {
 			return direction * strings.Compare(a.key, b.key)
 		}
 	})
+	if most := l.options.Most; most > 0 && len(l.kept) > most {
+		clear(l.kept[most:])
+		l.kept, l.Cut = l.kept[:most], true
+	}
+}
+
+// release writes the gathered records in their order.
+func (l *List[T]) release() error {
+	l.sort()
 	kept := l.kept
 	l.kept = nil
 	for _, s := range kept {

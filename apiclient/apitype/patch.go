@@ -83,6 +83,9 @@ func (e Embedded[T]) IsZero() bool { return !e.present }
 // Pointer is the part, nil when it is absent or null. It is not a copy.
 func (e Embedded[T]) Pointer() *T { return e.value }
 
+// Part is Pointer for code that does not know the type.
+func (e Embedded[T]) Part() any { return e.value }
+
 // Value is the part, its zero value when it is absent or null.
 func (e Embedded[T]) Value() (value T) {
 	if e.value != nil {

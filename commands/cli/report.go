@@ -115,8 +115,11 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 	if errors.Is(err, render.ErrNoIdentifier) {
 		r.Kind = apiclient.KindUnavailable
 	}
-	if _, ok := errors.AsType[*render.ColumnError](err); ok {
+	if column, ok := errors.AsType[*render.ColumnError](err); ok {
 		r.Kind = apiclient.KindUsage
+		if near := Nearest(column.Name, column.Known); len(near) > 0 {
+			r.Hint = "did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
+		}
 	}
 	if query, ok := errors.AsType[*render.QueryError](err); ok {
 		r.Kind, r.Message = apiclient.KindFailure, query.Error()

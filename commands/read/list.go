@@ -140,6 +140,10 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if err != nil {
 		return err
 	}
+	isSorted := printer.SortBy != "" && !flags.isPage(cmd) && !flags.all
+	if isSorted { // All that matches is sorted, and then cut.
+		printer.Most, flags.all = flags.limit, true
+	}
 	list, err := printer.List()
 	if err != nil {
 		return err
@@ -162,6 +166,9 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 		if list.Count() > 0 {
 			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", p.absent[object], object)
 		}
+	}
+	if list.Cut {
+		hint = "printed the first " + cli.Count(list.Count(), "record") + " of the order; for more: --limit N, or --all"
 	}
 	if hint != "" {
 		s.Warn("%s", hint)

@@ -1,0 +1,123 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// pathColumn returns the column of any path of the JSON of a record: a member, or one below an object of it;
+// ok is false where a record has no such path.
+func pathColumn[T any](path string) (c Column[T], ok bool) {
+	names := strings.Split(path, ".")
+	_, ok = valueAt(reflect.Zero(reflect.TypeFor[T]()), names)
+	return Column[T]{Name: path, Flexible: true, Value: func(record T) string {
+		value, _ := valueAt(reflect.ValueOf(record), names)
+		return jsonText(value)
+	}}, ok
+}
+
+// valueAt returns what lies at a path below a value, nil where that is not there; known is false for a path
+// that no value of this type has.
+func valueAt(v reflect.Value, path []string) (value any, known bool) {
+	v = inside(v)
+	if len(path) == 0 {
+		if v.IsValid() && v.IsZero() && v.Kind() == reflect.Struct {
+			return nil, true
+		}
+		return v.Interface(), true
+	}
+	if object, isObject := v.Interface().(apitype.Object); isObject { // Whatever is in it.
+		var members map[string]any
+		_ = apitype.DecodeExact(object, &members) // Checked when it was read; what is not there has none.
+		return memberAt(members, path), true
+	}
+	if v.Kind() != reflect.Struct {
+		return nil, false
+	}
+	for i := range v.NumField() {
+		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); name == path[0] {
+			return valueAt(v.Field(i), path[1:])
+		}
+	}
+	return nil, false
+}
+
+// inside returns what a pointer or an embedded part leads to, its zero value where it leads nowhere.
+func inside(v reflect.Value) reflect.Value {
+	if part, isPart := v.Interface().(interface{ Part() any }); isPart {
+		v = reflect.ValueOf(part.Part())
+	}
+	if v.Kind() != reflect.Pointer {
+		return v
+	}
+	if v.IsNil() {
+		return reflect.Zero(v.Type().Elem())
+	}
+	return v.Elem()
+}
+
+func memberAt(members map[string]any, path []string) any {
+	value := members[path[0]]
+	for _, name := range path[1:] {
+		inner, _ := value.(map[string]any)
+		value = inner[name]
+	}
+	return value
+}
+
+// jsonText is a value of JSON in a cell: texts, numbers and times bare, objects and lists as JSON.
+func jsonText(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case apitype.Time:
+		return exactTime(&v)
+	case apitype.Object:
+		return string(v)
+	case apitype.UUID, string, bool, json.Number, fmt.Stringer:
+		return FieldText(v)
+	}
+	switch r := reflect.ValueOf(value); r.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice:
+		if r.Kind() != reflect.Struct && r.IsNil() {
+			return ""
+		}
+		text, _ := json.Marshal(value) // It was read from JSON.
+		return string(text)
+	default:
+		return FieldText(value)
+	}
+}
+
+// paths are the paths of the JSON of a type, as far as an object in an object.
+func paths(t reflect.Type, depth int) (all []string) {
+	t = inside(reflect.Zero(t)).Type()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		all = append(all, name)
+		if depth > 0 {
+			for _, below := range paths(t.Field(i).Type, depth-1) {
+				all = append(all, name+"."+below)
+			}
+		}
+	}
+	return all
+}
+
+// anyNames are the names that a column may have: those of the columns, and the paths.
+func anyNames[T any](columns []Column[T]) []string {
+	names := append(Names(columns), paths(reflect.TypeFor[T](), 2)...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
