@@ -196,7 +196,7 @@ func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.E
 }
 
 func (l *lineDesk) listen(ctx context.Context) {
-	for _, r := range l.told.take() {
+	for _, r := range l.told.drain() {
 		l.perform(ctx, l.day.Receive(r))
 	}
 }
@@ -362,7 +362,7 @@ func (i *inbox) put(r desk.Result) {
 	i.results = append(i.results, r)
 }
 
-func (i *inbox) take() []desk.Result {
+func (i *inbox) drain() []desk.Result {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	taken := i.results
