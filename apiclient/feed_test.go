@@ -131,7 +131,7 @@ func TestFeed(t *testing.T) {
 // feedEdges are the edges of a list of records.
 func feedEdges(records string) string {
 	var edges []string
-	for _, text := range strings.Fields(records) {
+	for text := range strings.FieldsSeq(records) {
 		parts := append(strings.Split(text, ":"), "", "")
 		node := fmt.Sprintf(`{"uuid":"00000000-0000-4000-8000-0000000000%x","attemptsCount":"%s"`, parts[0], parts[2])
 		if minutes := 0.0; parts[1] != "" {

@@ -48,8 +48,8 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 		}
 		cli.RegisterFlag(cmd, "status", statuses[top])
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-			if filter, ok := flag.Value.(interface{ Values() []string }); ok && filter.Values() != nil {
-				cli.RegisterFlag(cmd, flag.Name, cli.Values(filter.Values()))
+			if value, ok := flag.Value.(*cli.Value); ok && value.Choice != nil && value.Choice() != nil {
+				cli.RegisterFlag(cmd, flag.Name, cli.Values(value.Choice()))
 			}
 			if flag.Value.Type() == "time" && flag.Name != "date-of-birth" {
 				cli.RegisterFlag(cmd, flag.Name, cli.Values(typedTimes))

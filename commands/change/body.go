@@ -54,7 +54,15 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 	for _, field := range fields {
 		values := new([]string)
 		b.values[field.flag] = values
-		flag := cmd.Flags().VarPF(&fieldValue{values: values, many: field.Kind == apitype.UUIDsField, kind: field.Kind}, field.flag, "", field.usage)
+		read := func(text string) error {
+			if field.Kind != apitype.UUIDsField { // The last one wins where one is wanted.
+				*values = nil
+			}
+			*values = append(*values, text)
+			return nil
+		}
+		text := func() string { return strings.Join(*values, ",") }
+		flag := cmd.Flags().VarPF(&cli.Value{Word: wordOf(field.Kind), Text: text, Read: read}, field.flag, "", field.usage)
 		if field.Kind == apitype.YesNoField {
 			flag.NoOptDefVal = "true"
 			flag.Usage += " (=false: may not)"
@@ -68,33 +76,9 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 	return b
 }
 
-// fieldValue is the flag of one field.
-type fieldValue struct {
-	values *[]string
-	many   bool
-	kind   apitype.FieldKind
-}
-
-func (f *fieldValue) String() string {
-	if f.values == nil {
-		return ""
-	}
-	return strings.Join(*f.values, ",")
-}
-
-// Set keeps the text; the last one wins where one is wanted.
-func (f *fieldValue) Set(text string) error {
-	if f.many {
-		*f.values = append(*f.values, text)
-	} else {
-		*f.values = []string{text}
-	}
-	return nil
-}
-
-// Type is the word in the help.
-func (f *fieldValue) Type() string {
-	switch f.kind {
+// wordOf is the word for a kind in the help.
+func wordOf(kind apitype.FieldKind) string {
+	switch kind {
 	case apitype.DateField, apitype.TimeField:
 		return "time"
 	case apitype.NumberField, apitype.AmountField:

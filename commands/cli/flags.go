@@ -14,28 +14,22 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// filterValue is the flag of a filter.
-type filterValue[O any] struct {
-	filter  apitype.Filter[O]
-	options *O
-	now     func() time.Time
+// Value is the value of a flag, which is read from its text.
+type Value struct {
+	Word   string // In the help.
+	Text   func() string
+	Read   func(string) error
+	Choice func() []string // What it may be set to; nil for anything.
 }
 
-func (f filterValue[O]) String() string {
-	if f.options == nil {
-		return ""
-	}
-	return f.filter.Text(f.options)
-}
+// String returns the value as it would be typed.
+func (v *Value) String() string { return v.Text() }
 
 // Set reads the flag.
-func (f filterValue[O]) Set(text string) error { return f.filter.Set(f.options, text, f.now()) }
+func (v *Value) Set(text string) error { return v.Read(text) }
 
 // Type is the word in the help.
-func (f filterValue[O]) Type() string { return f.filter.Kind() }
-
-// Values are what the flag may be set to, nil for anything.
-func (f filterValue[O]) Values() []string { return f.filter.Values() }
+func (v *Value) Type() string { return v.Word }
 
 // Without leaves out the filters that a command sets itself.
 func Without[O any](filters []apitype.Filter[O], names ...string) []apitype.Filter[O] {
@@ -45,69 +39,53 @@ func Without[O any](filters []apitype.Filter[O], names ...string) []apitype.Filt
 // RegisterFilters declares a flag for each filter of a list.
 func RegisterFilters[O any](s *Session, cmd *cobra.Command, filters []apitype.Filter[O], options *O) {
 	for _, filter := range filters {
-		flag := cmd.Flags().VarPF(filterValue[O]{filter, options, s.App.Now}, filter.FlagName(), "", filter.Help)
+		flag := cmd.Flags().VarPF(&Value{
+			filter.Kind(), func() string { return filter.Text(options) },
+			func(text string) error { return filter.Set(options, text, s.App.Now()) }, filter.Values,
+		}, filter.FlagName(), "", filter.Help)
 		if filter.Kind() == "bool" {
 			flag.NoOptDefVal = "true"
 		}
 	}
 }
 
-// parsedValue is a flag of a value that is read from its text.
-type parsedValue[T fmt.Stringer] struct {
-	value **T
-	parse func(string) (T, error)
-	word  string // In the help.
+// parsed is the value of a flag that stays nil until it is set.
+func parsed[T fmt.Stringer](value **T, word string, parse func(string) (T, error)) *Value {
+	text := func() string {
+		if *value == nil {
+			return ""
+		}
+		return (**value).String()
+	}
+	return &Value{Word: word, Text: text, Read: func(text string) error {
+		read, err := parse(text)
+		if err == nil {
+			*value = &read
+		}
+		return err
+	}}
 }
 
 // TimeValue is a flag that holds a time.
-func TimeValue(now func() time.Time, value **apitype.Time) parsedValue[apitype.Time] {
-	return parsedValue[apitype.Time]{value, func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) }, "time"}
+func TimeValue(now func() time.Time, value **apitype.Time) *Value {
+	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) })
 }
 
 // UUIDValue is a flag that holds an identifier.
-func UUIDValue(value **apitype.UUID) parsedValue[apitype.UUID] {
-	return parsedValue[apitype.UUID]{value, apitype.ParseUUID, "uuid"}
-}
-
-func (p parsedValue[T]) String() string {
-	if p.value == nil || *p.value == nil {
-		return ""
-	}
-	return (**p.value).String()
-}
-
-// Set reads the flag.
-func (p parsedValue[T]) Set(text string) error {
-	value, err := p.parse(text)
-	if err != nil {
-		return err
-	}
-	*p.value = &value
-	return nil
-}
-
-// Type is the word in the help.
-func (p parsedValue[T]) Type() string { return p.word }
-
-// keptFile is such a value.
-type keptFile struct{ name *string }
+func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", apitype.ParseUUID) }
 
 // KeptFile is the flag value of a file that is read, and written again: never a stream.
-func KeptFile(name *string) pflag.Value { return keptFile{name} }
-
-func (f keptFile) String() string { return *f.name }
-
-func (f keptFile) Type() string { return "string" }
-
-func (f keptFile) Set(name string) error {
-	if name == "-" {
-		return errors.New("wants a file that can be read again (./- for one of that name)")
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return errors.New("wants a file that can be read again")
-	}
-	*f.name = name
-	return nil
+func KeptFile(kept *string) *Value {
+	return &Value{Word: "string", Text: func() string { return *kept }, Read: func(name string) error {
+		if name == "-" {
+			return errors.New("wants a file that can be read again (./- for one of that name)")
+		}
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return errors.New("wants a file that can be read again")
+		}
+		*kept = name
+		return nil
+	}}
 }
 
 // FlagErrorOf is the error of a flag on a command line. A verb that does not exist is told

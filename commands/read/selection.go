@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -67,36 +66,21 @@ func hasNumber(number *string, digits string) bool {
 	return number != nil && strings.HasSuffix(digitsOf(*number), digits)
 }
 
-// pledgeInclude is the flag --include of pledges: person is not of the interface, and is
+// IncludePersons has the flag --include of pledges take person, too, which is not of the interface and is
 // added here.
-type pledgeInclude struct {
-	pflag.Value
-	person *bool
-}
-
-// IncludePersons has the flag --include of pledges take person, too.
 func IncludePersons(cmd *cobra.Command, person *bool) {
 	flag := cmd.Flags().Lookup("include")
-	flag.Value = pledgeInclude{flag.Value, person}
 	flag.Usage = "embedded objects: person, transactions (repeatable); persons are read one by one where the list has none"
-}
-
-// Set takes person out, and leaves the others to the filter.
-func (p pledgeInclude) Set(text string) error {
-	names := strings.Split(text, ",")
-	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.TrimSpace(name) == apitype.IncludePerson })
-	if len(others) < len(names) {
-		*p.person = true
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	return p.Value.Set(strings.Join(others, ","))
-}
-
-// Values are what the flag may be set to.
-func (p pledgeInclude) Values() []string {
-	return []string{apitype.IncludePerson, apitype.IncludeTransactions}
+	others := flag.Value
+	flag.Value = &cli.Value{Word: others.Type(), Text: others.String, Read: func(text string) error {
+		names := strings.Split(text, ",")
+		left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.TrimSpace(name) == apitype.IncludePerson })
+		*person = *person || len(left) < len(names)
+		if len(left) == 0 {
+			return nil
+		}
+		return others.Set(strings.Join(left, ","))
+	}, Choice: func() []string { return []string{apitype.IncludePerson, apitype.IncludeTransactions} }}
 }
 
 // EmbedPersons puts into each pledge the person that the list of the service leaves out. Of
