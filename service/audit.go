@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The audit says who did what to which record: one line a change, in the transaction of the
+// The audit says what each account did to which record: one line a change, in the transaction of the
 // change, so that there is neither a change without its line nor a line without its change. A
 // line names what was changed, and holds no value of it. Spec gap: S44.
 
@@ -92,7 +92,7 @@ func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine)
 	f.Limit = auditPage
 	for {
 		var lines []AuditLine
-		err := s.askMany(ctx, "read the audit", func(r Reader) (err error) {
+		err := s.read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
 			lines, err = r.AuditLines(f)
 			return err
 		})
@@ -159,7 +159,7 @@ func (l AuditLine) of(person apitype.UUID) AuditLine {
 	return l
 }
 
-// by is a line about what was done on behalf of a user; nil: nobody says.
+// by is a line about what was done on behalf of a user; nil: unknown.
 func (l AuditLine) by(user *apitype.UUID) AuditLine {
 	l.User = user
 	return l
@@ -172,93 +172,57 @@ func recordAudited(tx Tx, line AuditLine, before, after []byte) error {
 	return tx.Audit(line)
 }
 
-// inside are the members whose own members are fixed by the interface, and are told apart. The
-// names in other objects are the caller's, and could be anything.
-func inside(name []byte) bool {
-	switch string(name) {
-	case "address", "mandate", "result":
-		return true
-	}
-	return false
-}
-
 // changed names the members of a document that another one has otherwise, with commas between
 // them; a new document has none before, and its members that are not null are named. The record's
 // own identifier is not.
 func changed(before, after []byte) string {
-	var space [2][48]docMember
-	var text [512]byte
-	old, names, at := appendMembers(space[0][:0], nil, before), text[:0], 0
-	for _, m := range appendMembers(space[1][:0], nil, after) {
+	old := appendMembers(make([]docMember, 0, 48), "", before)
+	names := make([]string, 0, 48)
+	for _, m := range appendMembers(make([]docMember, 0, 48), "", after) {
+		i := slices.IndexFunc(old, func(o docMember) bool { return o.name == m.name })
 		was := jsonNull
-		if i := m.find(old, at); i >= 0 {
-			was, at = old[i].value, i+1
-			old[i].value = jsonNull // It is not gone.
+		if i >= 0 {
+			was, old[i].value = old[i].value, jsonNull // It is still there.
 		}
-		if !bytes.Equal(was, m.value) && !m.isIdentifier() {
-			names = m.append(names)
+		if !bytes.Equal(was, m.value) && m.name != "uuid" && m.name != "personUuid" {
+			names = append(names, m.name)
 		}
 	}
 	for _, m := range old {
 		if !bytes.Equal(m.value, jsonNull) {
-			names = m.append(names)
+			names = append(names, m.name)
 		}
 	}
-	return string(names)
+	return strings.Join(names, ",")
 }
 
 var jsonNull = []byte("null")
 
-// docMember is a member of a document, or of an object in it.
-type docMember struct{ object, name, value []byte }
-
-// find is where members have one of the same name, -1: nowhere. Documents of a kind have them in
-// the same order: it is mostly the one at a place.
-func (m docMember) find(among []docMember, at int) int {
-	for i := range among {
-		i = (i + at) % len(among)
-		if bytes.Equal(m.name, among[i].name) && bytes.Equal(m.object, among[i].object) {
-			return i
-		}
-	}
-	return -1
+// docMember is a member of a document, or of an object in it: then its name has the object's before a dot.
+type docMember struct {
+	name  string
+	value []byte
 }
 
-// isIdentifier reports whether the member is what the line names anyway.
-func (m docMember) isIdentifier() bool {
-	return len(m.object) == 0 && (string(m.name) == "uuid" || string(m.name) == "personUuid")
-}
-
-// append adds the name, of what is in an object behind a dot.
-func (m docMember) append(names []byte) []byte {
-	if len(names) > 0 {
-		names = append(names, ',')
-	}
-	if len(m.object) > 0 {
-		names = append(append(names, m.object...), '.')
-	}
-	return append(names, m.name...)
-}
+// insideObjects are the members whose own members are fixed by the interface, and are told apart. The
+// names in other objects are the caller's, and could be anything.
+var insideObjects = []string{"address", "mandate", "result"}
 
 // appendMembers appends the members of an object, in their order.
-func appendMembers(members []docMember, object, doc []byte) []docMember {
+func appendMembers(members []docMember, prefix string, doc []byte) []docMember {
 	d := jsontext.NewDecoder(bytes.NewBuffer(doc))
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return members
 	}
 	for d.PeekKind() == jsontext.KindString {
-		token, _ := d.ReadToken()
-		name := []byte(token.String())
-		read, err := d.ReadValue()
-		if err != nil {
-			return members // The document is our own: it is not cut.
-		}
-		value := bytes.Clone(read)
-		if object == nil && inside(name) && value[0] == '{' {
-			members = appendMembers(members, name, value)
+		token, _ := d.ReadToken() // The document is our own: it is not cut.
+		name := prefix + token.String()
+		value, _ := d.ReadValue()
+		if value.Kind() == jsontext.KindBeginObject && slices.Contains(insideObjects, name) {
+			members = appendMembers(members, name+".", bytes.Clone(value))
 			continue
 		}
-		members = append(members, docMember{object: object, name: name, value: value})
+		members = append(members, docMember{name, bytes.Clone(value)})
 	}
 	return members
 }

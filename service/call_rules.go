@@ -6,21 +6,14 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+type callTransition struct{ From, To apitype.CallStatus }
+
 // callTransitions are the moves that the rules allow a service-managed call. External
 // calls move from any state to any other. Spec gap: C1.
-var callTransitions = []struct {
-	From, To apitype.CallStatus
-}{
+var callTransitions = []callTransition{
 	{apitype.CallRequested, apitype.CallCompleted},
 	{apitype.CallRequested, apitype.CallCancelled},
 	{apitype.CallRequested, apitype.CallExpired},
-}
-
-// mayMoveCall reports whether the rules allow a move.
-func mayMoveCall(from, to apitype.CallStatus, external bool) bool {
-	return external || slices.ContainsFunc(callTransitions, func(t struct{ From, To apitype.CallStatus }) bool {
-		return t.From == from && t.To == to
-	})
 }
 
 // callMove is a move to an end state with what was sent along.
@@ -47,7 +40,7 @@ func moveCall(call *apitype.Call, external bool, move callMove, now apitype.Time
 	if call.Status == move.to && move.repeats(call) {
 		return false, nil
 	}
-	if !mayMoveCall(call.Status, move.to, external) {
+	if !external && !slices.Contains(callTransitions, callTransition{call.Status, move.to}) {
 		return false, conflict("the call is %s and cannot be %s", call.Status, move.name)
 	}
 	at := now

@@ -38,7 +38,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
-				func(CallRow) bool { return c.May(PersonsRead) }) // Who may see the call may see its person.
+				func(CallRow) bool { return c.May(PersonsRead) }) // An account that may see the call may see its person.
 			return err
 		}
 	}
@@ -81,9 +81,11 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 		return Answer{}, err
 	}
 	row, err := s.wholeCall(ctx, c, "read the call", id)
-	answer, err = s.viewer(c).call(row, err)
-	if err == nil {
-		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.present()), row.PersonRow)
+	if err != nil {
+		return Answer{}, err
+	}
+	if answer, err = s.viewer(c).call(row); err == nil {
+		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.now()), row.PersonRow)
 	}
 	return answer, err
 }
@@ -142,7 +144,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		}
 		err = recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
 		if err == nil {
-			seen, err = tx.LightCall(id, c.Scope)
+			seen, err = tx.WholeCall(id, c.Scope, LightOnly)
 		}
 		return err
 	})
@@ -165,7 +167,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		// Of a person who is not visible a pledge would tell whether it is theirs.
+		// The pledge would tell whether an invisible person has it.
 		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
 			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		} else if err != nil {
@@ -261,7 +263,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			row.Rev++
 		}
 		if c.May(CallsRead) {
-			seen, err = tx.LightCall(row.UUID, c.Scope)
+			seen, err = tx.WholeCall(row.UUID, c.Scope, LightOnly)
 		} else {
 			row.Status = call.Status
 		}
@@ -270,18 +272,18 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	if err != nil {
 		return Answer{}, err
 	}
-	s.forgetQueue(ctx, s.present())
+	s.forgetQueue(ctx, s.now())
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}
 	answer, shown, err := s.committedCall(ctx, c, row, seen)
 	if err == nil && !changed { // It was a read.
-		err = s.notePerson(ctx, c, c.audited(AuditCallGet, row.UUID, s.present()), shown)
+		err = s.notePerson(ctx, c, c.audited(AuditCallGet, row.UUID, s.now()), shown)
 	}
 	return answer, err
 }
 
-// AddAttempt records that the person was rung.
+// AddAttempt records an attempt to call the person.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
 func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
 	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
@@ -289,7 +291,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	}
 	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
 	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		organization, err := tx.OrganizationInForce(row.Owner)
+		organization, err := tx.OrganizationForShare(row.Owner)
 		if err != nil {
 			return false, err
 		}

@@ -22,7 +22,7 @@ const (
 
 // openErasure is an erasure after which the files were not cleaned yet.
 type openErasure struct {
-	Owner   apitype.UUID `json:"owner"` // Who may ask for it again, as who asked first.
+	Owner   apitype.UUID `json:"owner"` // Its accounts may ask for it again.
 	Erasure Erasure      `json:"erasure"`
 }
 

@@ -36,8 +36,8 @@ type Scrubbed struct {
 type EraseRequest struct {
 	Reason string
 	DryRun bool
-	// Record is told of the erasure before it is made, to keep outside the database who was erased
-	// when; nil: nobody is. It may be told again.
+	// Record is told of the erasure before it is made, to note it outside the database; it may be nil.
+	// It may be told again.
 	Record func(ErasedPerson) error
 }
 
@@ -67,7 +67,7 @@ func (s *Service) ErasePerson(ctx context.Context, id apitype.UUID, request Eras
 	return s.erasePerson(ctx, line, request, nil)
 }
 
-// ErasePersonFor is ErasePerson for a caller, who must see the person.
+// ErasePersonFor is ErasePerson for a caller that may see the person.
 // POST /fundesk/v1/persons/{uuid}/erase
 func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID, request EraseRequest) (Answer, error) {
 	if err := cmp.Or(c.Require(PersonsErase), request.check()); err != nil {
@@ -77,7 +77,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	line.Reason = strings.TrimSpace(request.Reason)
 	if record := s.recordErasure; record != nil {
 		request.Record = func(person ErasedPerson) error {
-			if err := record(person); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
+			if err := record(person); err != nil { // Its disk may be full: nothing is erased, and the caller comes again.
 				return &Error{Kind: Unavailable, Detail: "the erasure cannot be noted outside the database", Cause: err}
 			}
 			return nil
@@ -97,10 +97,10 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	}
 	scrubbed := &Scrubbed{Rewritten: []string{}, Later: []string{}}
 	erase := func(tx Tx) error {
-		if err := tx.LoadsAlone(false); err != nil {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, open, err := toErase(tx, id, c, tx.HoldKept)
+		kept, open, err := toErase(tx, id, c, tx.LockPersonData)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		line.Fields = "person,calls,pledges,transactions,signatures"
 		return errors.Join(openErasure{kept.Person.Owner, erasure}.note(tx), tx.Audit(line.of(id)))
 	}
-	if err := described("erase the person", s.store.UpdateShared(ctx, erase)); err != nil {
+	if err := described("erase the person", s.store.Write(ctx, WriteShared, erase)); err != nil {
 		return erasure, err
 	}
 	erasure.Scrubbed = scrubbed
@@ -133,9 +133,9 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 
 // planErasure counts what would be erased.
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
-	err = s.view(ctx, "count what would be erased", func(r Reader) error {
+	err = s.read(ctx, ReadSnapshot, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
-		if erasure = kept.erasure(s.present()); open != nil {
+		if erasure = kept.erasure(s.now()); open != nil {
 			erasure = open.Erasure
 			erasure.Repeated = true // Nothing is left that would be erased.
 		}
@@ -207,12 +207,12 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 
 func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, err error) {
 	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
-	err = s.store.UpdateShared(ctx, func(tx Tx) error {
+	err = s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		done, line.At = false, s.timeOf(tx)
-		if err := tx.LoadsAlone(false); err != nil {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(person.UUID)
+		kept, err := tx.LockPersonData(person.UUID)
 		switch {
 		case errors.Is(err, ErrNoRow):
 			err = tx.EraseUnknown(person.UUID, person.ErasedAt)
@@ -238,10 +238,10 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 	if err := tx.ErasePerson(id, now); err != nil {
 		return err
 	}
-	if err := inBatches(kept.Pledges, idOfPledge, bytesOfPledge, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
+	if err := inBatches(kept.Pledges, 0, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
 		return err
 	}
-	if err := inBatches(kept.Transactions, idOfTransaction, bytesOfTransaction, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
+	if err := inBatches(kept.Transactions, 0, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
 		return err
 	}
 	size := 0
@@ -251,7 +251,7 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 	if size > keptBatch || len(kept.Calls) > mostErased {
 		return tx.SetSetting(ErasingSetting+id.String(), "")
 	}
-	return eraseCalls(tx, mapped(kept.Calls, idOfCall), now)
+	return eraseCalls(tx, mapped(kept.Calls, func(c CallRow) apitype.UUID { return c.UUID }), now)
 }
 
 // mostErased is how many calls are blanked in one transaction, so that others do not wait long for it.
@@ -345,7 +345,7 @@ func (c *CallRow) blank(now apitype.Time) error {
 	return c.write(call)
 }
 
-// coverPayer takes from a transaction who paid. What banks and payment providers write along names
+// coverPayer removes the payer from a transaction. What banks and payment providers write along names
 // them too.
 func coverPayer(t *apitype.Transaction) {
 	t.Name, t.IBAN, t.Description, t.ProviderMetadata = nil, nil, nil, nil

@@ -12,12 +12,12 @@ import (
 // An erasure of many calls blanks them in batches, each in a short transaction of its own. A setting
 // names the person until all are blanked. Meanwhile every request blanks these calls as it reads them,
 // so that the person is erased for all readers at once. What a crash cut short is continued at the next
-// start, by the cleaning, and by whoever asks for the erasure again.
+// start, by the cleaning, and by a repeated request for the erasure.
 
 // ErasingSetting begins the names of these settings, which end with the person's identifier.
 const ErasingSetting = "erasing-"
 
-// finishErasure blanks the calls of a person that were not yet. Callers who leave do not end it.
+// finishErasure blanks the calls of a person that were not yet. A caller that leaves does not end it.
 func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	ctx = withoutDeadline(context.WithoutCancel(ctx))
 	kept, err := viewed(ctx, s, "read what is to be erased", func(r Reader) (kept Kept, err error) {
@@ -31,12 +31,12 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 		return err
 	}
 	shared := func(change func(Tx) error) error {
-		return described("erase the calls of the person", s.store.UpdateShared(ctx, change))
+		return described("erase the calls of the person", s.store.Write(ctx, WriteShared, change))
 	}
-	err = inBatches(kept.Calls, idOfCall, func(c CallRow) int { return max(c.Bytes, keptBatch/mostErased) }, func(ids []apitype.UUID) error {
-		begun := s.now()
+	err = inBatches(kept.Calls, keptBatch/mostErased, func(ids []apitype.UUID) error {
+		begun := s.clock()
 		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.timeOf(tx)) })
-		return errors.Join(err, Pause(ctx, s.now().Sub(begun))) // Others have the writer for as long.
+		return errors.Join(err, Pause(ctx, s.clock().Sub(begun))) // Others have the writer for as long.
 	})
 	if err != nil {
 		return err
@@ -123,36 +123,15 @@ func (r coveringReader) Call(id apitype.UUID, scope Scope) (CallRow, error) {
 }
 
 // WholeCall is likewise.
-func (r coveringReader) WholeCall(id apitype.UUID, scope Scope) (WholeCall, error) {
-	whole, err := r.Reader.WholeCall(id, scope)
-	if err == nil {
-		err = r.cover.call(&whole.CallRow)
+func (r coveringReader) WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error) {
+	whole, err := r.Reader.WholeCall(id, scope, w)
+	if err != nil || whole == nil {
+		return whole, err
 	}
-	if err == nil && whole.Pledge != nil {
+	if whole.Pledge != nil {
 		err = r.cover.calls(whole.Pledge.Calls)
 	}
-	return whole, err
-}
-
-// LightCall is likewise.
-func (r coveringReader) LightCall(id apitype.UUID, scope Scope) (*WholeCall, error) {
-	whole, err := r.Reader.LightCall(id, scope)
-	if err == nil && whole != nil {
-		err = r.cover.call(&whole.CallRow)
-		if whole.Pledge != nil {
-			err = errors.Join(err, r.cover.calls(whole.Pledge.Calls))
-		}
-	}
-	return whole, err
-}
-
-// LightPledge has its calls likewise.
-func (r coveringReader) LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error) {
-	whole, err := r.Reader.LightPledge(id, scope)
-	if whole != nil {
-		err = errors.Join(err, r.cover.calls(whole.Calls))
-	}
-	return whole, err
+	return whole, errors.Join(err, r.cover.call(&whole.CallRow))
 }
 
 // Calls are likewise.
@@ -162,9 +141,12 @@ func (r coveringReader) Calls(f CallFilter, part Range) ([]CallRow, error) {
 }
 
 // WholePledge has its calls likewise.
-func (r coveringReader) WholePledge(id apitype.UUID, scope Scope) (WholePledge, error) {
-	whole, err := r.Reader.WholePledge(id, scope)
-	return whole, errors.Join(err, r.cover.calls(whole.Calls))
+func (r coveringReader) WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error) {
+	whole, err := r.Reader.WholePledge(id, scope, w)
+	if whole != nil {
+		err = errors.Join(err, r.cover.calls(whole.Calls))
+	}
+	return whole, err
 }
 
 // coveringTx is coveringReader for a change.

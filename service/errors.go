@@ -72,7 +72,7 @@ func orNotFound(err error, kind string) error {
 	return err
 }
 
-// orUnknown is likewise for an operator, who is told of the identifier.
+// orUnknown is likewise for an operator, and names the identifier.
 func orUnknown(err error, kind string, id apitype.UUID) error {
 	if errors.Is(err, ErrNoRow) {
 		return &Error{Kind: NotFound, Detail: "there is no " + kind + " " + id.String()}

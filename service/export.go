@@ -50,42 +50,18 @@ func (e *Export) person() (jsontext.Value, error) {
 	if e.kept.ErasedAt != nil {
 		return jsontext.Value("null"), nil
 	}
-	beside, err := json.Marshal(struct {
+	private, err := json.Marshal(struct {
 		Recruiting apitype.UUID `json:"recruitingOrganizationUuid"`
 		MandateID  *string      `json:"mandateId"`
 	}{e.kept.Person.Recruiting, e.kept.Person.MandateID})
-	return withPrivate(appendPerson(nil, e.kept.Person), beside), err
+	return withPrivate(appendPerson(nil, e.kept.Person), private), err
 }
 
 // records writes calls, pledges and what belongs to them.
 func (e *Export) records(ctx context.Context, out *exportWriter) {
-	out.list("calls", "call", func() error {
-		return inBatches(e.kept.Calls, idOfCall, bytesOfCall, func(ids []apitype.UUID) error {
-			rows, err := readKept(ctx, e, func(r Reader) ([]CallRow, error) { return r.KeptCalls(ids) })
-			for _, row := range rows {
-				out.item(withPrivate(row.Doc, row.Private))
-			}
-			return err
-		})
-	})
-	out.list("pledges", "pledge", func() error {
-		return inBatches(e.kept.Pledges, idOfPledge, bytesOfPledge, func(ids []apitype.UUID) error {
-			rows, err := readKept(ctx, e, func(r Reader) ([]PledgeRow, error) { return r.KeptPledges(ids) })
-			for _, row := range rows {
-				out.item(withPrivate(row.Doc, row.Private))
-			}
-			return err
-		})
-	})
-	out.list("transactions", "transaction", func() error {
-		return inBatches(e.kept.Transactions, idOfTransaction, bytesOfTransaction, func(ids []apitype.UUID) error {
-			rows, err := readKept(ctx, e, func(r Reader) ([]TransactionRow, error) { return r.KeptTransactions(ids) })
-			for _, row := range rows {
-				out.item(jsontext.Value(row.Doc))
-			}
-			return err
-		})
-	})
+	exportRows(ctx, e, out, "call", e.kept.Calls, Reader.KeptCalls, func(c CallRow) jsontext.Value { return withPrivate(c.Doc, c.Private) })
+	exportRows(ctx, e, out, "pledge", e.kept.Pledges, Reader.KeptPledges, func(p PledgeRow) jsontext.Value { return withPrivate(p.Doc, p.Private) })
+	exportRows(ctx, e, out, "transaction", e.kept.Transactions, Reader.KeptTransactions, func(t TransactionRow) jsontext.Value { return t.Doc })
 	out.list("signatures", "signature", func() error {
 		return each(e.kept.Signatures, func(row SignatureRow) error {
 			content, err := readKept(ctx, e, func(r Reader) ([]byte, error) { return r.Signature(row.Pledge) })
@@ -98,6 +74,19 @@ func (e *Export) records(ctx context.Context, out *exportWriter) {
 	})
 }
 
+// exportRows writes the documents of rows, which are read a batch at a time.
+func exportRows[T keptRow](ctx context.Context, e *Export, out *exportWriter, kind string, rows []T, read func(Reader, []apitype.UUID) ([]T, error), doc func(T) jsontext.Value) {
+	out.list(kind+"s", kind, func() error {
+		return inBatches(rows, 0, func(ids []apitype.UUID) error {
+			found, err := readKept(ctx, e, func(r Reader) ([]T, error) { return read(r, ids) })
+			for _, row := range found {
+				out.item(doc(row))
+			}
+			return err
+		})
+	})
+}
+
 // queue writes what the queue keeps: as JSON an object, whose notes are written piece by piece.
 func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	waiting := func(item func(QueueRow)) func() error {
@@ -105,7 +94,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 			if e.kept.Waiting == 0 {
 				return nil
 			}
-			return inBatches(e.kept.Calls, idOfCall, func(CallRow) int { return keptBatch / 4 }, func(ids []apitype.UUID) error {
+			return inBatches(e.kept.Calls, keptBatch/4, func(ids []apitype.UUID) error {
 				rows, err := readKept(ctx, e, func(r Reader) ([]QueueRow, error) { return r.KeptWaiting(ids) })
 				for _, row := range rows {
 					item(row)
@@ -134,7 +123,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 
 // readKept reads some of the records, unless the person was erased since the export began.
 func readKept[T any](ctx context.Context, e *Export, read func(Reader) (T, error)) (found T, err error) {
-	err = e.s.view(ctx, "export the person", func(r Reader) error {
+	err = e.s.read(ctx, ReadSnapshot, "export the person", func(r Reader) error {
 		if e.kept.ErasedAt == nil {
 			if _, err := r.Person(*e.line.Record, Scope{All: true}); err != nil {
 				return orNotFound(err, "person")

@@ -12,8 +12,8 @@ import (
 // IssuedToken is what is kept of a token, which is not the token itself, and how commands print it.
 // Spec gap: A5.
 type IssuedToken struct {
-	// UUID is what the token names as its identifier. Tokens that name none, as those of 0.1.0,
-	// have that of their account, and are one to the service.
+	// UUID is what the token names as its identifier. Tokens that a program makes for its own account
+	// name none: they have that of the account, and are one to the service.
 	UUID       apitype.UUID  `json:"uuid"`
 	Account    apitype.UUID  `json:"-"`
 	IssuedAt   apitype.Time  `json:"issuedAt"`
@@ -32,7 +32,7 @@ func (t IssuedToken) End() *apitype.Time {
 }
 
 // isGood reports whether the token may be accepted at a time. Of those that share their account's
-// identifier nobody knows the last one.
+// identifier the last one is not known.
 func (t IssuedToken) isGood(at time.Time) bool {
 	isExpired := t.UUID != t.Account && t.ExpiresAt != nil && !t.ExpiresAt.Add(tokenLeeway).After(at)
 	return !isExpired && (t.EndedAt == nil || t.EndedAt.After(at))
@@ -70,7 +70,7 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 	return token, expires, ended, err
 }
 
-// issue signs a token and saves what is kept of it, with what change does beside.
+// issue signs a token and saves what is kept of it, in one transaction with change.
 func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration, change func(Tx, IssuedToken) error) (token string, expires apitype.Time, err error) {
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
@@ -79,7 +79,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	if err != nil {
 		return "", expires, err
 	}
-	now, issued := s.now(), IssuedToken{UUID: s.newUUID(), Account: id}
+	now, issued := s.clock(), IssuedToken{UUID: s.newUUID(), Account: id}
 	if token, expires, err = known.all[0].sign(issued.UUID, id, now, ttl); err != nil {
 		return "", expires, err
 	}
@@ -106,8 +106,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	if !ok {
 		return Account{}, refusal
 	}
-	now, ends := s.now(), known.expires.Add(-tokenLeeway)
-	err = s.ask(ctx, "look up the account", func(r Reader) error {
+	now, ends := s.clock(), known.expires.Add(-tokenLeeway)
+	err = s.read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
 		if errors.Is(err, ErrNoRow) || err == nil && (found.RevokedAt != nil || ended != nil && !ended.After(now)) {
 			return refusal
@@ -134,13 +134,13 @@ func (s *Service) subject(ctx context.Context, token string) (valid verifiedToke
 	if err != nil {
 		return valid, false, err
 	}
-	if valid, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
+	if valid, ok = known.subject(token, s.clock()); ok || !known.isOfAnother(token) {
 		return valid, ok, nil
 	}
 	if known, err = s.keys.latest(ctx); err != nil {
 		return valid, false, err
 	}
-	valid, ok = known.subject(token, s.now())
+	valid, ok = known.subject(token, s.clock())
 	return valid, ok, nil
 }
 
@@ -155,7 +155,7 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 	if err != nil {
 		return "", err
 	}
-	token, _, err = known.all[0].sign(id, id, s.now(), ttl)
+	token, _, err = known.all[0].sign(id, id, s.clock(), ttl)
 	return token, err
 }
 

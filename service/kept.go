@@ -29,28 +29,36 @@ type Kept struct {
 // keptBatch is how many bytes of documents are in memory at one time, or one record.
 const keptBatch = 256 << 10
 
-// inBatches hands the identifiers of rows on, so many at a time as a batch has bytes.
-func inBatches[T any](rows []T, id func(T) apitype.UUID, bytes func(T) int, do func(ids []apitype.UUID) error) error {
+// keptRow is a row whose documents are read later.
+type keptRow interface {
+	kept() (id apitype.UUID, bytes int)
+}
+
+func (c CallRow) kept() (apitype.UUID, int)        { return c.UUID, c.Bytes }
+func (p PledgeRow) kept() (apitype.UUID, int)      { return p.UUID, p.Bytes }
+func (t TransactionRow) kept() (apitype.UUID, int) { return t.UUID, t.Bytes }
+
+// inBatches hands the identifiers of rows on, so many at a time as a batch has bytes; each row counts as least
+// bytes at least.
+func inBatches[T keptRow](rows []T, least int, do func(ids []apitype.UUID) error) error {
 	var ids []apitype.UUID
 	size := 0
-	for i, row := range rows {
-		ids, size = append(ids, id(row)), size+bytes(row)+1<<10
-		if last := i == len(rows)-1; last || size+bytes(rows[i+1]) > keptBatch {
+	for _, row := range rows {
+		id, bytes := row.kept()
+		bytes = max(bytes, least)
+		if len(ids) > 0 && size+bytes > keptBatch {
 			if err := do(ids); err != nil {
 				return err
 			}
 			ids, size = nil, 0
 		}
+		ids, size = append(ids, id), size+bytes+1<<10
 	}
-	return nil
+	if len(ids) == 0 {
+		return nil
+	}
+	return do(ids)
 }
-
-func idOfCall(c CallRow) apitype.UUID               { return c.UUID }
-func idOfPledge(p PledgeRow) apitype.UUID           { return p.UUID }
-func idOfTransaction(t TransactionRow) apitype.UUID { return t.UUID }
-func bytesOfCall(c CallRow) int                     { return c.Bytes }
-func bytesOfPledge(p PledgeRow) int                 { return p.Bytes }
-func bytesOfTransaction(t TransactionRow) int       { return t.Bytes }
 
 // MarkRow is a mark with the account that made it.
 type MarkRow struct {
@@ -71,7 +79,7 @@ type ExportDeferral struct {
 	UserUUID  *apitype.UUID `json:"userUuid"`
 }
 
-// ExportNote is what agents left for whoever makes a call.
+// ExportNote is what agents left for the next one.
 type ExportNote struct {
 	CallUUID apitype.UUID `json:"callUuid"`
 	Text     string       `json:"text"`
@@ -110,7 +118,7 @@ func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (*Export, e
 	return s.exportPerson(ctx, AuditLine{Operation: AuditPersonExport, Record: &id}, nil)
 }
 
-// ExportPersonFor is ExportPerson for a caller, who must see the person.
+// ExportPersonFor is ExportPerson for a caller that may see the person.
 // GET /fundesk/v1/persons/{uuid}/export
 func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
 	if err := c.Require(PersonsErase); err != nil {
@@ -127,7 +135,7 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 	id := *line.Record
 	e := &Export{s: s, line: line, caller: c, mayShow: func(*apitype.UUID) bool { return true }}
 	var accounts []Account
-	err := s.view(ctx, "export the person", func(r Reader) (err error) {
+	err := s.read(ctx, ReadSnapshot, "export the person", func(r Reader) (err error) {
 		if c != nil {
 			if _, err := visiblePerson(r, *c, id); err != nil {
 				return err

@@ -74,7 +74,7 @@ func (k *knownKeys) wrote(body, mac []byte) bool {
 
 func newKeyring(store Store) keyring { return keyring{store: store, reading: make(chan struct{}, 1)} }
 
-// fresh are the keys as they were a short time ago. While somebody reads them, which takes long
+// fresh are the keys as they were a short time ago. While one request reads them, which takes long
 // where the database hangs, the others go on with those that are known.
 func (r *keyring) fresh(ctx context.Context) (*knownKeys, error) {
 	known := r.known.Load()
@@ -101,11 +101,15 @@ func (r *keyring) latest(ctx context.Context) (*knownKeys, error) {
 	}
 }
 
-// read is for who holds reading.
+// read needs the turn of reading.
 func (r *keyring) read(ctx context.Context) (*knownKeys, error) {
 	seed, err := r.store.SigningSeed(ctx)
-	if err != nil {
-		return nil, unreadableKey(err)
+	_, isRefusal := errors.AsType[*Error](err)
+	switch {
+	case isRefusal || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return nil, described("read the signing key", err)
+	case err != nil: // An operator's hand was in it.
+		return nil, &Error{Kind: Unavailable, Detail: "the signing key cannot be read", Cause: err}
 	}
 	known, now := r.known.Load(), time.Now()
 	if known != nil && bytes.Equal(known.seed, seed) {
@@ -119,14 +123,6 @@ func (r *keyring) read(ctx context.Context) (*knownKeys, error) {
 		r.known.Store(changed)
 	}
 	return changed, err
-}
-
-// unreadableKey is why no token can be looked at: an operator's hand was in it.
-func unreadableKey(err error) error {
-	if _, ok := errors.AsType[*Error](err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return described("read the signing key", err)
-	}
-	return &Error{Kind: Unavailable, Detail: "the signing key cannot be read", Cause: err}
 }
 
 // KeyRotation is what a rotation left.

@@ -145,7 +145,7 @@ type LoadRecord struct {
 	Line int `json:"-"`
 }
 
-// DecodeLoadRecord reads one line of a load. Fields that nobody knows are refused.
+// DecodeLoadRecord reads one line of a load. Unknown fields are refused.
 func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
 	record.Kind = kindOf(line)
 	decode, known := loadDecoders[record.Kind]

@@ -5,23 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"fundesk/apiclient/apitype"
 )
 
-// Load saves records that come in from outside the interface, all or none: feed hands
-// them to add one by one, each after those that it refers to. What add returns ends
-// the load. Load refuses a uuid that is there already.
+// Saved counts the records of each kind that a load has saved.
+type Saved map[LoadKind]int
+
+// Load is [Service.LoadRecords] of records of which none is there.
 func (s *Service) Load(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
-	return s.load(ctx, feed, nil, false)
+	_, err := s.LoadRecords(ctx, false, feed)
+	return err
 }
 
-// LoadMissing is [Service.Load] that passes over what is there already.
-func (s *Service) LoadMissing(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
-	return s.load(ctx, feed, nil, true)
+// LoadRecords saves records that come in from outside the interface, all or none, and returns how many: feed
+// hands them to add one by one, each after those that it refers to. What add returns ends the load. A uuid
+// that is there already is refused, or with skip passed over.
+func (s *Service) LoadRecords(ctx context.Context, skip bool, feed func(add func(LoadRecord) error) error) (Saved, error) {
+	return s.load(ctx, feed, nil, skip)
 }
 
 // LoadIfEmpty is [Service.Load] for a database without organizations; in another one it
@@ -31,81 +34,68 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 		organizations, err := r.Organizations()
 		return len(organizations) == 0, err
 	}
-	var fill bool
-	err := s.view(ctx, "look for records", func(r Reader) (err error) {
-		fill, err = empty(r)
-		return err
-	})
-	if err != nil || !fill {
+	if fill, err := viewed(ctx, s, "look for records", empty); err != nil || !fill {
 		return err
 	}
 	for {
 		// The one that fills it may take longer than a store waits.
-		if err = s.load(ctx, feed, empty, false); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
+		if _, err := s.load(ctx, feed, empty, false); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) error {
-	// What was being done is for the caller to say, who knows what is loaded.
-	return s.store.Update(ctx, func(tx Tx) error {
+func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) (saved Saved, err error) {
+	// The caller says what was being done.
+	err = s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
+		saved = Saved{}
 		if when != nil {
 			if fill, err := when(tx); err != nil || !fill {
 				return err
 			}
 		}
-		if err := tx.LoadsAlone(true); err != nil {
+		if err := tx.ExcludeErasure(true); err != nil {
 			return err
 		}
-		l, records := newLoader(tx, s.timeOf(tx)), 0
-		l.skip = skip
+		l := &loader{
+			tx: tx, now: s.timeOf(tx), skip: skip, saved: saved,
+			organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
+		}
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			records++
 			return l.add(record)
 		})
 		// What waits came before what ended the load, and is told first.
-		if refused := l.finish(); refused != nil {
-			return refused
-		}
-		if err != nil {
+		if err = cmp.Or(l.saveDumped(), l.save(), err); err != nil {
 			return err
+		}
+		records := 0
+		for _, n := range saved {
+			records += n
 		}
 		return tx.Audit(AuditLine{At: l.now, Operation: AuditLoad, Records: &records})
 	})
+	return saved, err
 }
 
-// How many records are saved together: what they name is looked up at once. The first are
-// fewer, and each next are twice as many, so that the store soon has something to do.
-const (
-	firstBatch = 1_000
-	loadBatch  = 10_000
-)
+// loadBatch is how many records are saved together: what they name is looked up at once.
+const loadBatch = 4_000
 
 // loader checks and saves the records of one load, a batch at a time.
 type loader struct {
 	tx            Tx
 	now           apitype.Time
+	skip          bool // What is there already is passed over.
+	saved         Saved
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
 	batch         []LoadRecord
-	size          int        // How many records the batch will have.
-	saving        chan error // Of the batch that is on its way, nil when none is.
-	failed        error      // Of a batch that was.
-	skip          bool       // What is there already is passed over.
-	keyed         bool       // The key of a dump was loaded: its rows may follow.
+	keyed         bool // The key of a dump was loaded: its rows may follow.
 	dumped        []LoadedRow
 
-	// The batch that is being checked, or was and waits. While it is checked, the store
-	// saves the one before, so that neither waits for the other.
-	checked
-}
-
-// checked is what came of a batch.
-type checked struct {
+	// Of the batch that is being saved.
 	rows    Rows
 	owners  map[apitype.UUID]apitype.UUID // Of the persons that it names or holds.
 	persons map[apitype.UUID]apitype.UUID // Of the pledges that it names or holds.
@@ -113,20 +103,10 @@ type checked struct {
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
-func newLoader(tx Tx, now apitype.Time) *loader {
-	return &loader{
-		tx: tx, now: now, size: firstBatch,
-		organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
-	}
-}
-
 // namedFocusArea is a focus area that a pledge names; ErrNoRow when there is none.
 func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 	if area, ok := l.focusAreas[id]; ok {
 		return area, nil
-	}
-	if err := l.saved(); err != nil {
-		return FocusArea{}, err
 	}
 	area, err := l.tx.FocusArea(id)
 	if err == nil {
@@ -143,90 +123,44 @@ func (l *loader) add(record LoadRecord) error {
 	case LoadedRow:
 		return atLine(record.Line, l.row(data))
 	}
-	l.batch = append(l.batch, record)
-	if len(l.batch) < l.size {
+	if l.batch = append(l.batch, record); len(l.batch) < loadBatch {
 		return nil
 	}
-	l.size = min(2*l.size, loadBatch)
 	return l.save()
 }
 
-// finish saves what waits, and ends when everything is there.
-func (l *loader) finish() error {
-	if err := cmp.Or(l.saveDumped(), l.save()); err != nil {
-		return err
-	}
-	return l.settle()
-}
-
-// settle ends when every batch that was checked is there.
-func (l *loader) settle() error {
-	if err := l.saved(); err != nil {
-		return err
-	}
-	l.send()
-	return l.saved()
-}
-
-// send sends the batch that was checked on its way to the store.
-func (l *loader) send() {
-	if len(l.lines) == 0 {
-		return
-	}
-	l.saving = make(chan error, 1)
-	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines, l.now) }(l.saving, l.rows, l.lines)
-	l.rows, l.lines = Rows{}, nil
-}
-
-// saved waits for the batch that is on its way: the transaction does one thing at a
-// time.
-func (l *loader) saved() error {
-	if l.saving != nil {
-		l.failed = <-l.saving
-		l.saving = nil
-	}
-	return l.failed
-}
-
-// save checks the records that wait, and sends those of the batch before on their way.
-// The first record that is refused ends it.
+// save checks and saves the records that wait. The first record that is refused ends it.
 func (l *loader) save() error {
-	batch := l.batch
+	batch, err := l.missing(l.batch)
 	l.batch = l.batch[:0]
-	if err := l.saved(); err != nil || len(batch) == 0 {
-		return err
+	if err == nil {
+		err = l.lookUp(batch)
 	}
-	batch, err := l.missing(batch)
 	if err != nil {
 		return err
 	}
-	next, err := l.lookUp(batch)
-	if err != nil {
-		return err
-	}
-	l.send()
-	next.lines = make(map[Taken]int, len(batch))
-	l.checked = next
+	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
 	for _, record := range batch {
 		if err := l.check(record); err != nil {
 			// Of what came before a refused record, one may be taken: then that is the first.
-			return cmp.Or(l.settle(), atLine(record.Line, err))
+			return cmp.Or(l.insert(), atLine(record.Line, err))
 		}
+		l.saved[record.Kind]++
 	}
-	return nil
+	return l.insert()
 }
 
-// insertRows saves the rows of a batch, which came from some lines.
-func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
-	there, err := tx.InsertRows(rows)
+// insert saves the rows of the batch.
+func (l *loader) insert() error {
+	there, err := l.tx.InsertRows(l.rows)
 	if err != nil {
 		return err
 	}
 	if len(there) == 0 {
-		return refreshLoaded(tx, rows, now)
+		return refreshLoaded(l.tx, l.rows, l.now)
 	}
-	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
-	return atLine(lines[first], taken(string(first.Kind)))
+	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(l.lines[a], l.lines[b]) })
+	return atLine(l.lines[first], taken(string(first.Kind)))
 }
 
 // atLine says where the record came from that was refused.
@@ -237,38 +171,56 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// lookUp reads what the records of a batch name and neither they nor those of the batch
-// before hold: the owners of persons, the persons of pledges, and what the queue knows of
-// persons.
-func (l *loader) lookUp(batch []LoadRecord) (found checked, err error) {
-	persons, pledges, donors := map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}
+// lookUp reads what the records of a batch name and do not hold: the owners of persons, the persons of
+// pledges, and what the queue knows of persons.
+func (l *loader) lookUp(batch []LoadRecord) (err error) {
+	persons, pledges, donors := naming{}, naming{}, naming{}
 	for _, record := range batch {
 		switch data := record.Data.(type) {
 		case LoadedPerson:
 			persons[data.UUID], donors[data.UUID] = false, false
 		case LoadedPledge:
 			pledges[data.UUID] = false
-			name(persons, data.person())
+			persons.name(data.person())
 		case LoadedCall:
-			name(persons, data.PersonUUID)
+			persons.name(data.PersonUUID)
 			if data.Status == apitype.CallRequested {
-				name(donors, data.PersonUUID)
+				donors.name(data.PersonUUID)
 			}
 			if data.RelatedCaseUUID != nil {
-				name(pledges, *data.RelatedCaseUUID)
+				pledges.name(*data.RelatedCaseUUID)
 			}
 		case LoadedTransaction:
-			name(pledges, data.PledgeUUID)
+			pledges.name(data.PledgeUUID)
 		}
 	}
-	if found.owners, err = linked(persons, l.owners, l.tx.OwnersOfPersons); err != nil {
-		return found, err
+	if l.owners, err = l.tx.OwnersOfPersons(persons.named()); err != nil {
+		return err
 	}
-	if found.persons, err = linked(pledges, l.persons, l.tx.PersonsOfPledges); err != nil {
-		return found, err
+	if l.persons, err = l.tx.PersonsOfPledges(pledges.named()); err != nil {
+		return err
 	}
-	found.donors, err = linked(donors, l.donors, l.readDonors)
-	return found, err
+	l.donors, err = l.readDonors(donors.named())
+	return err
+}
+
+// naming says of identifiers whether a batch names them before it holds their record, if it does.
+type naming map[apitype.UUID]bool
+
+// name notes that a record is named, unless an earlier one of the batch holds it.
+func (n naming) name(id apitype.UUID) {
+	if _, held := n[id]; !held {
+		n[id] = true
+	}
+}
+
+func (n naming) named() (ids []apitype.UUID) {
+	for id, named := range n {
+		if named {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // readDonors reads what the queue knows of some persons.
@@ -288,32 +240,13 @@ func (l *loader) readDonors(ids []apitype.UUID) (map[apitype.UUID]donor, error) 
 	return donors, err
 }
 
-// linked is what named records are linked to: by those that are known, else by the store.
-func linked[V any](records map[apitype.UUID]bool, known map[apitype.UUID]V, read func([]apitype.UUID) (map[apitype.UUID]V, error)) (map[apitype.UUID]V, error) {
-	links := map[apitype.UUID]V{}
-	var ids []apitype.UUID
-	for id, named := range records {
-		if link, ok := known[id]; ok && named {
-			links[id] = link
-		} else if named {
-			ids = append(ids, id)
-		}
+// check checks one record, and makes its row. Its uuid is no earlier one's of the batch.
+func (l *loader) check(record LoadRecord) (err error) {
+	row := Taken{record.Kind, record.id()}
+	if _, twice := l.lines[row]; twice && !row.UUID.IsZero() {
+		return taken(string(record.Kind))
 	}
-	found, err := read(ids)
-	maps.Copy(links, found)
-	return links, err
-}
-
-// name notes that a record is named, unless an earlier one of the batch holds it.
-func name(records map[apitype.UUID]bool, id apitype.UUID) {
-	if _, held := records[id]; !held {
-		records[id] = true
-	}
-}
-
-// check checks one record, and makes its row.
-func (l *loader) check(record LoadRecord) error {
-	var err error
+	l.lines[row] = record.Line
 	switch data := record.Data.(type) {
 	case LoadedOrganization:
 		err = l.organization(data)
@@ -322,27 +255,17 @@ func (l *loader) check(record LoadRecord) error {
 	case LoadedFocusArea:
 		err = l.focusArea(data)
 	case LoadedPerson:
-		err = l.once(record, data.UUID, func() error { return l.person(data) })
+		err = l.person(data)
 	case LoadedPledge:
-		err = l.once(record, data.UUID, func() error { return l.pledge(data) })
+		err = l.pledge(data)
 	case LoadedCall:
-		err = l.once(record, data.UUID, func() error { return l.call(data) })
+		err = l.call(data)
 	case LoadedTransaction:
-		err = l.once(record, data.UUID, func() error { return l.transaction(data) })
+		err = l.transaction(data)
 	default:
 		err = fmt.Errorf("data of type %T is not loaded", record.Data)
 	}
 	return orTaken(err, string(record.Kind))
-}
-
-// once makes a row whose uuid no earlier one of the batch has.
-func (l *loader) once(record LoadRecord, id apitype.UUID, save func() error) error {
-	row := Taken{record.Kind, id}
-	if _, twice := l.lines[row]; twice {
-		return ErrExists
-	}
-	l.lines[row] = record.Line
-	return save()
 }
 
 func required(id apitype.UUID) error {
@@ -357,7 +280,7 @@ func refused(pointer, message string) error {
 }
 
 func (l *loader) user(u LoadedUser) error {
-	if err := cmp.Or(required(u.UUID), l.saved()); err != nil {
+	if err := required(u.UUID); err != nil {
 		return err
 	}
 	return l.tx.InsertUser(u)
@@ -372,7 +295,7 @@ func (l *loader) organization(o LoadedOrganization) error {
 		}
 		organization.CoolingOff = d
 	}
-	if err := cmp.Or(errors.Join(required(o.UUID), organization.check()), l.saved()); err != nil {
+	if err := errors.Join(required(o.UUID), organization.check()); err != nil {
 		return err
 	}
 	return l.tx.InsertOrganization(organization)
@@ -382,9 +305,6 @@ func (l *loader) organization(o LoadedOrganization) error {
 func (l *loader) known(pointer string, id apitype.UUID) (Organization, error) {
 	if o, ok := l.organizations[id]; ok {
 		return o, nil
-	}
-	if err := l.saved(); err != nil {
-		return Organization{}, err
 	}
 	o, err := l.tx.Organization(id)
 	if errors.Is(err, ErrNoRow) {
@@ -400,7 +320,7 @@ func (l *loader) focusArea(a LoadedFocusArea) error {
 	if _, err := l.known("/organizationUuid", a.OrganizationUUID); err != nil {
 		return err
 	}
-	if err := cmp.Or(required(a.UUID), l.saved()); err != nil {
+	if err := required(a.UUID); err != nil {
 		return err
 	}
 	return l.tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})

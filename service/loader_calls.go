@@ -60,7 +60,7 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	return err
 }
 
-// enqueue lets a loaded call wait; whether the person was rung or is in a lease is looked at
+// enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read
 // when it is there.
 func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner apitype.UUID) error {
 	if at := lastContact(call, nil, l.now); at != nil {
@@ -76,7 +76,7 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner api
 	waiting := newQueueRow(row, call, l.donors[call.PersonUUID])
 	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
 	waiting.ContactedAt, waiting.MaxAttempts = lastContact(call, nil, l.now), organization.MaxCallAttempts
-	waiting.look(l.now)
+	waiting.refresh(l.now)
 	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil
 }

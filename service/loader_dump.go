@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -18,6 +19,9 @@ func (l *loader) key(k LoadedKey) error {
 	}
 	l.keyed = true
 	return l.tx.ChangeSigningSeed(func(seed []byte) ([]byte, error) {
+		if !bytes.Equal(seed, k.Seed) {
+			l.saved[LoadKey]++
+		}
 		if used && !(l.skip && bytes.Equal(seed, k.Seed)) {
 			return nil, &Error{Kind: Conflict, Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted"}
 		}
@@ -31,7 +35,7 @@ func (l *loader) row(row LoadedRow) error {
 	if !l.keyed {
 		return &Error{Kind: Invalid, Detail: "rows of a dump come after its key"}
 	}
-	if len(l.dumped) > 0 && (l.dumped[0].Table != row.Table || len(l.dumped) == firstBatch) {
+	if len(l.dumped) > 0 && (l.dumped[0].Table != row.Table || len(l.dumped) == loadBatch) {
 		if err := l.saveDumped(); err != nil {
 			return err
 		}
@@ -46,7 +50,10 @@ func (l *loader) saveDumped() error {
 	}
 	table, rows := l.dumped[0].Table, mapped(l.dumped, func(row LoadedRow) map[string]json.RawMessage { return row.Values })
 	l.dumped = l.dumped[:0]
-	err := l.tx.InsertDumped(table, rows, l.skip)
+	saved, err := l.tx.InsertDumped(table, rows, l.skip)
+	if saved > 0 {
+		l.saved[cmp.Or(KindOfTable(table), LoadRow)] += saved
+	}
 	if errors.Is(err, ErrExists) {
 		err = &Error{Kind: Conflict, Detail: "a row of " + table + " is there already; --skip-existing passes over it"}
 	}
@@ -57,9 +64,6 @@ func (l *loader) saveDumped() error {
 func (l *loader) missing(batch []LoadRecord) ([]LoadRecord, error) {
 	if !l.skip {
 		return batch, nil
-	}
-	if err := l.settle(); err != nil { // Those of the batch before are there.
-		return nil, err
 	}
 	ids := map[LoadKind][]apitype.UUID{}
 	for _, record := range batch {

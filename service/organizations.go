@@ -33,9 +33,9 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 // documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
 	// Shared: the attempts that were recorded while it waited for the organization are seen.
-	err = described("change the organization", s.store.UpdateShared(ctx, func(tx Tx) error {
+	err = described("change the organization", s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		now := s.timeOf(tx)
-		if o, err = tx.OrganizationToSet(id); err != nil {
+		if o, err = tx.OrganizationForUpdate(id); err != nil {
 			return orUnknown(err, "organization", id)
 		}
 		before := o
@@ -97,7 +97,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		id, err = apitype.ParseUUID(text)
 		return err
 	}
-	if err := s.view(ctx, "read the account", read); !errors.Is(err, ErrNoRow) {
+	if err := s.read(ctx, ReadSnapshot, "read the account", read); !errors.Is(err, ErrNoRow) {
 		return id, err
 	}
 	err = s.update(ctx, "make the account", func(tx Tx) error {

@@ -99,11 +99,6 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 	return w, invalid(v)
 }
 
-// crossed reports whether the end of the range does not lie after its start.
-func (w window) crossed() bool {
-	return w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0
-}
-
 // listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.
 type listed interface {
 	Size() int
@@ -143,7 +138,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	size := page.cut(w.backward, l.size)
 	if l.note != "" {
-		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.present())); err != nil {
+		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.now())); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -163,7 +158,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		}
 	}
 	if l.more == nil {
-		err = s.askMany(ctx, l.what, func(r Reader) (err error) {
+		err = s.read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			one := of(r)
 			one.any = func(Range) (bool, error) { return false, errSeveral }
 			page, err = one.read(w)
@@ -173,7 +168,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 			return page, err
 		}
 	}
-	err = s.view(ctx, l.what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
 		if page, err = of(r).read(w); err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}
@@ -221,7 +216,7 @@ func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 
 // read is the page in a window. Spec gap: L3.
 func (l list[T]) read(w window) (page pageOf[T], err error) {
-	if w.crossed() {
+	if w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0 { // The end does not lie after the start.
 		return page, nil
 	}
 	more, beyond := false, false

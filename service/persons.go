@@ -28,7 +28,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	})
 }
 
-// ListErasures is a page of the persons who were erased, the last one first: whoever keeps a copy of
+// ListErasures is a page of the persons who were erased, the last one first: a program that keeps a copy of
 // them erases it, too.
 // GET /fundesk/v1/erasures
 func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureListOptions) (Answer, error) {
@@ -59,13 +59,13 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.ask(ctx, "read the person", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "read the person", func(r Reader) error {
 		row, err := visiblePerson(r, c, id)
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return err
 	})
 	if err == nil {
-		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.present()).of(id))
+		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.now()).of(id))
 	}
 	return answer, err
 }
@@ -93,7 +93,7 @@ func appendPerson(dst []byte, row PersonRow) []byte {
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
 func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
-	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(s.now()))); err != nil {
+	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -185,7 +185,7 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
 func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
-	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(s.now()))); err != nil {
+	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
 	changed := false
@@ -225,7 +225,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	case !c.May(PersonsRead):
 		return sentBack(id, answer.Rev, "", request)
 	case !changed: // It was a read.
-		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.present()).of(id))
+		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.now()).of(id))
 	}
 	return answer, err
 }

@@ -14,7 +14,7 @@ type pledgeTransition struct {
 	When   pledgeCondition
 }
 
-// pledgeCondition is what must hold beside the state.
+// pledgeCondition is what must hold in addition to the state.
 type pledgeCondition int
 
 const (
@@ -31,12 +31,6 @@ var pledgeTransitions = []pledgeTransition{
 	{apitype.ActionCancel, apitype.PledgeLead, apitype.PledgeCancelled, whenReleased},
 	{apitype.ActionCancel, apitype.PledgeActive, apitype.PledgeCancelled, always},
 	{apitype.ActionFulfill, apitype.PledgeActive, apitype.PledgeFulfilled, whenEnded},
-}
-
-// target is the state that an action leads to.
-func target(action apitype.PledgeAction) apitype.PledgeStatus {
-	i := slices.IndexFunc(pledgeTransitions, func(t pledgeTransition) bool { return t.Action == action })
-	return pledgeTransitions[i].To
 }
 
 // released reports whether a pledge's release time has come; nothing else releases it.
@@ -62,7 +56,7 @@ func (c pledgeCondition) unmet(row PledgeRow, pledge *apitype.Pledge, now apityp
 // actOnPledge moves a pledge by an action. A pledge that is there already stays as it
 // is; an external one goes there from any state. Spec gap: G1.
 func actOnPledge(row *PledgeRow, pledge *apitype.Pledge, action apitype.PledgeAction, now apitype.Time) error {
-	to := target(action)
+	to := pledgeTransitions[slices.IndexFunc(pledgeTransitions, func(t pledgeTransition) bool { return t.Action == action })].To
 	if pledge.Status == to {
 		return nil
 	}

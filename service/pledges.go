@@ -57,9 +57,11 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 		return Answer{}, err
 	}
 	row, err := s.wholePledge(ctx, c, "read the pledge", id)
-	answer, err = s.viewer(c).pledge(row, err)
-	if err == nil {
-		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.present()), row.PersonRow)
+	if err != nil {
+		return Answer{}, err
+	}
+	if answer, err = s.viewer(c).pledge(row); err == nil {
+		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.now()), row.PersonRow)
 	}
 	return answer, err
 }
@@ -77,7 +79,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
-	if err := invalid(append(request.Validate(s.now()), sizesOfPledge(request)...)); err != nil {
+	if err := invalid(append(request.Validate(s.clock()), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -105,7 +107,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		}
 		err = recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
 		if err == nil {
-			seen, err = tx.LightPledge(id, c.Scope)
+			seen, err = tx.WholePledge(id, c.Scope, LightOnly)
 		}
 		return err
 	})
@@ -261,7 +263,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			row.Rev++
 		}
 		if c.May(PledgesRead) {
-			seen, err = tx.LightPledge(row.UUID, c.Scope)
+			seen, err = tx.WholePledge(row.UUID, c.Scope, LightOnly)
 		}
 		return err
 	})
@@ -273,12 +275,12 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	}
 	answer, shown, err := s.committedPledge(ctx, c, row, seen)
 	if err == nil && !changed { // It was a read.
-		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, row.UUID, s.present()), shown)
+		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, row.UUID, s.now()), shown)
 	}
 	return answer, err
 }
 
-// Signature is the signature file of a pledge, for who holds a link that this service
+// Signature is the signature file of a pledge, for the holder of a link that this service
 // signed. Spec gap: G10.
 func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
 	const noSignature = "signature file, or the link to it is no longer valid"
@@ -286,7 +288,7 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	signed := func(k keys) bool {
 		return subtle.ConstantTimeCompare([]byte(signature), k.links("", expires).sign(nil, pledge)) == 1
 	}
-	if err != nil || seconds < s.now().Unix() {
+	if err != nil || seconds < s.clock().Unix() {
 		return nil, notFound(noSignature)
 	}
 	known, err := s.keys.fresh(ctx)

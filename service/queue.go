@@ -29,7 +29,7 @@ const (
 	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction, or read.
 )
 
-// forgetMost is how much that is old is deleted at one time, so that nobody waits long for it.
+// forgetMost is how much that is old is deleted at one time, so that no request waits long for it.
 const forgetMost = 100
 
 // QueueRow is a call that waits, with what decides from when it may be given.
@@ -47,7 +47,7 @@ type QueueRow struct {
 	KeptFor     *apitype.UUID // For this user alone.
 	EligibleAt  *apitype.Time // What eligibleAt said last.
 	Ready       bool          // Whether that time was seen to have come.
-	Note        *string       // What agents left who did not reach the donor.
+	Note        *string       // What agents left for the next one.
 
 	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
 	MaxAttempts *int          // Likewise: of the organization.
@@ -55,7 +55,7 @@ type QueueRow struct {
 	PersonDoc   []byte        // Likewise, of what is about to be given.
 }
 
-// eligibleAt is from when a call may be given to somebody; nil: not as things are. It is the
+// eligibleAt is from when a call may be given; nil: not as things are. It is the
 // one place that decides: what the store looks for is kept as it says, in the transaction of
 // each change of what it reads.
 func (q QueueRow) eligibleAt() *apitype.Time {
@@ -75,7 +75,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 }
 
 // look sets from when the call may be given, and reports whether that changed.
-func (q *QueueRow) look(now apitype.Time) (changed bool) {
+func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
 	changed = ready != q.Ready || (at == nil) != (q.EligibleAt == nil) || (at != nil && !at.Equal(*q.EligibleAt))
@@ -114,14 +114,14 @@ func refreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change fun
 	if err != nil {
 		return err
 	}
-	return lookAt(tx, rows, now, change)
+	return refreshRows(tx, rows, now, change)
 }
 
-// lookAt decides anew from when some calls may be given.
-func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
+// refreshRows decides anew from when some calls may be given.
+func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
 	for _, row := range rows {
 		changed := change != nil && change(&row)
-		if row.look(now) || changed {
+		if row.refresh(now) || changed {
 			if err := tx.UpdateQueueRow(row); err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		if err := tx.QueueFacts(&waiting); err != nil {
 			return err
 		}
-		waiting.look(now)
+		waiting.refresh(now)
 		if err := tx.InsertQueueRow(waiting); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Ti
 }
 
 // attemptsLimited decides anew about the calls that have as many attempts as an organization's
-// maximum was, or is now. Their rows are written in any case: who decides about one of them by the
+// maximum was, or is now. Their rows are written in any case: a change that decides about one of them by the
 // maximum of before then meets that.
 func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error {
 	least := before
@@ -238,7 +238,7 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 	if err != nil {
 		return err
 	}
-	return lookAt(tx, rows, now, func(*QueueRow) bool { return true })
+	return refreshRows(tx, rows, now, func(*QueueRow) bool { return true })
 }
 
 // onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
@@ -258,7 +258,7 @@ func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype
 	if err != nil {
 		return err
 	}
-	err = lookAt(tx, rows, now, func(q *QueueRow) bool {
+	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
 		if contacted != nil && (q.ContactedAt == nil || q.ContactedAt.Before(contacted.Time)) {
 			q.ContactedAt = contacted
 		}
@@ -316,7 +316,7 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
 		return
 	}
-	_ = s.store.UpdateShared(ctx, func(tx Tx) error {
+	_ = s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		from, err := tx.QueueCounted()
 		if err != nil {
 			return err
@@ -364,7 +364,7 @@ const (
 	EndedByDeferral LeaseEnd = "deferred" // Released with one.
 	EndedByErasure  LeaseEnd = "erased"   // Of the person.
 	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
-	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person.
+	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person, or was not shown it.
 )
 
 // LeaseRow is a lease as it is kept.
@@ -410,7 +410,7 @@ type HourDone struct {
 	SeenAt  apitype.Time
 }
 
-// What is counted by the hour beside work, the ends of leases, and that a user was seen.
+// What else is counted by the hour: work, the ends of leases, and that a user was seen have names of their own.
 const (
 	hourTaken  = "taken"
 	hourResult = "result"
@@ -456,7 +456,7 @@ func (q *QueueQuery) at(now apitype.Time) {
 	q.Now, q.KeptUntil, q.Returned = now, apitype.NewTime(now.Add(-keptPastDue)), apitype.NewTime(now.Add(-returnPause))
 }
 
-// narrowing is by what the calls are chosen, whoever asks.
+// narrowing is by what the calls are chosen, for any user.
 func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
 
 // QueueState is how many calls there are.

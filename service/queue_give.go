@@ -7,7 +7,7 @@ import (
 
 // take makes a take in one transaction.
 func (t *taking) take(ctx context.Context) error {
-	err := t.s.store.UpdateShared(ctx, func(tx Tx) error {
+	err := t.s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
 		}

@@ -38,7 +38,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
 	}
-	err = s.ask(ctx, "read what was leased", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "read what was leased", func(r Reader) error {
 		leases, err := named(r, t.leases)
 		if err == nil {
 			answer.JSON, err = s.appendLease(nil, s.viewer(c), r, leases[0])
@@ -145,13 +145,8 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		if err != nil {
 			return err
 		}
-		for _, lease := range leases {
-			if _, err := tx.EndLeaseOfCall(lease.Person, lease.CallUUID, now, EndedByReturn); err != nil {
-				return err
-			}
-			if err := refreshEligibility(tx, lease.Person, now, nil); err != nil {
-				return err
-			}
+		if err := each(leases, func(l LeaseRow) error { return endLease(tx, l, now, EndedByReturn, nil) }); err != nil {
+			return err
 		}
 		released.Leases = len(leases)
 		if !request.Deferrals {
@@ -190,7 +185,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		query.After = &position
 	}
 	page := pageOf[DeferralRow]{hasPrevious: query.After != nil}
-	err := s.view(ctx, "list the callbacks", func(r Reader) (err error) {
+	err := s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
 		if page.rows, err = r.Deferrals(query); err != nil {
 			return err
 		}
@@ -213,7 +208,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		return Answer{}, err
 	}
 	if len(page.rows) > 0 && c.May(PersonsRead) {
-		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.present())); err != nil {
+		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.now())); err != nil {
 			return Answer{}, err
 		}
 	}

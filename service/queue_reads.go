@@ -17,11 +17,11 @@ import (
 // queueTime is the present by the clock that all processes share.
 func (s *Service) queueTime(ctx context.Context) (apitype.Time, error) {
 	ahead, err := s.store.ClockAhead(ctx)
-	return apitype.NewTime(s.now().Add(ahead)), described("read the clock", err)
+	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
 }
 
-// lookAtQueue refuses who may not look at the queue; now is the time of the look.
-func (s *Service) lookAtQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
+// mayReadQueue refuses an account that may not read the queue; now is the time of the request.
+func (s *Service) mayReadQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
 	if err := c.Require(CallsRead); err != nil {
 		return now, err
 	}
@@ -31,7 +31,7 @@ func (s *Service) lookAtQueue(ctx context.Context, c Caller) (now apitype.Time, 
 // QueueState is how many calls wait.
 // GET /fundesk/v1/queue
 func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptions) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -50,7 +50,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	return answered(state)
 }
 
-// A count passes over every call that is requested. So that supervisors who look at a long queue
+// A count passes over every call that is requested. So that supervisors of a long queue
 // take no more than some hundredths of a processor, one of more calls than countedAnew is the
 // answer for a time that grows with the queue: half a second of 50,000 calls. Spec gap: S37.
 const (
@@ -65,7 +65,7 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state Queue
 		return state, nil
 	}
 	var passed int
-	err = s.view(ctx, "count the queue", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "count the queue", func(r Reader) (err error) {
 		state, passed, err = r.QueueState(query)
 		return err
 	})
@@ -109,7 +109,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
 		page.hasPrevious = after != nil // There was one: the cursor names it.
 		query.GaveBack, query.After, query.Limit = true, after, size+1
-		err = s.view(ctx, "list the queue", func(r Reader) (err error) {
+		err = s.read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
 			page.rows, err = r.QueuePositions(query)
 			if page.next = len(page.rows) > size; page.next {
 				page.rows = page.rows[:size]
@@ -176,7 +176,7 @@ func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 // QueueLeases are the leases that hold.
 // GET /fundesk/v1/queue/leases
 func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -196,7 +196,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 // QueueAgents are what users do and did.
 // GET /fundesk/v1/queue/agents
 func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgentsOptions) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -231,7 +231,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.
 func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
-	err = s.view(ctx, "count the agents", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "count the agents", func(r Reader) (err error) {
 		clear(agents)
 		if counted, err = r.QueueCounted(); err != nil {
 			return err
@@ -349,7 +349,7 @@ func (s *Service) OldestWaiting(ctx context.Context) (oldest *apitype.Time, now 
 		return nil, now, err
 	}
 	query := QueueQuery{Scope: Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
-	err = s.ask(ctx, "look at the queue", func(r Reader) (err error) {
+	err = s.read(ctx, ReadRecord, "look at the queue", func(r Reader) (err error) {
 		oldest, err = r.QueueOldest(query)
 		return err
 	})

@@ -41,10 +41,11 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	}
 	s.counted(LeasesTaken, len(t.leases)-t.repeated)
 	s.forgetQueue(ctx, t.now)
-	if err := s.noteRead(ctx, t.shown()...); err != nil {
+	answer, err := s.takeAnswer(ctx, t)
+	if err != nil {
 		return Answer{}, err
 	}
-	return s.takeAnswer(ctx, t)
+	return answer, s.noteRead(ctx, t.shown()...)
 }
 
 // shown are the lines of the persons who are shown with what was taken.
@@ -101,15 +102,15 @@ func (t *taking) begin(before QueueRequest) {
 	t.repeated = len(t.leases)
 }
 
-// ready reports whether a call that is next may be given as its person is, and lets it sleep where
-// not: who opted out while it was created is known here at last.
+// ready reports whether a call that is next may be given as its person is, and makes it ineligible where
+// not: an opt-out while the call was created is known here at last.
 func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	var person apitype.Person
 	if err := decode("person", row.PersonDoc, &person); err != nil {
 		return false, err
 	}
 	row.OptedOut = optedOut(person)
-	if row.look(t.now); !row.Ready {
+	if row.refresh(t.now); !row.Ready {
 		return false, personChanged(tx, row.Person, person, t.now)
 	}
 	return true, nil
@@ -131,41 +132,77 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	return lease
 }
 
-// takeAnswer writes the leases with their calls, and what waits beside them.
+// takeAnswer writes the leases with their calls, and how many calls wait. It ends like a page before it gets
+// too long, with one lease at least; the other calls wait again. Spec gap: S32.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
-	err = s.ask(ctx, "read what was taken", func(r Reader) error {
+	given := 0
+	err = s.read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		leases, err := named(r, t.leases)
 		if err != nil {
 			return err
 		}
 		dst := []byte(`{"leases":[`)
-		for i, lease := range leases {
-			if i > 0 {
+		for given = 0; given < len(leases); given++ {
+			size := len(dst)
+			if given > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = s.appendLease(dst, viewer, r, lease); err != nil {
+			if dst, err = s.appendLease(dst, viewer, r, leases[given]); err != nil {
 				return err
+			}
+			if given > 0 && len(dst) > pageBytes {
+				dst = dst[:size]
+				break
 			}
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
 		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
 			return err
 		}
+		rest.Waiting = min(rest.Waiting+len(leases)-given, apitype.MaxWaiting)
 		tail, err := json.Marshal(rest)
 		answer.JSON = append(append(dst, `],`...), tail[1:]...)
 		return err
 	})
-	return answer, err
+	if err != nil || given == len(t.leases) {
+		return answer, err
+	}
+	over := t.leases[given:]
+	t.leases = t.leases[:given]
+	return answer, s.update(ctx, "give calls back", func(tx Tx) error {
+		return each(over, func(l LeaseRow) error {
+			return endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
+				isDue := row.Call == l.CallUUID && l.DueAt != nil
+				if isDue {
+					row.DueAt = l.DueAt
+				}
+				return isDue
+			})
+		})
+	})
+}
+
+// endLease ends a lease, and recomputes when the calls of its person become eligible.
+func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
+	if _, err := tx.EndLeaseOfCall(l.Person, l.CallUUID, now, by); err != nil {
+		return err
+	}
+	return refreshEligibility(tx, l.Person, now, change)
 }
 
 // appendLease writes a lease with its call.
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
-	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope)
-	if numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
-		lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
+	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
+	if err != nil {
+		return nil, orNotFound(err, "call")
 	}
-	call, err := v.call(row, err)
+	if numbers := s.numbersOf(row.PersonRow); len(numbers) > 0 && v.mayReadPerson(row.Owner) {
+		if lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact))); err != nil {
+			return nil, err
+		}
+	}
+	call, err := v.call(row)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +234,7 @@ type queueRest struct {
 	NextDueAt *apitype.Time `json:"nextDueAt"`
 }
 
-// waiting is how many calls wait, up to the most that is counted. When so many wait whoever asks,
+// waiting is how many calls wait, up to the most that is counted. When so many wait for any user,
 // that is remembered for a moment: counted anew for each take, they cost more than the take
 // itself. Fewer are never remembered, since other processes change them.
 func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
@@ -280,11 +317,8 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 		if request.NotBefore != nil {
 			by = EndedByDeferral
 		}
-		if _, err := tx.EndLeaseOfCall(lease.Person, lease.CallUUID, now, by); err != nil {
-			return err
-		}
 		released = 1
-		err = refreshEligibility(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
 		if by == EndedByDeferral {
 			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))
@@ -342,7 +376,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	return err
 }
 
-// LeaveNote leaves a note for whoever makes a call next, while it waits: behind those before. One that is
+// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
 // repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
 // POST /fundesk/v1/queue/calls/{callUuid}/notes
 func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {

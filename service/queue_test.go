@@ -42,7 +42,7 @@ func TestQueueRowIsReady(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			row := test.row
-			row.look(testNow)
+			row.refresh(testNow)
 			if test.eligible == never {
 				if row.EligibleAt != nil || row.Ready {
 					t.Errorf("got it eligible at %v, ready: %t, want never", row.EligibleAt, row.Ready)
@@ -50,7 +50,7 @@ func TestQueueRowIsReady(t *testing.T) {
 			} else if want := ago(test.eligible); row.EligibleAt == nil || !row.EligibleAt.Equal(*want) || row.Ready != (test.eligible >= 0) {
 				t.Errorf("got it eligible at %v, ready: %t, want at %v", row.EligibleAt, row.Ready, want)
 			}
-			if row.look(testNow) {
+			if row.refresh(testNow) {
 				t.Error("got another time when nothing had changed")
 			}
 		})
@@ -60,12 +60,12 @@ func TestQueueRowIsReady(t *testing.T) {
 		"a time where none is": {EligibleAt: nil, Ready: true},
 		"that has not come":    {EligibleAt: ago(0), Ready: false},
 	} {
-		if known.RequestedAt = testNow; !known.look(testNow) {
+		if known.RequestedAt = testNow; !known.refresh(testNow) {
 			t.Errorf("%s: got no change", name)
 		}
 	}
 	gone := QueueRow{RequestedAt: testNow, OptedOut: true, EligibleAt: ago(0)}
-	if !gone.look(testNow) {
+	if !gone.refresh(testNow) {
 		t.Error("a call that sleeps and is not to be given: got no change")
 	}
 }

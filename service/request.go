@@ -11,9 +11,9 @@ import (
 // own work.
 type Request struct {
 	// Trace is that which the request is a part of (W3C Trace Context, 32 hexadecimal digits), for the
-	// store to name to its server; empty: nobody says.
+	// store to name to its server; empty: unknown.
 	Trace string
-	// Account is for whom it is worked on, for Turns; zero: it is not known yet.
+	// Account is that of the request, for Turns; zero: it is not known yet.
 	Account apitype.UUID
 	// Room waits until there is room for a heavy answer; ErrNoRoom: there is none. Nil: there always is.
 	Room func(context.Context) error

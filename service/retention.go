@@ -58,7 +58,7 @@ type Retired struct {
 	Persons      int          `json:"persons"`
 }
 
-// retentionBatch is how many records are looked at in one transaction, so that nobody waits long for it.
+// retentionBatch is how many records are looked at in one transaction, so that no request waits long for it.
 const retentionBatch = 100
 
 // RetainQuery chooses records that may be old enough: those after a position, up to a limit.
@@ -102,14 +102,14 @@ type lastRun struct {
 // RetentionFacts returns what a run of the retention is judged by.
 type RetentionFacts struct {
 	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
-	Persons int           // Who are not erased.
+	Persons int           // Not erased.
 }
 
 // RunRetention applies the retention periods of the organizations, and cleans the files. later is
 // what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
 // the caller is sure.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
-	run := &retaining{s: s, dry: true, now: s.present()}
+	run := &retaining{s: s, dry: true, now: s.now()}
 	if !o.Dry && !o.Sure {
 		counted, err := run.all(ctx)
 		if err == nil {
@@ -305,11 +305,11 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
 	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
-	err = r.s.store.UpdateShared(ctx, func(tx Tx) error {
-		if err := tx.LoadsAlone(false); err != nil {
+	err = r.s.store.Write(ctx, WriteShared, func(tx Tx) error {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(id)
+		kept, err := tx.LockPersonData(id)
 		if err != nil {
 			return err
 		}

@@ -27,14 +27,13 @@ type Options struct {
 	Store   Store
 	Now     func() time.Time    // Nil: the system's clock.
 	NewUUID func() apitype.UUID // Nil: random version 4.
-	// Count is told of what happens in the queue; nil: nobody is.
+	// Count is told of what happens in the queue; it may be nil.
 	Count func(event QueueEvent, n int)
-	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody
-	// does.
+	// RecordErasure notes each erasure outside the store before it is done; it may be nil.
 	RecordErasure func(ErasedPerson) error
-	// AuditReads notes in the audit who is shown persons, one by one and in lists.
+	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
-	// TokenEnds is told once a day of each token in use that ends within 14 days; nil: nobody is.
+	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
 	TokenEnds func(account Account, at time.Time)
 }
 
@@ -42,7 +41,7 @@ type Options struct {
 // several processes may share one database.
 type Service struct {
 	store         Store
-	now           func() time.Time
+	clock         func() time.Time
 	newUUID       func() apitype.UUID
 	count         func(event QueueEvent, n int)
 	keys          keyring
@@ -58,12 +57,12 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
-	if s.now == nil {
-		s.now = time.Now
+	if s.clock == nil {
+		s.clock = time.Now
 	}
 	if s.newUUID == nil {
 		s.newUUID = apitype.NewUUID
@@ -81,7 +80,7 @@ type Answer struct {
 	Settled *apitype.Time
 }
 
-// Caller is who asks for an operation.
+// Caller is the account that asks for an operation.
 type Caller struct {
 	Account
 	// BaseURL is where the caller reaches the service, without a slash at the end;
@@ -133,12 +132,12 @@ func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
 
-// present returns the current time, truncated to milliseconds. A change takes its time from timeOf.
-func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
+// now returns the current time, truncated to milliseconds. A change takes its time from timeOf.
+func (s *Service) now() apitype.Time { return apitype.NewTime(s.clock()) }
 
 // timeOf returns the time of a change: the store's, and not before the change has begun. The time of
 // the request may be long past when a change waited, and a reader may have gone on meanwhile.
-func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.now().Add(tx.ClockAhead())) }
+func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.
@@ -159,32 +158,22 @@ func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
 	return s.newUUID()
 }
 
-// view runs read on the store and keeps kinds of errors that have one.
-func (s *Service) view(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.View(ctx, covered(ctx, read)))
+// read runs read on the store and keeps kinds of errors that have one.
+func (s *Service) read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
+	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
 }
 
-// viewed is what read finds, under view.
+// viewed returns what read finds in one state of the data.
 func viewed[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
-	err = s.view(ctx, what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
 		found, err = read(r)
 		return err
 	})
 	return found, err
 }
 
-// ask is view for a read that hangs on one answer.
-func (s *Service) ask(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.Ask(ctx, covered(ctx, read)))
-}
-
-// askMany is ask for a list.
-func (s *Service) askMany(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.AskMany(ctx, covered(ctx, read)))
-}
-
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Update(ctx, coveredChange(ctx, change)))
+	return described(what, s.store.Write(ctx, WriteIsolated, coveredChange(ctx, change)))
 }

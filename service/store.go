@@ -22,23 +22,44 @@ var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
 // ErrAgain is what a change returns that has to run again, on what others did meanwhile.
 var ErrAgain = errors.New("run the transaction again")
 
+// ReadMode says what a read needs.
+type ReadMode int
+
+const (
+	ReadSnapshot ReadMode = iota // All questions see one state of the data.
+	ReadRecord                   // It hangs on one answer, of a few rows: that is of one state by itself.
+	ReadList                     // Likewise, of many rows.
+)
+
+// WriteMode says how a change meets others.
+type WriteMode int
+
+const (
+	// WriteIsolated sees one state of the data, and is run again where another change was first.
+	WriteIsolated WriteMode = iota
+	// WriteShared is for a change that many make at the same rows: each of its statements sees what others
+	// have committed, and it passes over what they lock.
+	WriteShared
+)
+
+// Weight says which record is read with all that belongs to it.
+type Weight int
+
+const (
+	AnyWeight Weight = iota
+	// LightOnly returns nil for a record that is not there or is heavy. In a change it also returns nil
+	// where reading it there would hold up others, or cost no less than later.
+	LightOnly
+)
+
 // Store keeps the records. It holds no rule: rules run in the functions that it is
 // given, inside the transaction.
 type Store interface {
-	// View runs read on one unchanging state of the data.
-	View(ctx context.Context, read func(Reader) error) error
-	// Ask is View for a read that hangs on a single answer: that is of one state by
-	// itself, and costs no transaction. read may be run again.
-	Ask(ctx context.Context, read func(Reader) error) error
-	// AskMany is Ask for a list.
-	AskMany(ctx context.Context, read func(Reader) error) error
-	// Update runs change in one transaction, which is kept when change returns nil
-	// and durable when Update does. change may be run again after a failed try, so it
-	// must not have effects but through tx.
-	Update(ctx context.Context, change func(tx Tx) error) error
-	// UpdateShared is Update for a change that many make at the same rows: each of its
-	// statements sees what others have committed, and it passes over what they hold.
-	UpdateShared(ctx context.Context, change func(tx Tx) error) error
+	// Read runs read, perhaps several times.
+	Read(ctx context.Context, mode ReadMode, read func(Reader) error) error
+	// Write runs change in one transaction, which is kept when change returns nil and durable when Write
+	// does. change may be run again after a failed try, so it must not have effects but through tx.
+	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
@@ -63,46 +84,135 @@ type Store interface {
 // Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one
 // outside the scope that a method takes: it must cost as much. Spec gap: A3.
 type Reader interface {
+	AccountReader
+	OrganizationReader
+	PersonReader
+	CallReader
+	PledgeReader
+	QueueReader
+	PrivacyReader
+	Setting(name string) (string, error)
+}
+
+// Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
+// updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
+type Tx interface {
+	Reader
+	AccountWriter
+	OrganizationWriter
+	PersonWriter
+	CallWriter
+	PledgeWriter
+	QueueWriter
+	PrivacyWriter
+	LoadWriter
+	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+	ClockAhead() time.Duration
+	SetSetting(name, value string) error
+	DeleteSetting(name string) error
+	Audit(line AuditLine) error
+	// Mark keeps an entry; one of the same account, source and entity is replaced.
+	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
+}
+
+// AccountReader reads accounts and what is kept of their tokens.
+type AccountReader interface {
 	Account(id apitype.UUID) (Account, error)
 	Accounts() ([]Account, error)
-	// AccountOfToken also is from when on the token is refused before it expires, nil: it is not. A
-	// token of which nothing is kept is ErrNoRow. It tells of erasures that are not finished, too.
+	// AccountOfToken also returns when the token was revoked, or nil. A token of which nothing is kept is
+	// ErrNoRow. The account says whether erasures are not finished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
 	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil: of all accounts.
+}
+
+// AccountWriter writes them, and the signing key.
+type AccountWriter interface {
+	// ChangeSigningSeed puts another secret in the place of the database's own.
+	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
+	InsertAccount(a Account) error
+	UpdateAccount(a Account) error
+	InsertToken(t IssuedToken) error
+	EndToken(id apitype.UUID, at apitype.Time) error
+	// UseToken does nothing where the token was used on the day already, or is not there.
+	UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error
+}
+
+// OrganizationReader reads organizations and what belongs to them.
+type OrganizationReader interface {
 	Organization(id apitype.UUID) (Organization, error)
 	Organizations() ([]Organization, error)
 	FocusArea(id apitype.UUID) (FocusArea, error)
-	Setting(name string) (string, error)
-	HasRecords() (bool, error) // An account or a person.
+	// UserNames are the names of those users that are known.
+	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
+}
 
+// OrganizationWriter writes them.
+type OrganizationWriter interface {
+	InsertOrganization(o Organization) error
+	// OrganizationForShare locks the settings of an organization until the transaction ends, against
+	// OrganizationForUpdate.
+	OrganizationForShare(id apitype.UUID) (Organization, error)
+	OrganizationForUpdate(id apitype.UUID) (Organization, error)
+	UpdateOrganization(o Organization) error
+	InsertUser(u apitype.RecruiterUser) error
+	InsertFocusArea(a FocusArea) error
+}
+
+// PersonReader reads persons.
+type PersonReader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
 	AnyPerson(f PersonFilter, r Range) (bool, error)
 	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
 	AnyErasure(scope Scope, r Range) (bool, error)
+}
 
+// PersonWriter writes persons.
+type PersonWriter interface {
+	// PersonToRefer is a person that a new record is about: an erasure waits until the transaction ends.
+	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
+	// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
+	InsertPerson(p PersonRow, line *AuditLine) error
+	UpdatePerson(p PersonRow) error
+}
+
+// CallReader reads calls.
+type CallReader interface {
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
-	WholeCall(id apitype.UUID, scope Scope) (WholeCall, error)
-	// LightCall and LightPledge are a record with all that belongs to it. Nil is one that is not there or
-	// is heavy; in a change also one that would hold up others, or costs no less here than later.
-	LightCall(id apitype.UUID, scope Scope) (*WholeCall, error)
-	LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error)
+	WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error)
 	Calls(f CallFilter, r Range) ([]CallRow, error)
 	AnyCall(f CallFilter, r Range) (bool, error)
+}
 
+// CallWriter writes calls.
+type CallWriter interface {
+	InsertCall(c CallRow) error
+	UpdateCall(c CallRow, moved bool) error // moved: to another status.
+}
+
+// PledgeReader reads pledges, and what belongs to them.
+type PledgeReader interface {
 	Pledge(id apitype.UUID, scope Scope) (PledgeRow, error)
-	WholePledge(id apitype.UUID, scope Scope) (WholePledge, error)
+	WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error)
 	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
 	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
-
 	// Transactions are those of the pledges of some numbers, by number, the newest first.
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
+}
 
+// PledgeWriter writes pledges.
+type PledgeWriter interface {
+	InsertPledge(p PledgeRow) error
+	UpdatePledge(p PledgeRow) error
+}
+
+// QueueReader reads the queue: calls that wait, leases, callbacks, and what users did.
+type QueueReader interface {
 	QueuePositions(q QueueQuery) ([]QueuePosition, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
-	// QueueState also is how many calls were passed over to count them.
+	// QueueState also returns how many calls were passed over to count them.
 	QueueState(q QueueQuery) (state QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
@@ -110,8 +220,6 @@ type Reader interface {
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
-	// UserNames are the names of those users that are known.
-	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
@@ -119,13 +227,47 @@ type Reader interface {
 	// stretch of hours before.
 	QueueCounted() (apitype.Time, error)
 	HoursDone(scope Scope, from, until apitype.Time, each func(HourDone)) error
+}
 
+// QueueWriter writes the queue.
+type QueueWriter interface {
+	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
+	InsertQueueRow(q QueueRow) error
+	UpdateQueueRow(q QueueRow) error
+	DeleteQueueRow(call apitype.UUID) error
+	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
+	// QueueOfAttempts is what waits of an organization's service-managed calls with so many
+	// attempts at least.
+	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
+	// NextInQueue locks the first calls of the queue, up to the query's limit. It passes over those that
+	// others have locked.
+	NextInQueue(q QueueQuery) ([]QueueRow, error)
+	MarkEligible(now apitype.Time) error
+	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
+	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
+	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
+	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
+	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
+	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
+	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
+	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
+	// ShareDeferrals opens the callbacks of a user to every user, and returns them.
+	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
+	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
+	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
+	EndLeasesByTime(now apitype.Time) (ended int, err error)
+	Work(w Work) error
+	CountQueue(from, until apitype.Time) error // Does nothing where another process has counted it.
+	ForgetQueue(before QueueForgets, limit int) (most int, err error)
+}
+
+// PrivacyReader reads what is kept of a person, the audit and the retention.
+type PrivacyReader interface {
 	AuditLines(f AuditFilter) ([]AuditLine, error)
-
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	// KeptCalls, KeptPledges and KeptTransactions are rows with their documents, and KeptWaiting those
-	// of the calls that wait; in a change nobody else changes them before it ends.
+	// of the calls that wait; in a change they are locked.
 	KeptCalls(ids []apitype.UUID) ([]CallRow, error)
 	KeptPledges(ids []apitype.UUID) ([]PledgeRow, error)
 	KeptTransactions(ids []apitype.UUID) ([]TransactionRow, error)
@@ -136,83 +278,9 @@ type Reader interface {
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
 }
 
-// Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
-// updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
-type Tx interface {
-	Reader
-	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
-	ClockAhead() time.Duration
-	// ChangeSigningSeed puts another secret in the place of the database's own.
-	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
-	InsertAccount(a Account) error
-	UpdateAccount(a Account) error
-	InsertToken(t IssuedToken) error
-	EndToken(id apitype.UUID, at apitype.Time) error
-	// UseToken is nothing where the token was used on the day already, or is not there.
-	UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error
-	InsertOrganization(o Organization) error
-	// OrganizationInForce is one whose settings nobody changes before the transaction ends, and
-	// OrganizationToSet one that nobody else holds so.
-	OrganizationInForce(id apitype.UUID) (Organization, error)
-	OrganizationToSet(id apitype.UUID) (Organization, error)
-	UpdateOrganization(o Organization) error
-	InsertUser(u apitype.RecruiterUser) error
-	InsertFocusArea(a FocusArea) error
-	SetSetting(name, value string) error
-	DeleteSetting(name string) error
-	// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
-	InsertPerson(p PersonRow, line *AuditLine) error
-	UpdatePerson(p PersonRow) error
-	InsertCall(c CallRow) error
-	UpdateCall(c CallRow, moved bool) error // moved: to another status.
-	InsertPledge(p PledgeRow) error
-	UpdatePledge(p PledgeRow) error
-	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
-	// that they name; one that is not there is absent.
-	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
-	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
-	// InsertRows saves many rows, the way that the store has for many, and tells which
-	// of them are there already. Then the transaction must not be kept.
-	InsertRows(rows Rows) (taken []Taken, err error)
-	// InsertDumped saves rows of one table of a dump. One that is there already is ErrExists, or is passed over.
-	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) error
-	// ThereAlready returns those records of a kind that are there.
-	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
-	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
-	InsertQueueRow(q QueueRow) error
-	UpdateQueueRow(q QueueRow) error
-	DeleteQueueRow(call apitype.UUID) error
-	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
-	// QueueOfAttempts is what waits of an organization's service-managed calls with so many
-	// attempts at least.
-	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
-	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
-	// these before the transaction ends. It passes over those that others hold.
-	NextInQueue(q QueueQuery) ([]QueueRow, error)
-	MarkEligible(now apitype.Time) error
-	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
-	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
-	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
-	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
-	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
-	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
-	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
-	// ShareDeferrals keeps the callbacks of a user for nobody alone, and returns their calls.
-	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
-	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
-	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
-	EndLeasesByTime(now apitype.Time) (ended int, err error)
-	Work(w Work) error
-	CountQueue(from, until apitype.Time) error // Is nothing where another process has counted it.
-	ForgetQueue(before QueueForgets, limit int) (most int, err error)
-	Audit(line AuditLine) error
-
-	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
-	LoadsAlone(load bool) error
-	HoldKept(person apitype.UUID) (Kept, error)
+// PrivacyWriter erases and blanks.
+type PrivacyWriter interface {
+	LockPersonData(person apitype.UUID) (Kept, error)
 	ErasePerson(id apitype.UUID, at apitype.Time) error
 	// ForgetPerson takes out of the queue what came to it while a person was erased.
 	ForgetPerson(id apitype.UUID, at apitype.Time) error
@@ -222,8 +290,27 @@ type Tx interface {
 	RewriteTransaction(t TransactionRow) error
 	SetRetention(r Retention) error
 	CallsToRetain(q RetainQuery) ([]CallRow, error)
-	// Mark keeps an entry; one of the same account, source and entity is replaced.
-	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
+}
+
+// LoadWriter saves many records that come in from outside the interface.
+type LoadWriter interface {
+	HasRecords() (bool, error) // An account or a person.
+	// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
+	ExcludeErasure(load bool) error
+	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
+	// that they name; one that is not there is absent.
+	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
+	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
+	// InsertRows saves many rows, and returns which of them are there already. Then the transaction must
+	// not be kept.
+	InsertRows(rows Rows) (taken []Taken, err error)
+	// InsertDumped saves rows of one table of a dump, and returns how many. One that is there already is
+	// ErrExists, or is passed over.
+	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error)
+	// ThereAlready returns those records of a kind that are there.
+	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
 }
 
 // Organization is an organization with its settings.

@@ -91,7 +91,7 @@ func tooDeepText(data []byte) bool {
 }
 
 // strict are the options of a strict decoder. Made once: the decoder keeps what it found
-// out about types beside them.
+// out about types with them.
 var strict = sync.OnceValue(func() json.Options {
 	return json.JoinOptions(json.RejectUnknownMembers(true), apitype.StrictDecoding())
 })

@@ -53,7 +53,7 @@ func (t *Turns) Held() int {
 func (t *Turns) TryTake(ctx context.Context) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.held == t.size { // With one free nobody waits.
+	if t.held == t.size { // With one free no request waits.
 		return false
 	}
 	t.grant(RequestOf(ctx).Account)

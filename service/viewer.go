@@ -18,48 +18,39 @@ type viewer struct {
 }
 
 func (s *Service) viewer(c Caller) viewer {
-	now := s.present()
+	now := s.now()
 	expires := strconv.FormatInt(now.Add(signatureLife).Unix(), 10)
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
-func wholeRecord[T any](ctx context.Context, s *Service, what string, light func(Reader) (*T, error), whole func(Reader) (T, error)) (found T, err error) {
-	var small *T
-	err = s.ask(ctx, what, func(r Reader) (err error) {
-		small, err = light(r)
-		return err
-	})
-	if err != nil {
-		return found, err
+func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(Reader, Weight) (*T, error)) (found *T, err error) {
+	find := func(w Weight) error {
+		return s.read(ctx, ReadRecord, what, func(r Reader) (err error) {
+			found, err = read(r, w)
+			return err
+		})
 	}
-	if small != nil {
-		return *small, nil
+	if err = find(LightOnly); err != nil || found != nil {
+		return found, err
 	}
 	if room := RequestOf(ctx).Room; room != nil {
 		if err := room(ctx); err != nil {
-			return found, err
+			return nil, err
 		}
 	}
-	err = s.ask(ctx, what, func(r Reader) (err error) {
-		found, err = whole(r)
-		return err
-	})
-	return found, err
+	return found, find(AnyWeight)
 }
 
-func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (WholeCall, error) {
-	return wholeRecord(ctx, s, what, func(r Reader) (*WholeCall, error) { return r.LightCall(id, c.Scope) },
-		func(r Reader) (WholeCall, error) { return r.WholeCall(id, c.Scope) })
+func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholeCall, error) {
+	call, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholeCall, error) { return r.WholeCall(id, c.Scope, w) })
+	return call, orNotFound(err, "call")
 }
 
-func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id apitype.UUID) (WholePledge, error) {
-	return wholeRecord(ctx, s, what, func(r Reader) (*WholePledge, error) { return r.LightPledge(id, c.Scope) },
-		func(r Reader) (WholePledge, error) { return r.WholePledge(id, c.Scope) })
+func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholePledge, error) {
+	pledge, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholePledge, error) { return r.WholePledge(id, c.Scope, w) })
+	return pledge, orNotFound(err, "pledge")
 }
-
-// nothing was sent that would be sent back.
-var nothing = struct{}{}
 
 // sentBack is the answer to a change for an account that may not read the record: its identifier and
 // revision, the status that the change leads to where it is one, and what was sent.
@@ -84,48 +75,47 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 }
 
 // committedCall is a call as it was committed, whatever came after: what the change saw, or, where
-// gathering that takes longer than the change, what is gathered now: nobody else's change waits for
+// gathering that takes longer than the change, what is gathered now: no other change waits for
 // it. The person may be shown with it. Where there is no room for it, only what the change leads to is
 // answered. Spec gap: S32.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
-	if seen != nil {
-		answer, err = s.viewer(c).call(*seen, nil)
-		return answer, seen.PersonRow, err
+	if seen == nil {
+		if seen, err = s.wholeCall(ctx, c, "read what was committed", row.UUID); err != nil {
+			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
+			return answer, nil, err
+		}
+		seen.Doc, seen.Rev = row.Doc, row.Rev
 	}
-	whole, err := s.wholeCall(ctx, c, "read what was committed", row.UUID)
-	if errors.Is(err, ErrNoRoom) {
-		answer, err = sentBack(row.UUID, row.Rev, string(row.Status), nothing)
-		return answer, nil, err
-	}
-	whole.Doc, whole.Rev = row.Doc, row.Rev
-	answer, err = s.viewer(c).call(whole, err)
-	return answer, whole.PersonRow, err
+	answer, err = s.viewer(c).call(seen)
+	return answer, seen.PersonRow, err
 }
 
 // committedPledge is committedCall for a pledge.
 func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, seen *WholePledge) (answer Answer, shown *PersonRow, err error) {
-	if seen != nil {
-		answer, err = s.viewer(c).pledge(*seen, nil)
-		return answer, seen.PersonRow, err
+	if seen == nil {
+		if seen, err = s.wholePledge(ctx, c, "read what was committed", row.UUID); err != nil {
+			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
+			return answer, nil, err
+		}
+		seen.Doc, seen.Rev = row.Doc, row.Rev
 	}
-	whole, err := s.wholePledge(ctx, c, "read what was committed", row.UUID)
+	answer, err = s.viewer(c).pledge(seen)
+	return answer, seen.PersonRow, err
+}
+
+// orSentBack returns err, or sentBack where there is no room for more.
+func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, error) {
 	if errors.Is(err, ErrNoRoom) {
-		answer, err = sentBack(row.UUID, row.Rev, string(row.Status), nothing)
-		return answer, nil, err
+		return sentBack(id, rev, status, struct{}{})
 	}
-	whole.Doc, whole.Rev = row.Doc, row.Rev
-	answer, err = s.viewer(c).pledge(whole, err)
-	return answer, whole.PersonRow, err
+	return Answer{}, err
 }
 
 // call is a call with everything that is known of it.
-func (v viewer) call(row WholeCall, err error) (Answer, error) {
-	if err != nil {
-		return Answer{}, orNotFound(err, "call")
-	}
+func (v viewer) call(row *WholeCall) (Answer, error) {
 	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
-	if pledge != nil && (!mayRead || !v.maySeePledge(pledge.PledgeRow)) {
+	if scope := v.caller.Scope; pledge != nil && (!mayRead || !scope.Contains(pledge.Owner) && !scope.Contains(pledge.Recruiting)) {
 		pledge = nil
 	}
 	if pledge != nil && !v.mayReadPerson(row.Owner) {
@@ -156,16 +146,13 @@ func (v viewer) call(row WholeCall, err error) (Answer, error) {
 }
 
 // pledge is a pledge with everything that is known of it.
-func (v viewer) pledge(row WholePledge, err error) (Answer, error) {
-	if err != nil {
-		return Answer{}, orNotFound(err, "pledge")
-	}
+func (v viewer) pledge(row *WholePledge) (Answer, error) {
 	if row.PersonRow == nil || !v.mayReadPerson(row.PersonRow.Owner) {
 		if err := coverTransactions(row.Transactions); err != nil {
 			return Answer{}, err
 		}
 	}
-	return Answer{JSON: v.appendWholePledge(make([]byte, 0, row.size()), row), Rev: row.Rev}, nil
+	return Answer{JSON: v.appendWholePledge(make([]byte, 0, row.size()), *row), Rev: row.Rev}, nil
 }
 
 // appendWholePledge writes a pledge with its person, transactions and calls; the calls
@@ -281,7 +268,7 @@ func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayRea
 	return transactions, err
 }
 
-// coverTransactions takes from transactions who paid: of a person that the caller may not see
+// coverTransactions removes the payers from transactions of a person that the caller may not see
 // or read. Spec gaps: A3, S30.
 func coverTransactions(rows []TransactionRow) error {
 	for i := range rows {
@@ -304,8 +291,4 @@ func (v viewer) mayReadPerson(owner apitype.UUID) bool {
 // shown reports whether an answer shows a caller the person of a record.
 func (c Caller) shown(p *PersonRow) bool {
 	return p != nil && len(p.Doc) > 0 && c.May(PersonsRead) && c.Scope.Contains(p.Owner)
-}
-
-func (v viewer) maySeePledge(p PledgeRow) bool {
-	return v.caller.Scope.Contains(p.Owner) || v.caller.Scope.Contains(p.Recruiting)
 }

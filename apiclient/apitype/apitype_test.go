@@ -271,3 +271,22 @@ func TestPatchTellsUnchangedClearedAndSet(t *testing.T) {
 		t.Errorf("applied: got language %v and IBAN %v, want old and nil", kept, cleared)
 	}
 }
+
+// A record with two uuids is the one that every decoder of it shows, and one that is cut has the uuid before the cut.
+func TestRecordUUID(t *testing.T) {
+	t.Parallel()
+	const a, b = "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10", "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11"
+	for _, test := range []struct{ raw, want string }{
+		{`{"uuid":"` + a + `","uuid":"` + b + `"}`, b},
+		{`{"uuid":"` + a + `","name":"x`, a},
+		{`{"person":{"uuid":"` + a + `"},"uuid":"` + b + `"}`, b},
+		{`{"uuid":7}`, ""},
+		{`{"uuid":"` + a + `","uuid":"x"}`, ""},
+		{`["` + a + `"]`, ""},
+	} {
+		id, err := RecordUUID([]byte(test.raw))
+		if got := id.String(); (err == nil) != (test.want != "") || err == nil && got != test.want {
+			t.Errorf("%s: got %s, %v, want %q", test.raw, got, err, test.want)
+		}
+	}
+}

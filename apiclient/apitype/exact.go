@@ -15,27 +15,29 @@ func DecodeExact(data []byte, into any) error {
 }
 
 // RecordUUID is the uuid of a JSON record, however else the record is; it may be cut behind
-// its uuid.
-func RecordUUID(raw []byte) (UUID, error) {
+// its uuid. Of several the last one counts, as for every decoder of the record.
+func RecordUUID(raw []byte) (id UUID, err error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
 		return UUID{}, errUUID
 	}
+	err = errUUID
 	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return UUID{}, errUUID
-		}
-		if name.String() == "uuid" && dec.PeekKind() == '"' {
-			id, err := dec.ReadToken()
-			if err != nil {
-				return UUID{}, errUUID
-			}
-			return ParseUUID(id.String())
-		}
-		if dec.SkipValue() != nil {
+		name, cut := dec.ReadToken()
+		if cut != nil {
 			break
 		}
+		if isUUID := name.String() == "uuid"; !isUUID || dec.PeekKind() != '"' {
+			if dec.SkipValue() != nil {
+				break
+			}
+			continue
+		}
+		text, cut := dec.ReadToken()
+		if cut != nil {
+			break
+		}
+		id, err = ParseUUID(text.String())
 	}
-	return UUID{}, errUUID
+	return id, err
 }

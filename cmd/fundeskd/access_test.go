@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // newAccount is an account as account add prints it.
@@ -90,12 +91,8 @@ func TestUnreadReplaced(t *testing.T) {
 	e := newFileEnvironment(t)
 	same := e.account("same", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
-	if err := os.WriteFile(filepath.Join(e.folder, "fundeskd.db"), []byte("not a database"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	e.done("", "backup", backup)
+	servicetest.Check(t, os.WriteFile(filepath.Join(e.folder, "fundeskd.db"), []byte("not a database"), 0o600))
 	code, _, errs := e.run("", "restore", backup)
 	if code != exitDone || !strings.Contains(errs, "are good again; revoke them before you serve it") {
 		t.Errorf("got code %d, %s", code, errs)

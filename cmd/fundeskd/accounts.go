@@ -220,8 +220,7 @@ func (p *program) accountList() *cobra.Command {
 		Use:   "list",
 		Short: "List accounts, when their tokens end, and when they were used last",
 		Long: "List prints each account, the days on which its tokens end, and the last day on which one was used, in\n" +
-			"UTC. That is known within minutes, since fundeskd 0.2.0. Tokens that 0.1.0 issued count as one of their\n" +
-			"account, whose end is known when it was used.",
+			"UTC. That is known within minutes.",
 		Example: "  fundeskd account list\n  fundeskd account list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -105,7 +106,8 @@ func (p *program) lines() *lineWriter {
 func (w *lineWriter) add(value any, cells func() []string) error {
 	switch w.p.output {
 	case "":
-		return tableRow(w.p.Out, cells())
+		_, err := fmt.Fprintln(w.p.Out, strings.Join(cleaned(cells()), "  "))
+		return err
 	case "json":
 		before := "["
 		if w.printed {

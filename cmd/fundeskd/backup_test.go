@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestKilledBackup kills backups at each of their steps: what has the name of the backup is
@@ -18,9 +20,7 @@ func TestKilledBackup(t *testing.T) {
 	var counts map[string]int
 	e.must(&counts, "", "sample", "--persons", "3000")
 	database, err := os.Stat(filepath.Join(e.folder, "fundeskd.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	begun := func(size int64) func(folder string) bool {
 		return func(folder string) bool {
 			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return file.Size() >= size && !strings.HasSuffix(file.Name(), ".key") })
@@ -48,9 +48,7 @@ func TestKilledBackup(t *testing.T) {
 		file := filepath.Join(folder, "backup.db")
 		command := exec.CommandContext(t.Context(), os.Args[0], "backup", file)
 		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, command.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- command.Wait() }()
 		for !step.when(folder) && len(ended) == 0 { // It may pass the step unseen, and end.
@@ -102,7 +100,5 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 			t.Errorf("%s: got %d %s, want %d", step, rows, table, want)
 		}
 	}
-	if err := os.Remove(copied); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Remove(copied))
 }

@@ -16,6 +16,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // The long form, by night, on a machine with nothing else to do: -budget-round 5s -budget-ratios.
@@ -112,9 +113,7 @@ func TestEveryRouteHasABudget(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
 	asks, routes := h.asks(), []string{}
 	for path, methods := range document.Paths {
 		for method := range methods {
@@ -241,9 +240,7 @@ func (h *heavyPerson) fillFloor(t *testing.T) {
 		user = `lpad(to_hex(i %% 50 + 1), 32, '0')::uuid`
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 	hour := time.Now().Truncate(time.Hour)
 	const kinds = 9

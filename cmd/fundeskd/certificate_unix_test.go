@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // TestCertificateIsReadAgain renews the certificate of a running program, and then damages it.
@@ -21,9 +23,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	ask := func(roots *tls.Config) error {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: roots, DisableKeepAlives: true}}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/healthz", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		response, err := client.Do(request)
 		if err != nil {
 			return err
@@ -32,9 +32,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 	reload := func(said string) {
 		t.Helper()
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 		for begun := time.Now(); !strings.Contains(s.log.String(), said); {
 			if time.Since(begun) > *takeover {
 				t.Fatalf("the log does not say %q: %s", said, s.log)
@@ -42,14 +40,10 @@ func TestCertificateIsReadAgain(t *testing.T) {
 		}
 	}
 	old := &tls.Config{RootCAs: first, MinVersion: tls.VersionTLS12}
-	if err := ask(old); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, ask(old))
 	renewed, renewedKey, second := selfSigned(t)
 	for from, to := range map[string]string{renewed: certificate, renewedKey: key} {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(from, to))
 	}
 	reload("the certificate was read again")
 	fresh := &tls.Config{RootCAs: second, MinVersion: tls.VersionTLS12}
@@ -59,9 +53,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	if err := ask(old); err == nil {
 		t.Error("the old certificate is still in use")
 	}
-	if err := os.WriteFile(certificate, []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(certificate, []byte("damaged"), 0o600))
 	reload("the last one stays in use")
 	if err := ask(fresh); err != nil {
 		t.Errorf("after a damaged one: got %v, want the last good one", err)
@@ -74,9 +66,7 @@ func TestReloadWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	running := newEnvironment(t).child()
 	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} {
-		if err := running.command.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, running.command.Process.Signal(signal))
 	}
 	if err := running.command.Wait(); err != nil {
 		t.Errorf("got %v, want a clean end by SIGTERM", err)

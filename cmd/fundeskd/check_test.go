@@ -13,19 +13,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service/servicetest"
 )
 
 // execute runs a statement on an SQLite file, beside the program.
 func execute(t *testing.T, file, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = db.ExecContext(t.Context(), text)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, db.Close()))
 }
 
 // fileBytes are the digests of a database's file and of what lies beside it; one that is not
@@ -41,9 +39,7 @@ func fileBytes(t *testing.T, file string) map[string]string {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		sum := sha256.Sum256(data)
 		digests[suffix] = hex.EncodeToString(sum[:])
 	}
@@ -75,9 +71,7 @@ func TestCheckOnlyReads(t *testing.T) {
 	}
 	check("closed", file, ".key")
 	copied := filepath.Join(e.folder, "copy.db")
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	check("backup", copied, ".key")
 	var organization struct{ UUID string }
 	running := e.child()
@@ -112,15 +106,11 @@ func TestCheckOfDamage(t *testing.T) {
 			var counts map[string]int
 			e.must(&counts, "", "sample", "--persons", "200")
 			file, err := os.OpenFile(filepath.Join(e.folder, "fundeskd.db"), os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			if _, err := file.WriteAt([]byte(strings.Repeat("\xff\x13", 2000)), test.at); err != nil {
 				t.Fatal(err)
 			}
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, file.Close())
 			code, out, errs := e.run("", "check", "-o", "json")
 			var found struct {
 				OK       bool
@@ -142,23 +132,15 @@ func TestNotOurDatabase(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	empty, foreign := filepath.Join(e.folder, "empty.db"), filepath.Join(e.folder, "foreign.db")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(empty, nil, 0o600))
 	execute(t, foreign, `CREATE TABLE cookies (name TEXT)`)
 	blank, versioned, keyless := filepath.Join(e.folder, "blank.db"), filepath.Join(e.folder, "versioned.db"), filepath.Join(e.folder, "keyless.db")
-	old := filepath.Join(e.folder, "old.db")
 	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
 	execute(t, versioned, `CREATE TABLE settings (name TEXT); PRAGMA user_version = 2`)
-	for _, file := range []string{keyless, old} {
-		if code, _, errs := e.run("", "migrate", "--database", "sqlite:"+file); code != exitDone {
-			t.Fatal(errs)
-		}
+	for _, file := range []string{keyless} {
+		e.done("", "migrate", "--database", "sqlite:"+file)
 	}
-	if err := os.Remove(keyless + ".key"); err != nil {
-		t.Fatal(err)
-	}
-	execute(t, old, `PRAGMA user_version = 1`)
+	servicetest.Check(t, os.Remove(keyless+".key"))
 	tests := []struct {
 		name, file, want string
 		args             []string
@@ -166,7 +148,6 @@ func TestNotOurDatabase(t *testing.T) {
 		{"check of a file without tables", blank, "no tables", []string{"check"}},
 		{"check of another program's of our version", versioned, "another program", []string{"check"}},
 		{"check without the key", keyless, keyless + ".key is missing", []string{"check"}},
-		{"check of an older schema", old, "run fundeskd migrate", []string{"check"}},
 		{"check of a folder", e.folder, "is a directory", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
@@ -185,9 +166,7 @@ func TestNotOurDatabase(t *testing.T) {
 			if strings.Contains(errs, ".key is missing") && test.file != keyless {
 				t.Errorf("got %s, want only what is to be done first", errs)
 			}
-			if diff := cmp.Diff(before, fileBytes(t, test.file)); diff != "" {
-				t.Errorf("the file or what lies beside it changed: %s", diff)
-			}
+			servicetest.Same(t, "the file or what lies beside it changed", before, fileBytes(t, test.file))
 		})
 	}
 }

@@ -47,9 +47,7 @@ func TestSlowClients(t *testing.T) {
 	for name, beginning := range beginnings {
 		for range 100 {
 			connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			slow.Go(func() {
 				defer func() { _ = connection.Close() }()
 				if _, err := io.WriteString(connection, beginning); err != nil {
@@ -157,9 +155,7 @@ func openSockets(t *testing.T) (n int) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, file := range files {
 		if target, err := os.Readlink(filepath.Join(folder, file.Name())); err == nil && strings.HasPrefix(target, "socket:") {
 			n++

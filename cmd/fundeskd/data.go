@@ -27,11 +27,11 @@ func (p *program) loadCommand() *cobra.Command {
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.kept = nothingSaved
-			counts := counter{}
-			if err := p.loadFile(c.Context(), args[0], counts); err != nil {
+			saved, err := p.loadFile(c.Context(), args[0])
+			if err != nil {
 				return err
 			}
-			return p.printCounts(counts)
+			return p.printSaved(saved)
 		},
 	}
 	c.Flags().BoolVar(&p.skipExisting, "skip-existing", false, "pass over what is there already, instead of refusing the whole file")
@@ -39,12 +39,12 @@ func (p *program) loadCommand() *cobra.Command {
 }
 
 // loadFile saves the records of a file, "-" for stdin.
-func (p *program) loadFile(ctx context.Context, name string, counts counter) (err error) {
+func (p *program) loadFile(ctx context.Context, name string) (saved service.Saved, err error) {
 	from, size := p.In, int64(0)
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return usageError{err}
+			return nil, usageError{err}
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		if there, err := file.Stat(); err == nil && there.Mode().IsRegular() {
@@ -53,27 +53,11 @@ func (p *program) loadFile(ctx context.Context, name string, counts counter) (er
 		from = file
 	}
 	p.store.Bulk = true
-	if err := p.load(ctx, from, size, counts); err != nil {
-		return fmt.Errorf("load: %w", err)
-	}
-	return nil
-}
-
-// nothingSaved is what is left of a load that was interrupted.
-const nothingSaved = "; nothing was saved"
-
-// load saves the records of NDJSON; size is how much of it there is, 0: nobody knows.
-func (p *program) load(ctx context.Context, from io.Reader, size int64, counts counter) error {
 	progress := p.newProgress()
 	progress.size = size
-	begun := false
-	return p.fill(ctx, func(s *service.Service) error {
-		load := s.Load
-		if p.skipExisting {
-			load = s.LoadMissing
-		}
-		return load(ctx, func(add func(service.LoadRecord) error) error {
-			if begun { // The database wants the transaction again.
+	err = p.fill(ctx, func(s *service.Service) (err error) {
+		saved, err = s.LoadRecords(ctx, p.skipExisting, func(add func(service.LoadRecord) error) error {
+			if progress.read > 0 { // The database wants the transaction again.
 				file, ok := from.(io.Seeker)
 				if !ok || size == 0 {
 					return errors.New("another program changed what was read; nothing was saved, load it again")
@@ -82,18 +66,23 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 					return err
 				}
 			}
-			begun = true
-			clear(counts)
 			progress.restart()
 			defer progress.end()
 			return readLines(ctx, from, size > 0, func(record service.LoadRecord, bytes int) error {
-				counts[record.Kind]++
 				progress.add(bytes)
 				return add(record)
 			})
 		})
+		return err
 	})
+	if err != nil {
+		err = fmt.Errorf("load: %w", err)
+	}
+	return saved, err
 }
+
+// nothingSaved is what is left of a load that was interrupted.
+const nothingSaved = "; nothing was saved"
 
 // bulkGarbage is the GC percent of what writes much: nearly all that it makes is short-lived
 // and little is kept, so that collecting it rarely saves a fifth of the processor time for
@@ -101,7 +90,7 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 const bulkGarbage = 400
 
 // fill runs what writes much, and lets the database look at its data afterwards: what is
-// saved then is saved, whoever interrupts.
+// saved then stays saved, also when the command is interrupted.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(bulkGarbage))
 	store, s, err := p.open(ctx)
@@ -115,17 +104,14 @@ func (p *program) fill(ctx context.Context, run func(*service.Service) error) (e
 	return store.Analyze(context.WithoutCancel(ctx))
 }
 
-// counter is how many records of each kind were saved.
-type counter map[service.LoadKind]int
-
-func (p *program) printCounts(counts counter) error {
-	return p.print(counts, func(w io.Writer) {
+func (p *program) printSaved(saved service.Saved) error {
+	return p.print(saved, func(w io.Writer) {
 		for _, kind := range service.LoadKinds {
-			if counts[kind] > 0 {
-				fmt.Fprintln(w, count(counts[kind], string(kind)))
+			if saved[kind] > 0 {
+				fmt.Fprintln(w, count(saved[kind], string(kind)))
 			}
 		}
-		if len(counts) == 0 {
+		if len(saved) == 0 {
 			fmt.Fprintln(w, "0 records")
 		}
 	})
@@ -145,16 +131,18 @@ func (p *program) sampleCommand() *cobra.Command {
 			}
 			o.Now = p.Now()
 			p.store.Bulk, p.kept = true, nothingSaved
-			counts := counter{}
-			progress := p.newProgress()
-			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
+			var saved service.Saved
+			err := p.fill(c.Context(), func(s *service.Service) (err error) {
+				saved, err = sample(c.Context(), s, o, p.newProgress())
+				return err
+			})
 			if refused, ok := errors.AsType[*service.Error](err); ok && refused.Kind == service.Conflict {
 				return fmt.Errorf("sample: the records of seed %d are there already; another --seed makes others", o.Seed)
 			}
 			if err != nil {
 				return fmt.Errorf("sample: %w", err)
 			}
-			return p.printCounts(counts)
+			return p.printSaved(saved)
 		},
 	}
 	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "how many persons, `N`, to make")
@@ -162,15 +150,15 @@ func (p *program) sampleCommand() *cobra.Command {
 	return c
 }
 
-func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, counts counter, progress *progress) error {
-	return s.Load(ctx, func(add func(service.LoadRecord) error) error {
-		clear(counts)
+func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, progress *progress) (service.Saved, error) {
+	return s.LoadRecords(ctx, false, func(add func(service.LoadRecord) error) error {
+		persons := 0
 		progress.restart()
 		defer progress.end()
 		return embedded.Sample(o, func(record service.LoadRecord) error {
-			counts[record.Kind]++
 			if record.Kind == service.LoadPerson {
-				progress.part(counts[record.Kind], o.Persons)
+				persons++
+				progress.part(persons, o.Persons)
 			}
 			progress.add(0)
 			return add(record)

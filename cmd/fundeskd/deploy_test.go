@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestDeployedMetrics looks for every metric that the dashboard and the alerting rules ask for.
@@ -24,9 +26,7 @@ func TestDeployedMetrics(t *testing.T) {
 	metric := regexp.MustCompile(`\b(fundeskd|process)_[a-z_]+`)
 	for _, name := range []string{"deploy/dashboard.json", "deploy/alerts.yml"} {
 		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if strings.HasSuffix(name, ".json") && !json.Valid(content) {
 			t.Errorf("%s is no JSON", name)
 		}
@@ -52,9 +52,7 @@ func TestDeployedRules(t *testing.T) {
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
-	if err := json.Unmarshal(readFile(t, "deploy/dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, json.Unmarshal(readFile(t, "deploy/dashboard.json"), &dashboard))
 	type rule struct {
 		Record string `json:"record"`
 		Expr   string `json:"expr"`
@@ -70,9 +68,7 @@ func TestDeployedRules(t *testing.T) {
 		Rules []rule `json:"rules"`
 	}
 	panels, err := json.Marshal(map[string][]group{"groups": {{"dashboard", rules}}}) // JSON is YAML.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	file := filepath.Join(t.TempDir(), "dashboard.yml")
 	write(t, file, panels)
 	if text, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "deploy/alerts.yml", file).CombinedOutput(); err != nil {

@@ -18,13 +18,9 @@ func TestDumpCommand(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, stop())
 	}()
 	e := newFileEnvironment(t)
 	var counts map[string]int64
@@ -50,9 +46,12 @@ func TestDumpCommand(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v, %v, want a file that is closed to others", info.Mode(), err)
 	}
-	var loaded map[string]int64
+	var loaded, again map[string]int64
 	e.must(&loaded, "", "load", file, "--database", server)
-	e.must(&loaded, "", "load", file, "--skip-existing", "--database", server)
+	e.must(&again, "", "load", file, "--skip-existing", "--database", server)
+	if loaded["row"] < counts["call"] || loaded["account"] != 1 || len(again) > 0 {
+		t.Errorf("got %v saved, then %v, want all of %v, then nothing", loaded, again, rows)
+	}
 	after := e.serve("--database", server)
 	_, got := get(t, http.DefaultClient, after.url+path, account.Token)
 	if plain(got, after.url) != plain(want, before.url) {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // TestEndWaitsForNoBodies ends the program while many bodies have not arrived: it does not wait for them,
@@ -29,9 +31,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 	var clients sync.WaitGroup
 	for range begun {
 		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		clients.Go(func() {
 			defer func() { _ = connection.Close() }()
 			_, _ = io.WriteString(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nAuthorization: Bearer "+account.Token+"\r\n\r\n{")
@@ -67,9 +67,7 @@ func TestSecondServeIsSaid(t *testing.T) {
 		t.Errorf("got %d and %s, want it to serve and to say so", status, second.log)
 	}
 	second.stop()
-	if err := first.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, first.command.Process.Signal(syscall.SIGTERM))
 	if err := first.command.Wait(); err != nil && context.Cause(t.Context()) == nil {
 		t.Error(err)
 	}

@@ -28,7 +28,7 @@ func (p *program) erasuresFlag(c *cobra.Command) {
 	c.Flags().StringVar(&p.erasuresLog, "erasures-log", "", "`file` outside the database that says who was erased when (default: the SQLite file with .erasures; for PostgreSQL DATABASE.erasures in the data folder)")
 }
 
-// erasuresFile is where it is noted who was erased when.
+// erasuresFile returns the file that notes each erasure and its time.
 func (p *program) erasuresFile() (string, error) {
 	if p.erasuresLog != "" {
 		return p.erasuresLog, nil
@@ -51,7 +51,7 @@ func (p *program) erasuresFile() (string, error) {
 	return filepath.Join(folder, database+".erasures"), nil
 }
 
-// erasures adds to the file who is erased: it is on the disk before the person is gone.
+// erasures adds each erasure to the file: the line is on the disk before the person is erased.
 func (p *program) erasures() (record func(service.ErasedPerson) error, err error) {
 	name, err := p.erasuresFile()
 	if err != nil {
@@ -83,7 +83,7 @@ func appendLines(name string, lines []byte) error {
 	return err
 }
 
-// recordErasures is erasures for serve: where there is no place for the file, nobody is erased, and
+// recordErasures is erasures for serve: where there is no place for the file, each erasure is refused, and
 // all else is served.
 func (p *program) recordErasures() func(service.ErasedPerson) error {
 	record, err := p.erasures()

@@ -43,9 +43,7 @@ func TestFailover(t *testing.T) {
 	run.mu.Lock()
 	run.promoting = true
 	run.mu.Unlock()
-	if err := standby.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, standby.Promote(t.Context()))
 	proxy.lead(standby)
 	<-run.again
 	took := time.Since(promoted)
@@ -88,9 +86,7 @@ type proxy struct {
 func newProxy(t *testing.T, to *servicetest.Cluster) *proxy {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	p := &proxy{Listener: listener}
 	p.lead(to)
@@ -195,9 +191,7 @@ func (r *failoverRun) create(id string) int {
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		r.t.Error(err)
 	}
-	if err := response.Body.Close(); err != nil {
-		r.t.Error(err)
-	}
+	servicetest.Report(r.t, response.Body.Close())
 	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
 		r.t.Error("a refusal does not say when to come back")
 	}
@@ -251,9 +245,7 @@ func TestReplacedPrimaryWhoseCommitsWait(t *testing.T) {
 	if ready() {
 		t.Error("/readyz: got 200 while commits wait, want 503")
 	}
-	if err := standby.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, standby.Promote(t.Context()))
 	proxy.lead(standby)
 	for promoted := time.Now(); !ready(); {
 		if time.Since(promoted) > *takeover {

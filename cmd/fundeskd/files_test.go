@@ -3,20 +3,18 @@ package main
 import (
 	"os"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, content, 0o600))
 }
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return data
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"fundesk/service/servicetest"
 )
 
 // Each flag of each command is an argument in a test of this package.
@@ -25,9 +27,7 @@ func TestEveryFlagIsUsed(t *testing.T) {
 		err = errors.Join(err, readErr)
 		tests.Write(text)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	root := (&program{Getenv: func(string) string { return "" }}).root()
 	for _, c := range root.Commands() {
 		for _, leaf := range append(c.Commands(), c) {
@@ -88,9 +88,7 @@ func TestServeFlags(t *testing.T) {
 		if logged {
 			body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, person, organization.UUID)
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/v1/persons", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			request.Header.Set("Authorization", "Bearer "+account.Token)
 			request.Header.Set("Content-Type", "application/json")
 			answer, err := http.DefaultClient.Do(request)

@@ -85,9 +85,7 @@ func newFloor(t *testing.T, e environment) *floor {
 		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q}}`+"\n",
 			call, person, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
 	}
-	if code, _, errs := e.run(lines.String(), "load", "-"); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done(lines.String(), "load", "-")
 	return f
 }
 

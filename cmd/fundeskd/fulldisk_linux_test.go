@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable/privileged"
+	"fundesk/service/servicetest"
 )
 
 // writing creates persons over HTTP and remembers which of them were acknowledged.
@@ -71,12 +72,8 @@ func (w *writing) verify() {
 // ended stops a child, which must end cleanly, and checks its database.
 func (e environment) ended(c child) {
 	e.t.Helper()
-	if err := c.command.Process.Signal(os.Interrupt); err != nil {
-		e.t.Error(err)
-	}
-	if err := c.command.Wait(); err != nil {
-		e.t.Error(err)
-	}
+	servicetest.Report(e.t, c.command.Process.Signal(os.Interrupt))
+	servicetest.Report(e.t, c.command.Wait())
 	if code, out, errs := e.run("", "check"); code != exitDone {
 		e.t.Errorf("check: %s%s", out, errs)
 	}
@@ -103,9 +100,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		w.refusal(status, answer, "the database has no space left")
 		w.verify()
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Remove(ballast))
 		if status, answer := w.create(); status != http.StatusCreated {
 			t.Fatalf("got %d %s with space again, want 201", status, answer)
 		}
@@ -137,9 +132,7 @@ func TestFailingDisk(t *testing.T) {
 			w := newWriting(e)
 			control := filepath.Join(t.TempDir(), "fault")
 			fail := func(fault string) {
-				if err := os.WriteFile(control, []byte(fault), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.WriteFile(control, []byte(fault), 0o600))
 			}
 			running := e.child(failDisk + "=" + control)
 			w.url = running.url
@@ -171,9 +164,7 @@ func TestFailingDisk(t *testing.T) {
 			fail(test.fault)
 			status, answer := w.create()
 			w.refusal(status, answer, test.want)
-			if err := running.command.Process.Kill(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, running.command.Process.Kill())
 			_ = running.command.Wait() // Killed.
 			// A change that failed at its flush may be whole after a restart: its outcome
 			// was not claimed.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 const (
@@ -67,9 +68,7 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
 			h.call, h.person, h.pledge, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)), h.note, h.note, metadata)
 	}
-	if code, _, errs := h.run(lines.String(), "load", "-"); code != exitDone {
-		t.Fatal(errs)
-	}
+	h.done(lines.String(), "load", "-")
 	h.running = h.child()
 	return h
 }
@@ -240,9 +239,7 @@ func TestErasureCutShort(t *testing.T) {
 	for status := http.StatusOK; status != http.StatusNotFound; {
 		status, _ = get(t, http.DefaultClient, h.running.url+"/api/v1/persons/"+h.person, h.token)
 	}
-	if err := h.running.command.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, h.running.command.Process.Signal(syscall.SIGKILL))
 	_ = h.running.command.Wait()
 	h.running = h.child()
 	if _, call := get(t, http.DefaultClient, h.running.url+"/api/v1/calls?first=20", h.token); strings.Contains(call, "😀") || !strings.Contains(call, `"edges":[{`) {
@@ -272,12 +269,8 @@ func (h *heavyPerson) left(t *testing.T) (left int) {
 		driver, source = "pgx", h.database
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
-	if err := db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM calls WHERE LENGTH(doc) > 100000) + (SELECT COUNT(*) FROM settings WHERE name LIKE 'erasing-%')`).Scan(&left); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM calls WHERE LENGTH(doc) > 100000) + (SELECT COUNT(*) FROM settings WHERE name LIKE 'erasing-%')`).Scan(&left))
 	return left
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestSecondSignal tells a program to end whose request lasts: it says what it waits for,
@@ -27,36 +29,22 @@ func TestSecondSignal(t *testing.T) {
 	command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	log, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, command.Start())
 	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(strings.TrimSpace(url), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = connection.Close() }()
 	_, err = fmt.Fprintf(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", account.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if line, err := bufio.NewReader(connection).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("got %q %v, want 100: the handler waits for the body", line, err)
 	}
-	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, command.Process.Signal(syscall.SIGTERM))
 	lines, said := bufio.NewScanner(log), false
 	for !said && lines.Scan() {
 		said = strings.Contains(lines.Text(), "a second signal ends at once")
@@ -83,28 +71,18 @@ func TestLogReaderGone(t *testing.T) {
 	command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	log, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, command.Start())
 	url, err := bufio.NewReader(out).ReadString('\n')
-	if err := errors.Join(err, log.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, log.Close()))
 	for range 3 { // The line about the first may be what ends it.
 		if status, body := get(t, http.DefaultClient, strings.TrimSpace(url)+"/healthz", ""); status != http.StatusOK {
 			t.Errorf("got %d %s", status, body)
 		}
 	}
-	if err := errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()))
 }
 
 // interruptedInput is lines of which the last never comes: the program is interrupted when

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestKeyRotate renews the key while two programs serve the database: old and new tokens are good
@@ -76,9 +77,7 @@ func TestKeyGoesWhileServed(t *testing.T) {
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
 	s := e.serve()
 	key := filepath.Join(e.folder, "fundeskd.db.key")
-	if err := os.Rename(key, key+".away"); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Rename(key, key+".away"))
 	await := func(path string, want int) (body string) {
 		t.Helper()
 		for begun := time.Now(); ; {
@@ -98,9 +97,7 @@ func TestKeyGoesWhileServed(t *testing.T) {
 	if !strings.Contains(s.log.String(), key) {
 		t.Errorf("the log does not name %s: %s", key, s.log)
 	}
-	if err := os.Rename(key+".away", key); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Rename(key+".away", key))
 	await("/readyz", 200)
 	await("/api/v1/persons", 200)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // kills is how often the program is killed; a long run is asked for with -kills 1000.
@@ -55,16 +56,10 @@ func (e environment) childOf(path string, more ...string) child {
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	command.Env = append(command.Env, more...)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		e.t.Fatal(err)
-	}
+	servicetest.Check(e.t, err)
+	servicetest.Check(e.t, command.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	servicetest.Check(e.t, err)
 	return child{command: command, url: strings.TrimSuffix(line, "\n")}
 }
 
@@ -90,12 +85,8 @@ func TestKill(t *testing.T) {
 				t.Errorf("round %d: got %d for a person that was acknowledged: %v", round, status, acknowledged[id])
 			}
 		}
-		if err := running.command.Process.Signal(os.Interrupt); err != nil {
-			t.Error(err)
-		}
-		if err := running.command.Wait(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, running.command.Process.Signal(os.Interrupt))
+		servicetest.Report(t, running.command.Wait())
 	}
 	if code, out, errs := e.run("", "check"); code != exitDone {
 		t.Errorf("check: %s%s", out, errs)

@@ -12,10 +12,10 @@ import (
 	"fundesk/service"
 )
 
-// TestReadLines reads more than one chunk in order, and ends at an error wherever it is.
+// TestReadLines reads lines in order, and ends at an error wherever it is.
 func TestReadLines(t *testing.T) {
 	t.Parallel()
-	const n = 3*chunkLines + 7
+	const n = 775
 	line := func(i int) string {
 		return fmt.Sprintf(`{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-%012d","identifier":"","name":""}}`, i)
 	}
@@ -64,7 +64,7 @@ func TestReadLines(t *testing.T) {
 func TestReadLinesOfAPipe(t *testing.T) {
 	t.Parallel()
 	read, written := io.Pipe()
-	go func() { _, _ = io.WriteString(written, strings.Repeat("{\n", chunkLines)) }() // And then nothing.
+	go func() { _, _ = io.WriteString(written, strings.Repeat("{\n", 256)) }() // And then nothing.
 	err := readLines(t.Context(), read, false, func(service.LoadRecord, int) error { return nil })
 	if err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
 		t.Errorf("got %v", err)
@@ -92,7 +92,7 @@ func (f *slowFile) Read(p []byte) (int, error) {
 func TestReadLinesOfAFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		file := &slowFile{lines: strings.NewReader(strings.Repeat("{\n", chunkLines))}
+		file := &slowFile{lines: strings.NewReader("{\n")}
 		err := readLines(t.Context(), file, true, func(service.LoadRecord, int) error { return nil })
 		if err == nil || !strings.HasPrefix(err.Error(), "line 1: ") || !file.isRead {
 			t.Errorf("got %v, and the file read: %t", err, file.isRead)

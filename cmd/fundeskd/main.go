@@ -121,7 +121,7 @@ func run(ctx context.Context, args []string, p program) int {
 	return exitFailure
 }
 
-// told is an error in one line. Who operates the service is told too why the store refused.
+// told is an error in one line. It tells the operator also why the store refused.
 func told(err error) string {
 	text := err.Error()
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
@@ -191,6 +191,7 @@ func flagError(err error) error {
 	}
 	wants := map[string]string{
 		"int":      "must be a whole number",
+		"intSlice": "must be a whole number",
 		"uint64":   "must be a whole number, 0 at least",
 		"float64":  "must be a number",
 		"duration": "must be a duration such as 30s or 336h",

@@ -81,12 +81,6 @@ func table[T any](w io.Writer, all []T, cells func(T) []string) {
 	_ = columns.Flush() // To memory.
 }
 
-// tableRow writes a row of a table whose other rows are not known yet.
-func tableRow(w io.Writer, row []string) error {
-	_, err := fmt.Fprintln(w, strings.Join(cleaned(row), "  "))
-	return err
-}
-
 // cleaned are cells without what would move them, or the terminal.
 func cleaned(row []string) []string {
 	cells := make([]string, len(row))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // A mistyped path is not taken for an empty database in which all is well.
@@ -37,9 +39,7 @@ func TestNoDatabase(t *testing.T) {
 func TestListOfNames(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	if code, _, errs := e.run("", "organization", "add", "--name", "Sea\n\x1b[31mRescue", "--abbreviation", "S\tR"); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "organization", "add", "--name", "Sea\n\x1b[31mRescue", "--abbreviation", "S\tR")
 	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea  [31mRescue\n") {
 		t.Errorf("got %q %s, want one line without control characters", out, errs)
 	}
@@ -49,13 +49,9 @@ func TestListOfNames(t *testing.T) {
 func TestAnswerNotWritten(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	if code, _, errs := e.run("", "migrate"); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "migrate")
 	out, err := os.Open(filepath.Join(e.folder, "fundeskd.db")) // For reading.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer out.Close()
 	for _, args := range [][]string{{"account", "add", "a", "--all-organizations"}, {"account", "list"}, {"check"}, {"check", "-o", "json"}} {
 		var errs bytes.Buffer

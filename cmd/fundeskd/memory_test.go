@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // The collector keeps to 128 MiB, unless GOMEMLIMIT says otherwise. Spec gap: S32.
@@ -21,9 +22,7 @@ func TestMemoryOfTheCollector(t *testing.T) {
 				t.Errorf("GOMEMLIMIT=%s: the metrics lack%s", limit, line)
 			}
 		}
-		if err := running.command.Process.Kill(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, running.command.Process.Kill())
 		_ = running.command.Wait()
 	}
 }
@@ -35,9 +34,7 @@ func TestPatienceOfShortCommands(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: 10 * time.Second, forgoTimeout: 0, time.Second: time.Second} {
 		p := newFileEnvironment(t).program("", io.Discard, io.Discard)
 		p.store.AnswerTimeout = given
-		if err := p.with(t.Context(), func(*service.Service) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, p.with(t.Context(), func(*service.Service) error { return nil }))
 		if p.store.AnswerTimeout != want {
 			t.Errorf("%v: got %v, want %v", given, p.store.AnswerTimeout, want)
 		}

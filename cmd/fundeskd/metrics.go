@@ -104,50 +104,41 @@ func (m *metrics) queueEvent(event service.QueueEvent, n int) {
 	m.queue.WithLabelValues(string(event)).Add(float64(n))
 }
 
-// oldestPatience is how long a reading of the metrics waits for the database.
-const oldestPatience = 2 * time.Second
+// readingPatience is how long a reading of the metrics waits for the database.
+const readingPatience = 2 * time.Second
 
-// oldest reports how long the oldest call waits that could be given now.
-func (m *metrics) oldest(s *service.Service) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fundeskd_queue_oldest_seconds", Help: "How long the oldest call of the queue has waited; 0: none waits; NaN: the database does not answer.",
-	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
+// gauge shows a value that each reading asks for; NaN: the database does not answer.
+func (m *metrics) gauge(name, help string, value func(context.Context) (float64, error)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), readingPatience)
 		defer cancel()
-		requested, now, err := s.OldestWaiting(ctx)
-		switch {
-		case err != nil:
-			return math.NaN()
-		case requested == nil:
-			return 0
-		default:
-			return now.Sub(requested.Time).Seconds()
-		}
-	}))
-}
-
-// clock reports how far the clocks differ.
-func (m *metrics) clock(s *service.Service) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fundeskd_clock_ahead_seconds", Help: "How far the database's clock is ahead of this computer's; NaN: the database does not answer.",
-	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
-		defer cancel()
-		ahead, err := s.ClockAhead(ctx)
+		v, err := value(ctx)
 		if err != nil {
 			return math.NaN()
 		}
-		return ahead.Seconds()
+		return v
 	}))
 }
 
-// pool reports the connections of a store.
+// of shows what a service tells of its queue and its clock.
+func (m *metrics) of(s *service.Service) {
+	m.gauge("fundeskd_queue_oldest_seconds", "How long the oldest call of the queue has waited; 0: none waits; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
+		requested, now, err := s.OldestWaiting(ctx)
+		if err != nil || requested == nil {
+			return 0, err
+		}
+		return now.Sub(requested.Time).Seconds(), nil
+	})
+	m.gauge("fundeskd_clock_ahead_seconds", "How far the database's clock is ahead of this computer's; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
+		ahead, err := s.ClockAhead(ctx)
+		return ahead.Seconds(), err
+	})
+}
+
+// pool shows the connections of a store.
 func (m *metrics) pool(store *sqlstore.Store) {
-	gauge := func(name, help string, value func(sqlstore.PoolStats) int) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value(store.Pool())) }))
-	}
-	gauge("fundeskd_database_connections_in_use", "Connections that read.", func(p sqlstore.PoolStats) int { return p.InUse })
-	gauge("fundeskd_database_connections_max", "Connections that may read at once.", func(p sqlstore.PoolStats) int { return p.Most })
+	m.gauge("fundeskd_database_connections_in_use", "Connections that read.", func(context.Context) (float64, error) { return float64(store.Pool().InUse), nil })
+	m.gauge("fundeskd_database_connections_max", "Connections that may read at once.", func(context.Context) (float64, error) { return float64(store.Pool().Most), nil })
 	for event, value := range map[string]func(sqlstore.PoolStats) int64{
 		"opened":    func(p sqlstore.PoolStats) int64 { return p.Opened },
 		"lost":      func(p sqlstore.PoolStats) int64 { return p.Lost },
@@ -163,16 +154,12 @@ func (m *metrics) pool(store *sqlstore.Store) {
 	}
 }
 
-// ready reports whether a change could be made now, as /readyz tells it.
+// ready shows whether a change could be made now, as /readyz tells it.
 func (m *metrics) ready(is func(context.Context) bool) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fundeskd_ready", Help: "1 where a change could be made, as /readyz told in the last 5 s; else 0.",
-	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
-		defer cancel()
+	m.gauge("fundeskd_ready", "1 where a change could be made, as /readyz told in the last 5 s; else 0.", func(ctx context.Context) (float64, error) {
 		if is(ctx) {
-			return 1
+			return 1, nil
 		}
-		return 0
-	}))
+		return 0, nil
+	})
 }

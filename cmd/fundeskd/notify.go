@@ -9,7 +9,7 @@ import (
 )
 
 // notify tells the service manager that started the program how it is (sd_notify of systemd). Without
-// one, or when it does not listen, nobody is told, and nobody is served less.
+// one, or when it does not listen, nothing is sent, and requests are served all the same.
 func (s *server) notify(ctx context.Context, state string) {
 	path := s.program.Getenv("NOTIFY_SOCKET")
 	if path == "" {

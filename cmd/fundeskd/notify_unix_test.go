@@ -8,6 +8,8 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestNotify runs the program as systemd does with Type=notify: it says when it listens, that it
@@ -17,9 +19,7 @@ func TestNotify(t *testing.T) {
 	e := newEnvironment(t)
 	path := filepath.Join(e.folder, "n")
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer manager.Close()
 	p := e.program("", io.Discard, io.Discard)
 	p.Getenv = func(name string) string {
@@ -39,9 +39,7 @@ func TestNotify(t *testing.T) {
 		t.Helper()
 		text := make([]byte, 64)
 		n, err := manager.Read(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return string(text[:n])
 	}
 	for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {

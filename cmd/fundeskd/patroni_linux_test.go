@@ -44,9 +44,7 @@ func newPatroni(t *testing.T) *patroni {
 	}
 	servicetest.NeedPostgres(t)
 	folder, err := os.MkdirTemp("", "fundesk-patroni-") // Short enough for a socket.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	pid := os.Getpid()
 	p := &patroni{t: t, folder: folder, net: fmt.Sprintf("127.%d.%d.", 64+pid>>8%64, pid%256)}
 	t.Cleanup(p.end)
@@ -92,9 +90,7 @@ func (p *patroni) settings(file, node string) (path string) {
 func (p *patroni) write(name, text string) (path string) {
 	p.t.Helper()
 	path = filepath.Join(p.folder, name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
@@ -102,19 +98,13 @@ func (p *patroni) write(name, text string) (path string) {
 func (p *patroni) start(name string, args ...string) *exec.Cmd {
 	p.t.Helper()
 	attributes, err := servicetest.Unprivileged(p.folder)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, err)
 	log, err := os.OpenFile(filepath.Join(p.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, err)
 	defer func() { _ = log.Close() }()            // The program has it.
 	command := exec.Command(args[0], args[1:]...) //nolint:noctx // It is ended after the test.
 	command.Dir, command.SysProcAttr, command.Stdout, command.Stderr = p.folder, attributes, log, log
-	if err := command.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, command.Start())
 	p.t.Cleanup(func() { kill(command) })
 	return command
 }
@@ -135,9 +125,7 @@ func (p *patroni) startEtcd(i int) {
 func (p *patroni) startPatroni(i int) {
 	p.t.Helper()
 	node := "db" + strconv.Itoa(i+1)
-	if err := os.MkdirAll(filepath.Join(p.folder, node), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, os.MkdirAll(filepath.Join(p.folder, node), 0o700))
 	if _, err := servicetest.Unprivileged(filepath.Join(p.folder, node)); err != nil {
 		p.t.Fatal(err)
 	}
@@ -181,13 +169,9 @@ func (p *patroni) postgres(i int) (pid int, err error) {
 func (p *patroni) signalPostgres(i int, signal syscall.Signal) {
 	p.t.Helper()
 	pid, err := p.postgres(i)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, err)
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err := errors.Join(err, syscall.Kill(pid, signal)); err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, errors.Join(err, syscall.Kill(pid, signal)))
 	for child := range strings.FieldsSeq(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {
 			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
@@ -267,14 +251,10 @@ func (p *patroni) execute(text string) {
 func (p *patroni) switchOver(leader int) {
 	p.t.Helper()
 	body, err := json.Marshal(map[string]string{"leader": "db" + strconv.Itoa(leader+1)})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, err)
 	address := url.URL{Scheme: "http", User: url.UserPassword("operator", "PASSWORD-OPERATOR"), Host: p.net + strconv.Itoa(leader+1) + ":8008", Path: "/switchover"}
 	answer, err := http.Post(address.String(), "application/json", bytes.NewReader(body)) //nolint:noctx // It answers when it is done.
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	servicetest.Check(p.t, err)
 	text, err := io.ReadAll(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != http.StatusOK {
 		p.t.Fatalf("switch over: got %d %s %v", answer.StatusCode, text, err)

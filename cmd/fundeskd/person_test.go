@@ -31,18 +31,14 @@ func (e environment) filesOf(t *testing.T) (files []string) {
 		return []string{database, database + "-wal", database + "-shm"}
 	}
 	server, err := url.Parse(e.database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	err = filepath.WalkDir(filepath.Join(server.Query().Get("host"), "data", "base"), func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			files = append(files, name)
 		}
 		return nil // Files go while they are looked for.
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return files
 }
 
@@ -53,13 +49,9 @@ func (e environment) atServer(t *testing.T, text string) {
 		return
 	}
 	server, err := pgx.Connect(t.Context(), e.database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = server.Exec(t.Context(), text)
-	if err := errors.Join(err, server.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, server.Close(t.Context())))
 }
 
 // holding are the files that hold a secret, and where. PostgreSQL keeps in memory what it will write.
@@ -89,13 +81,9 @@ func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
 		server, stop, err := servicetest.StartPostgres(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		t.Cleanup(func() {
-			if err := stop(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, stop())
 		})
 		e := newFileEnvironment(t)
 		e.database = server
@@ -137,15 +125,11 @@ func newCharity(t *testing.T, e environment) *charity {
 func (c *charity) ask(method, path, body string) (status int, answer map[string]any) {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	servicetest.Check(c.t, err)
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	request.Header.Set("Content-Type", "application/json")
 	got, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	servicetest.Check(c.t, err)
 	defer got.Body.Close()
 	_ = json.NewDecoder(got.Body).Decode(&answer) // Some have none.
 	return got.StatusCode, answer
@@ -352,14 +336,10 @@ func TestErasuresReplay(t *testing.T) {
 	c := newCharity(t, e)
 	d := c.donor(secret)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	later := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	for _, person := range []string{d.person, later} {
-		if code, _, errs := e.run("", "person", "erase", person, "--reason", "r", "--yes"); code != exitDone {
-			t.Fatal(errs)
-		}
+		e.done("", "person", "erase", person, "--reason", "r", "--yes")
 	}
 	log := filepath.Join(e.folder, "fundeskd.db.erasures")
 	noted, err := os.ReadFile(log)
@@ -369,12 +349,8 @@ func TestErasuresReplay(t *testing.T) {
 	restored := newFileEnvironment(t)
 	for _, suffix := range []string{"", ".key"} {
 		content, err := os.ReadFile(backup + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
+		servicetest.Check(t, os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600))
 	}
 	if code, _, errs := restored.run("", "erasures", "replay"); code != exitDone || !strings.Contains(errs, ".erasures is not there") {
 		t.Errorf("without a file: got code %d, %s", code, errs)
@@ -383,9 +359,7 @@ func TestErasuresReplay(t *testing.T) {
 		t.Errorf("with a file that is not there: got code %d, %s", code, errs)
 	}
 	wrongClock := append(noted, `{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d19","erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n"...)
-	if err := os.WriteFile(log, wrongClock, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(log, wrongClock, 0o600))
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }
 		if restored.must(&done, "", "erasures", "replay", "--from", log, "--without", "4"); done.Noted != 2 || done.Replayed != want {

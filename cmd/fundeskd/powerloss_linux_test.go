@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -38,9 +39,7 @@ func TestPowerLoss(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "disk")
 	acknowledged := e.child(recordDisk+"="+log).writeWatched(t, organization.UUID, account.Token, log, 700)
 	ops, err := readDisk(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	kinds := map[byte]int{}
 	for _, op := range ops {
 		kinds[op.kind]++
@@ -68,9 +67,7 @@ func readFiles(t *testing.T, folder string) map[string][]byte {
 		err = errors.Join(err, e)
 		files[entry.Name()] = data
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return files
 }
 
@@ -183,9 +180,7 @@ func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]i
 		if filepath.Ext(name) == ".db-shm" {
 			continue // Not on the disk: made anew.
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // Many images would fill the disk.
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + filepath.Join(folder, "fundeskd.db"), NoMigrate: true})
@@ -196,7 +191,7 @@ func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]i
 	if err != nil || len(found) > 0 {
 		problem = "check: " + errors.Join(err, errors.New(first(found))).Error()
 	}
-	err = store.View(t.Context(), func(r service.Reader) error {
+	err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for id, at := range acknowledged {
 			parsed, err := apitype.ParseUUID(id)
 			if err != nil {

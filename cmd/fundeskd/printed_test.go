@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // TestPrinted compares what is printed to an operator, whole.
@@ -33,11 +34,9 @@ func TestPrinted(t *testing.T) {
 		writeErasure(&out, e)
 		return out.String()
 	}
-	counted := func(counts counter) string {
+	counted := func(saved service.Saved) string {
 		var out bytes.Buffer
-		if err := (&program{Out: &out}).printCounts(counts); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, (&program{Out: &out}).printSaved(saved))
 		return out.String()
 	}
 	cells := func(line service.ExportAudit) string {
@@ -57,22 +56,16 @@ func TestPrinted(t *testing.T) {
 	}
 	printed := func(value any) string {
 		var out bytes.Buffer
-		if err := (&program{Out: &out, output: "json"}).print(value, nil); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, (&program{Out: &out, output: "json"}).print(value, nil))
 		return out.String()
 	}
 	streamed := func(output string, records ...string) string {
 		var out bytes.Buffer
 		lines := (&program{Out: &out, output: output}).lines()
 		for _, record := range records {
-			if err := lines.add(record, func() []string { return []string{record, "2"} }); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, lines.add(record, func() []string { return []string{record, "2"} }))
 		}
-		if err := lines.end(nil); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, lines.end(nil))
 		return out.String()
 	}
 	const noMonths = "must be months such as 24mo, years such as 2y, or never"
@@ -85,8 +78,8 @@ func TestPrinted(t *testing.T) {
 			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
 				"the bytes remain in unused space (calls) until the next fundeskd clean\n",
 		},
-		{"a load", counted(counter{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
-		{"a load of nothing", counted(counter{}), "0 records\n"},
+		{"a load", counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
+		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
 		{"a line of an operator", cells(service.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
 		{
 			"a line of an account", cells(service.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
@@ -110,9 +103,7 @@ func TestPrinted(t *testing.T) {
 		{"cells", streamed("", "a\tb", "c"), "a b  2\nc  2\n"},
 		{"no cells of control", strings.Join(cleaned([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b| [1m|ok"},
 	} {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, test.got)
 	}
 }
 
@@ -313,9 +304,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	}
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
-		if err := os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
 		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
@@ -345,14 +334,10 @@ func TestMetricsPage(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(golden, []byte(got.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), got.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -370,9 +355,7 @@ func TestLogOfALevel(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		log, err := newLogger(&out, test.format, test.level)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		log.Debug("said")
 		log.Info("said")
 		log.Warn("said")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // canaries are values that belong into the database and into answers, and nowhere else.
@@ -43,16 +44,10 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			var log lockedBuffer
 			command.Stderr = &log
 			out, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
+			servicetest.Check(t, command.Start())
 			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			url := strings.TrimSpace(line)
 			statuses := converse(t, url, organization.UUID, account.Token, weak.Token)
 			for _, want := range []int{200, 201, 204, 400, 401, 403, 404, 405, 409, 413} {
@@ -64,17 +59,11 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			_, places["the metrics"] = get(t, http.DefaultClient, url+"/metrics", "")
 			for _, name := range []string{"cmdline", "environ", "status", "maps"} {
 				data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", command.Process.Pid, name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 				places["/proc/PID/"+name] = string(data)
 			}
-			if err := command.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-			if err := command.Wait(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Check(t, command.Process.Signal(os.Interrupt))
+			servicetest.Report(t, command.Wait())
 			places["the log"] = log.String()
 			readAll(t, temporary, places)
 			said := map[string]string{"token": account.Token, "token's signature": account.Token[strings.LastIndex(account.Token, ".")+1:]}
@@ -124,9 +113,7 @@ func readAll(t *testing.T, folder string, into map[string]string) {
 		into[path] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // converse says every canary in every way that there is, and counts the answers.

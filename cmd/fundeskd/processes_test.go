@@ -19,13 +19,9 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, stop())
 	}()
 	e := newEnvironment(t)
 	// Both start on a database without a schema.
@@ -132,18 +128,12 @@ func survives(t *testing.T, programs [2]child, token, organization string) {
 			t.Errorf("got %d", status)
 		}
 	}
-	if err := programs[0].command.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, programs[0].command.Process.Kill())
 	close(killed)
 	group.Wait()
 	_ = programs[0].command.Wait() // Killed.
-	if err := programs[1].command.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
-	if err := programs[1].command.Wait(); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, programs[1].command.Process.Signal(os.Interrupt))
+	servicetest.Report(t, programs[1].command.Wait())
 }
 
 // send sends one request and reads its answer.
@@ -162,11 +152,7 @@ func send(t testing.TB, method, url, token, body string) (status int, answer str
 		return 0, ""
 	}
 	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Error(err)
-	}
-	if err := response.Body.Close(); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
+	servicetest.Report(t, response.Body.Close())
 	return response.StatusCode, string(data)
 }

@@ -15,11 +15,11 @@ type progress struct {
 	to       io.Writer
 	now      func() time.Time
 	terminal bool
-	size     int64 // In bytes; 0: nobody knows.
+	size     int64 // In bytes; 0: unknown.
 
 	records, read int64
 	start, said   time.Time
-	share         float64 // Done, of 1; 0: nobody knows.
+	share         float64 // Done, of 1; 0: unknown.
 	shown         bool
 }
 

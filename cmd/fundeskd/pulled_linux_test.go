@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 var (
@@ -152,9 +154,7 @@ func (p *pulled) pull() {
 		}
 		for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 			var record struct{ UUID string }
-			if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
-				p.t.Fatal(err)
-			}
+			servicetest.Check(p.t, json.Unmarshal(lines.Bytes(), &record))
 			if p.seen[kind] == nil {
 				p.seen[kind] = map[string]string{}
 			}

@@ -36,12 +36,8 @@ func TestPointInTime(t *testing.T) {
 	kept = r.person(organization.UUID)
 	r.moment = r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SELECT clock_timestamp()"`)
 	later = r.person(organization.UUID)
-	if code, _, errs := r.e.run("", "person", "erase", erased, "--reason", "r", "--yes"); code != exitDone {
-		t.Fatal(errs)
-	}
-	if code, _, errs := r.e.run("", "account", "revoke", leaver.UUID); code != exitDone {
-		t.Fatal(errs)
-	}
+	r.e.done("", "person", "erase", erased, "--reason", "r", "--yes")
+	r.e.done("", "account", "revoke", leaver.UUID)
 	data := r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SHOW data_directory"`)
 	r.shell(`pg_ctl -D ` + data + ` -m fast -W stop`)
 	r.server.Wait()
@@ -86,9 +82,7 @@ type recovery struct {
 func newRecovery(t *testing.T) *recovery {
 	t.Helper()
 	page, err := os.ReadFile("../../service/PRIVACY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	r := &recovery{t: t, e: newFileEnvironment(t), page: string(page), moment: "2026-11-20 09:15:00+00"}
 	r.server = servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=2")
 	r.e.database = servicetest.Clusters("", r.server)
@@ -97,9 +91,7 @@ func newRecovery(t *testing.T) *recovery {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(r.folder); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, os.RemoveAll(r.folder))
 	})
 	if r.attributes, err = servicetest.Unprivileged(r.folder); err != nil {
 		t.Fatal(err)
@@ -166,9 +158,7 @@ func (r *recovery) person(organization string) string {
 	r.t.Helper()
 	id := apitype.NewUUID().String()
 	line := fmt.Sprintf(`{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`, id, organization, organization)
-	if code, _, errs := r.e.run(line, "load", "-"); code != exitDone {
-		r.t.Fatal(errs)
-	}
+	r.e.done(line, "load", "-")
 	return id
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestRestore puts a backup back: while somebody has the database open nothing is touched, and
@@ -28,9 +30,7 @@ func TestRestore(t *testing.T) {
 		return w.acknowledged[len(w.acknowledged)-1]
 	}
 	before := create()
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	after := create()
 
 	refused := func(what string, args ...string) {
@@ -56,9 +56,7 @@ func TestRestore(t *testing.T) {
 		damaged: slices.Concat(whole[:len(whole)/2], bytes.Repeat([]byte{7}, len(whole)-len(whole)/2)), damaged + ".key": readFile(t, backup+".key"),
 		keyless: whole, foreign: []byte("notes of somebody"),
 	} {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(path, data, 0o600))
 	}
 	refused("no such file", filepath.Join(e.folder, "nothing.db"))
 	refused("is the database itself", file)
@@ -100,21 +98,15 @@ func TestInterruptedRestore(t *testing.T) {
 	var account struct{ Token string }
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
 	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
-	if code, _, errs := e.run("", "backup", backup); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", backup)
 	steps := []struct {
 		name string
 		gone []string
 	}{{"marked", nil}, {"old one moved", []string{file}}, {"old key moved", []string{file, file + ".key"}}}
 	for _, step := range steps {
-		if err := os.WriteFile(file+".restoring", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file+".restoring", nil, 0o600))
 		for _, name := range step.gone {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, os.Remove(name))
 		}
 		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"account", "list"}, {"check"}, {"migrate"}, {"backup", file + ".copy"}} {
 			if code, _, errs := e.run("", args...); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {

@@ -94,9 +94,7 @@ func (e environment) roll(processes int, later func()) {
 		l.verify(url)
 	}
 	for _, program := range programs {
-		if err := program.interrupt(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, program.interrupt())
 	}
 }
 

@@ -129,7 +129,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 // fillSandbox makes the records, or loads them, and makes a token that sees them all.
 func (p program) fillSandbox(ctx context.Context, o serveOptions, start time.Time) (token string, err error) {
 	if o.load != "" {
-		err = p.loadFile(ctx, o.load, counter{})
+		_, err = p.loadFile(ctx, o.load)
 	} else {
 		sample := embedded.SampleOptions{Persons: p.persons, Seed: o.seed, Now: start}
 		err = p.with(ctx, func(s *service.Service) error {
@@ -188,7 +188,11 @@ func (t *twin) reset(ctx context.Context) (http.Handler, error) {
 		return nil, &service.Error{Kind: service.Conflict, Detail: "the sandbox was started with --database, which keeps what is in it; without that it can be reset"}
 	}
 	folder, database, before := t.copyFolder(), t.program.database, t.server
-	next, err := t.serveCopy(ctx)
+	var next *server
+	err := t.renew(ctx)
+	if err == nil {
+		next, err = t.program.openServer(ctx, t.options)
+	}
 	if err != nil {
 		t.program.database = database
 		before.logger.Error("the sandbox was not reset", "error", told(err))
@@ -199,13 +203,6 @@ func (t *twin) reset(ctx context.Context) (http.Handler, error) {
 		next.logger.Warn("what the sandbox served before is still there", "error", told(err))
 	}
 	return next.front, nil
-}
-
-func (t *twin) serveCopy(ctx context.Context) (*server, error) {
-	if err := t.renew(ctx); err != nil {
-		return nil, err
-	}
-	return t.program.openServer(ctx, t.options)
 }
 
 // token is a token of a new account.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 const anAttempt = `{"userUuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`
@@ -32,9 +33,7 @@ func TestSandboxRefusals(t *testing.T) {
 		s.must("PUT", "/sandbox/fault", `{"fault":"`+strconv.Itoa(status)+`","times":2,"method":"PUT"}`, nil)
 		for range 2 {
 			response, text, err := s.send("PUT", call+"/actions/add-attempt", anAttempt, map[string]string{"X-Request-Id": "mine"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			var problem apitype.Problem
 			if err := json.Unmarshal(text, &problem); err != nil || response.StatusCode != status || problem.Status != status || problem.Instance != "mine" ||
 				!strings.HasPrefix(problem.Type, "urn:fundesk:problem:") || problem.Title == "" {
@@ -109,9 +108,7 @@ func TestSandboxFaults(t *testing.T) {
 	var got []int
 	for range 12 {
 		response, _, err := s.send("GET", "/api/v1/persons?first=1", "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		got = append(got, response.StatusCode)
 	}
 	counts := map[int]int{}

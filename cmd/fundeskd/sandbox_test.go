@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // sandbox is a running fundeskd serve --sandbox.
@@ -71,9 +72,7 @@ func (s sandboxed) do(method, path, body string, value any) (*http.Response, err
 func (s sandboxed) send(method, path, body string, header map[string]string) (*http.Response, []byte, error) {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	servicetest.Check(s.t, err)
 	if !strings.HasPrefix(path, "/sandbox/") {
 		request.Header.Set("Authorization", "Bearer "+s.token)
 		request.Header.Set("Content-Type", "application/json")
@@ -94,9 +93,7 @@ func (s sandboxed) send(method, path, body string, header map[string]string) (*h
 func (s sandboxed) must(method, path, body string, value any) {
 	s.t.Helper()
 	response, err := s.do(method, path, body, value)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	servicetest.Check(s.t, err)
 	if response.StatusCode >= 300 {
 		s.t.Fatalf("%s %s %s: got status %d", method, path, body, response.StatusCode)
 	}
@@ -196,9 +193,7 @@ func (s sandboxed) nodes() (nodes []string) {
 		for _, edge := range page.Edges {
 			delete(edge.Node, "signatureSignedUrl")
 			text, err := json.Marshal(edge.Node)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			servicetest.Check(s.t, err)
 			nodes = append(nodes, string(text))
 		}
 	}
@@ -332,9 +327,7 @@ func TestSandboxOriginsOfThisMachine(t *testing.T) {
 			at := s
 			at.url = test.url
 			response, _, err := at.send(test.method, test.path, "", before)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			got, want := response.Header.Get("Access-Control-Allow-Origin"), ""
 			if test.allowed {
 				want = origin
@@ -363,9 +356,7 @@ func TestSandboxLoad(t *testing.T) {
 	records := `{"kind":"organization","data":{"uuid":"` + owner + `","name":"Sea Rescue","abbreviation":"SR"}}
 {"kind":"person","data":{"uuid":"0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40","owningOrganizationUuid":"` + owner + `","recruitingOrganizationUuid":"` + owner + `","createdAt":"2026-11-20T09:00:00Z","lastName":"Visser"}}
 `
-	if err := os.WriteFile(file, []byte(records), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(file, []byte(records), 0o600))
 	s := serveSandbox(t, "--load", file)
 	const path = "/api/v1/persons/0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40"
 	var person apitype.Person
@@ -377,9 +368,7 @@ func TestSandboxLoad(t *testing.T) {
 	if *person.LastName != "Visser" || len(page.Edges) != 1 {
 		t.Errorf("got %v of %d, want the one person of the file", *person.LastName, len(page.Edges))
 	}
-	if err := os.WriteFile(file, []byte(records[:200]+"\n{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(file, []byte(records[:200]+"\n{}"), 0o600))
 	code, out, errs := newEnvironment(t).run("", "serve", "--sandbox", "--listen", "127.0.0.1:0", "--load", file)
 	if code == exitDone || out != "" || !strings.Contains(errs, "line 2") {
 		t.Errorf("got code %d, %s%s, want a refusal that names the line", code, out, errs)

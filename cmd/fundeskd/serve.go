@@ -65,7 +65,7 @@ func (p *program) serveCommand() *cobra.Command {
 			"  fundeskd serve --sandbox --persons 500 --seed 7 --start-time 2026-11-20T09:00:00Z",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			signal.Ignore(syscall.SIGPIPE) // Who reads the log may go away, and nobody is served less.
+			signal.Ignore(syscall.SIGPIPE) // The reader of the log may go away: requests are served all the same.
 			if err := p.checkSandbox(c, o); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (p *program) serveCommand() *cobra.Command {
 	return c
 }
 
-// checkPublicURL refuses what no link can begin with. Links go to whoever may read a pledge:
+// checkPublicURL refuses what no link can begin with. Links go to every account that may read a pledge:
 // a password in them would too.
 func (o serveOptions) checkPublicURL() error {
 	if o.publicURL == "" {
@@ -116,7 +116,7 @@ func (o serveOptions) checkPublicURL() error {
 	return nil
 }
 
-// minRate is one request in a quarter of an hour: nobody means less.
+// minRate is one request in a quarter of an hour: less is a mistake.
 const minRate = 0.001
 
 // checkServe refuses flags with values that they cannot have.

@@ -93,8 +93,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.store = store
 	s.rules.Store(served)
 	s.metrics.pool(store)
-	s.metrics.oldest(served)
-	s.metrics.clock(served)
+	s.metrics.of(served)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
 		Version: release.Version, Observe: s.metrics.observe,
@@ -135,7 +134,7 @@ func (s *server) listen(ctx context.Context) error {
 	if s.certificate != nil {
 		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
 	}
-	if s.certificate != nil || !isTerminal(s.program.In) { // Whoever closes a terminal means to end what runs there.
+	if s.certificate != nil || !isTerminal(s.program.In) { // Closing a terminal ends what runs there.
 		signal.Notify(s.reload, syscall.SIGHUP) // To the end: one that comes while it stops must not end it.
 	}
 	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
@@ -179,28 +178,28 @@ func reachable(address string) string {
 // Run answers until the context ends, then lets requests in flight finish.
 func (s *server) Run(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var background sync.WaitGroup
+	defer background.Wait()
 	defer stop()
 	failed := make(chan error, 3)
 	if s.store == nil {
-		beside.Go(func() {
+		background.Go(func() {
 			if err := s.await(running); err != nil {
 				failed <- err
 			}
 		})
 	}
-	beside.Go(func() { s.reloadCertificates(running) })
-	beside.Go(func() { s.keepHouse(running) })
+	background.Go(func() { s.reloadCertificates(running) })
+	background.Go(func() { s.keepHouse(running) })
 	if s.probes != nil {
 		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
-		beside.Go(func() { failed <- s.probes.Serve(s.probesAt) })
+		background.Go(func() { failed <- s.probes.Serve(s.probesAt) })
 		defer func() { _ = s.probes.Close() }() // Of probes none matters now.
 	}
 	go func() { failed <- s.http.Serve(s.listener) }()
 	s.logger.Info("serving", "url", s.URL)
 	s.notify(running, "READY=1")
-	beside.Go(func() { s.watch(running) })
+	background.Go(func() { s.watch(running) })
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("serve: %w", err), s.http.Close())

@@ -167,14 +167,10 @@ func TestLog(t *testing.T) {
 		}
 		for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01", "Kanarievogel"} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/calls", http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			request.Header.Set("Traceparent", parent)
 			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			_ = response.Body.Close()
 		}
 		s.stop()

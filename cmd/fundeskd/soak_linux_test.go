@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // The long form, by night: -soak 10m -soak-idle 5000 -soak-p99 3, on a machine with nothing else to
@@ -57,9 +58,7 @@ func TestSoak(t *testing.T) {
 	l.judge()
 	close(stop)
 	most := <-peak
-	if err := program.command.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, program.command.Process.Signal(os.Interrupt))
 	if err := program.command.Wait(); err != nil {
 		t.Errorf("the service ended with %v", err)
 	}
@@ -111,9 +110,7 @@ func (e environment) loadSoak(organization string) (heavy []string) {
 		line("call", `"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q`,
 			apitype.NewUUID(), donor, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
 	}
-	if code, _, errs := e.run(lines.String(), "load", "-"); code != exitDone {
-		e.t.Fatal(errs)
-	}
+	e.done(lines.String(), "load", "-")
 	return heavy
 }
 
@@ -195,9 +192,7 @@ func (l *soakLedger) ask(method, path, body string, value any) {
 		return
 	}
 	if value != nil {
-		if err := json.Unmarshal(answer, value); err != nil {
-			l.t.Error(err)
-		}
+		servicetest.Report(l.t, json.Unmarshal(answer, value))
 	}
 	l.mu.Lock()
 	l.took = append(l.took, took)
@@ -223,23 +218,15 @@ func startHostile(t *testing.T, url, token string, heavy []string) (end func() m
 	command.Env = append(os.Environ(), beHostile+"="+url, "TOKEN="+token, "CALLS="+strings.Join(heavy, ","), "IDLE="+strconv.Itoa(*soakIdle))
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, command.Start())
 	if err := syscall.Setpriority(syscall.PRIO_PROCESS, command.Process.Pid, 19); err != nil {
 		t.Log(err)
 	}
 	return func() (told map[string]int) {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, in.Close())
 		if err := json.NewDecoder(out).Decode(&told); err != nil {
 			t.Errorf("the hostile account said nothing: %v", err)
 		}

@@ -35,9 +35,7 @@ func TestMissingKey(t *testing.T) {
 		var account struct{ Token string }
 		e.must(&account, "", "account", "add", "a", "--all-organizations")
 		key := filepath.Join(e.folder, "fundeskd.db.key")
-		if err := os.Rename(key, key+".away"); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(key, key+".away"))
 		refuses(t, e, key+" is missing")
 		if code, _, errs := e.run("", "backup", filepath.Join(e.folder, "copy.db")); code != exitFailure || !strings.Contains(errs, key) {
 			t.Errorf("backup: got code %d, %s, want that the key is missing", code, errs)
@@ -45,9 +43,7 @@ func TestMissingKey(t *testing.T) {
 		if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("got %v, want no new key", err)
 		}
-		if err := os.Rename(key+".away", key); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(key+".away", key))
 		s := e.serve()
 		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
 			t.Errorf("got %d when the key is there again, want 200", status)
@@ -73,9 +69,7 @@ func TestFileReplaced(t *testing.T) {
 	e := newFileEnvironment(t)
 	w := newWriting(e)
 	file, copied, away := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db"), filepath.Join(e.folder, "away.db")
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	s := e.serve()
 	w.url = s.url
 	if status, answer := w.create(); status != http.StatusCreated {
@@ -83,14 +77,10 @@ func TestFileReplaced(t *testing.T) {
 	}
 	move := func(from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(from, to))
 	}
 	before, err := os.ReadFile(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	refused := func(state string) {
 		t.Helper()
 		for range 20 {
@@ -144,18 +134,14 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	w.url = running.url
 	w.create()
 	kept := w.acknowledged
-	if code, _, errs := e.run("", "backup", copied); code != exitDone {
-		t.Fatal(errs)
-	}
+	e.done("", "backup", copied)
 	for range 30 {
 		w.create()
 	}
 	if len(w.acknowledged) != 31 {
 		t.Fatalf("got %d creations, want 31", len(w.acknowledged))
 	}
-	if err := os.Rename(copied, file); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Rename(copied, file))
 	for {
 		log, err := os.Stat(file + "-wal")
 		if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
@@ -187,22 +173,14 @@ func TestDamagedAccounts(t *testing.T) {
 	w := newWriting(e)
 	path := filepath.Join(e.folder, "fundeskd.db")
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var page, size int64
 	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'accounts'`).Scan(&page, &size)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, db.Close()))
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = file.WriteAt(bytes.Repeat([]byte{0xff, 0x13}, int(size/2)), (page-1)*size)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, file.Close()))
 	s := e.serve()
 	w.url = s.url
 	if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "damaged") {

@@ -1,5 +1,5 @@
 // Package embedded is the whole service inside a process: an SQLite file, the rules and
-// the HTTP interface, reached without a socket. It must not know who uses it.
+// the HTTP interface, reached without a socket. It must not know its users.
 //
 //	s, err := embedded.Open(ctx, embedded.Options{Path: path, Sample: true})
 //	client := &http.Client{Transport: s}
@@ -23,7 +23,7 @@ type Options struct {
 	Path     string                // SQLite file, made when it is not there.
 	Sample   bool                  // Fill a database without organizations with sample data.
 	Now      func() time.Time      // Nil: the system's clock.
-	Progress func(done, total int) // Told of sample persons as they are made; nil: nobody.
+	Progress func(done, total int) // Told of sample persons as they are made; may be nil.
 }
 
 // Service is an open embedded service. It is an http.RoundTripper.

@@ -32,7 +32,7 @@ var outcomes = map[apitype.CallType][]struct{ code, notes string }{
 }
 
 // calls makes the calls about a pledge: the verification of a new donor, later one to
-// keep them engaged, and one to win back who left.
+// keep them engaged, and one to win them back.
 func (s *sampler) calls(person service.LoadedPerson, pledge service.LoadedPledge) {
 	s.call(person, pledge, apitype.CallVerification, pledge.CreatedAt.Add(s.between(2*time.Hour, 2*day)))
 	switch pledge.Status {

@@ -40,7 +40,7 @@ func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
 	return p
 }
 
-// identity makes who the person is.
+// identity makes name, gender and birth of the person.
 func (s *sampler) identity(p *service.LoadedPerson, home *country) {
 	gender, names := apitype.Gender("female"), home.Women
 	if s.maybe(48) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // hostile are JSON texts of strings that have broken programs.
@@ -151,9 +152,7 @@ func with(t *testing.T, body, place, text string) string {
 	const here = "HERE-IT-GOES"
 	set(document, strings.Split(place, "/")[1:], here)
 	data, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return strings.Replace(string(data), `"`+here+`"`, text, 1)
 }
 

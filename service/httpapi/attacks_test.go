@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -94,17 +93,13 @@ func attackObjects(t *testing.T, w *world) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, w.state(w.b.token)); diff != "" {
-		t.Errorf("the other organization's records changed: %s", diff)
-	}
+	servicetest.Same(t, "the other organization's records changed", before, w.state(w.b.token))
 }
 
 // attackAuthentication sends what is no token of this service, to every operation.
 func attackAuthentication(t *testing.T, w *world) {
 	seed, err := w.Store.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	ours := ed25519.NewKeyFromSeed(seed)
 	head, payload, _ := strings.Cut(w.all, ".")
 	payload, _, _ = strings.Cut(payload, ".")
@@ -120,14 +115,10 @@ func attackAuthentication(t *testing.T, w *world) {
 		made := jwt.NewWithClaims(method, claims)
 		var header map[string]any
 		data, _ := base64.RawURLEncoding.DecodeString(head)
-		if err := json.Unmarshal(data, &header); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(data, &header))
 		made.Header["kid"] = header["kid"]
 		text, err := made.SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return text
 	}
 	public := []byte(ours.Public().(ed25519.PublicKey))
@@ -235,9 +226,7 @@ func attackProperties(t *testing.T, w *world) {
 	if tried < 300 {
 		t.Errorf("got %d fields tried, want all of them", tried)
 	}
-	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
-		t.Errorf("something changed: %s", diff)
-	}
+	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
 // attackResources asks for more than anybody needs.
@@ -334,9 +323,7 @@ func attackFunctions(t *testing.T, w *world) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
-		t.Errorf("something changed: %s", diff)
-	}
+	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
 // attackFlows repeats what may be done once, and hurries what has a maximum.
@@ -384,9 +371,7 @@ func attackFlows(t *testing.T, w *world) {
 // The code has no means to: neither package makes a connection of its own.
 func attackByAddresses(t *testing.T, w *world) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Closed below.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	called := make(chan bool, 1)
 	go func() {
 		connection, err := listener.Accept()
@@ -407,9 +392,7 @@ func attackByAddresses(t *testing.T, w *world) {
 	}
 	request.Header.Set("Authorization", "Bearer "+w.all)
 	w.Send(request)
-	if err := listener.Close(); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, listener.Close())
 	if <-called {
 		t.Error("the service opened a connection to an address that it was sent")
 	}
@@ -430,13 +413,9 @@ func attackByAddresses(t *testing.T, w *world) {
 func noConnections(t *testing.T, file string) {
 	t.Helper()
 	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	opens := regexp.MustCompile(`^(http\.(Get|Head|Post|PostForm|Client|DefaultClient|DefaultTransport|Transport)|net\.(Dial.*|Lookup.*|Resolver)|exec\..*)$`)
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -472,9 +451,7 @@ func attackConfiguration(t *testing.T, w *world) {
 			t.Errorf("%s: got %d, want 404", path, answers[path].Status)
 		}
 	}
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.Store.Close())
 	answers["500"], answers["503"] = w.Do(w.all, "GET", person, ""), w.Do("", "GET", "/readyz", "")
 	for name, answer := range answers {
 		for header, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
@@ -498,9 +475,7 @@ func attackInventory(t *testing.T, _ *world) {
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
 	var described []string
 	for path, item := range document.Paths {
 		for method := range item {
@@ -517,9 +492,7 @@ func attackInventory(t *testing.T, _ *world) {
 		slices.Sort(names)
 		return names
 	}
-	if diff := cmp.Diff(plain(described), plain(httpapi.Routes())); diff != "" {
-		t.Errorf("what is described and what is served differ: %s", diff)
-	}
+	servicetest.Same(t, "what is described and what is served differ", plain(described), plain(httpapi.Routes()))
 }
 
 // attackByOtherSystems sends what an external system might put into the texts that the
@@ -533,9 +506,7 @@ func attackByOtherSystems(t *testing.T, w *world) {
 		"prototype":      `{"__proto__":{"admin":true}}`,
 	} {
 		text, err := json.Marshal(properties)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		body := strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, string(text), 1)
 		answer := w.Do(w.all, "POST", "/api/v1/calls", body)
 		if name == "prototype" { // Only text to this service, and passed on as that.

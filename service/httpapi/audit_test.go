@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
@@ -24,9 +22,7 @@ func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.Audi
 		lines = append(lines, line)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return lines
 }
 
@@ -103,9 +99,7 @@ func TestAudit(t *testing.T) {
 		"call.complete by 5d0c1f7e: status,lastUpdatedAt,completedAt,result.resultCode,result.completedAt,result.notes",
 		"call.mark-processed",
 	}
-	if diff := cmp.Diff(want, brief(lines)); diff != "" {
-		t.Errorf("lines of the person: %s", diff)
-	}
+	servicetest.Same(t, "lines of the person", want, brief(lines))
 	for _, l := range lines {
 		if l.Account == nil || *l.Account != w.account.UUID || l.RequestID == "" || l.Record == nil || l.At.Before(since.Time) {
 			t.Errorf("got %+v, want account, request, record and time", l)
@@ -149,9 +143,7 @@ func TestAuditOfOperators(t *testing.T) {
 		"organization.set: maxCallAttempts", "load (1)",
 	}
 	lines := w.lines(t, service.AuditFilter{Since: &since})
-	if diff := cmp.Diff(want, brief(lines)); diff != "" {
-		t.Errorf("lines of commands: %s", diff)
-	}
+	servicetest.Same(t, "lines of commands", want, brief(lines))
 	for _, l := range lines {
 		if l.Account != nil || l.RequestID != "" {
 			t.Errorf("got %+v, want nobody's", l)
@@ -167,9 +159,7 @@ func TestAuditReads(t *testing.T) {
 	since := apitype.NewTime(w.Clock.Now())
 	blind := w.Token(servicetest.MayNot(service.PersonsRead))
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	handler := httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
 	read := func(token, path string) {
 		t.Helper()
@@ -195,9 +185,7 @@ func TestAuditReads(t *testing.T) {
 		}
 	}
 	want := []string{"person.get", "call.get", "pledge.get", "person.list: iban (0)", "person.list: first (1)", "call.list: include (2)", "queue.list (2)"}
-	if diff := cmp.Diff(want, brief(got)); diff != "" {
-		t.Errorf("lines of reads: %s", diff)
-	}
+	servicetest.Same(t, "lines of reads", want, brief(got))
 	for i, l := range got[:3] {
 		if l.Person == nil || *l.Person != w.a.person {
 			t.Errorf("line %d: got %v, want the person who was shown", i, l.Person)
@@ -211,8 +199,11 @@ type fullAudit struct {
 	operation service.AuditOperation
 }
 
-func (s fullAudit) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
+func (s fullAudit) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return s.Store.Write(ctx, mode, change)
+	}
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
 }
 
 type fullAuditTx struct {
@@ -236,9 +227,7 @@ func TestAuditOfTakes(t *testing.T) {
 	take := func(store service.Store) *httptest.ResponseRecorder {
 		t.Helper()
 		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now, AuditReads: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID())
 		request := httptest.NewRequestWithContext(t.Context(), "POST", "/fundesk/v1/queue/take", strings.NewReader(body))
 		request.Header.Set("Authorization", "Bearer "+w.all)
@@ -302,9 +291,7 @@ func TestAuditOfShownRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
 	call := "/api/v1/calls/" + w.a.call.String()
 	w.Do(w.all, "PUT", call+"/actions/complete", `{}`)
@@ -326,9 +313,7 @@ func TestAuditOfShownRecords(t *testing.T) {
 	got := brief(w.lines(t, service.AuditFilter{Since: &since}))
 	slices.Sort(got)
 	want := []string{"call.get", "call.list: include (2)", "person.get", "pledge.get", "pledge.list: include (2)"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines: %s", diff)
-	}
+	servicetest.Same(t, "lines", want, got)
 }
 
 // TestForeignPledgeTellsNothing refuses a wrong person in the same words, whoever the pledge is of.

@@ -258,9 +258,7 @@ func TestEmbedded(t *testing.T) {
 		{"person list", names(node("/api/v1/persons")), person},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, test.got)
 	}
 	for query, want := range map[string]int{"withPaymentQr=true": 2, "withPaymentQr=false": 0} {
 		if got := page(t, w.Do(w.all, "GET", "/api/v1/pledges?"+query, "")); len(got.Edges) != want {
@@ -275,9 +273,7 @@ func TestKeptJSON(t *testing.T) {
 	w := newWorld(t)
 	notes := strings.Repeat("é\n\"<&\u2028", 20000/6)
 	text, err := json.Marshal(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	got := w.Do(w.all, "POST", "/api/v1/calls", w.callBody(w.a, `,"notes":`+string(text)))
 	if got.Status != 201 || got.Object()["notes"] != notes {
 		t.Errorf("got %d, and the notes differ", got.Status)

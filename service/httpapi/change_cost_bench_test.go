@@ -19,46 +19,16 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// BenchmarkQueueCost prints the processor time of what changes calls, with the queue and without.
-//
-//	go test ./service/httpapi -run '^$' -bench BenchmarkQueueCost -benchtime 1x -persons 66000
-func BenchmarkQueueCost(b *testing.B) {
-	compareChanges(b, servicetest.New(b), nil, "the queue", func(s *sqlstore.Store) service.Store { return withoutQueue{s} })
-}
-
 // BenchmarkAuditCost prints the processor time of changes with their lines of the audit and
 // without. The goal: 1.10.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkAuditCost -benchtime 1x -persons 66000
 func BenchmarkAuditCost(b *testing.B) {
-	compareChanges(b, servicetest.New(b), nil, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
-}
-
-// BenchmarkAuditCostPostgres is BenchmarkAuditCost on PostgreSQL, whose own work is counted too.
-func BenchmarkAuditCostPostgres(b *testing.B) {
-	servicetest.NeedPostgres(b)
-	server := servicetest.NewServer(b)
-	compareChanges(b, servicetest.NewOn(b, servicetest.Clusters("", server)), server, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
-}
-
-// compareChanges prints the processor time of changes, asked in turn by 16 callers over HTTP, with
-// something and without it; with that of a server beside this process, unless it is nil.
-func compareChanges(b *testing.B, h *servicetest.Harness, server *servicetest.Cluster, of string, without func(*sqlstore.Store) service.Store) {
-	b.Helper()
+	h := servicetest.New(b)
 	h.Sample(*persons)
-	if err := h.Store.Analyze(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	used := func() time.Duration {
-		if server == nil {
-			return processorTime(b)
-		}
-		return processorTime(b) + server.ProcessorTime(b)
-	}
-	bare, err := service.New(b.Context(), service.Options{Store: without(h.Store), Now: h.Clock.Now})
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, h.Store.Analyze(b.Context()))
+	bare, err := service.New(b.Context(), service.Options{Store: withoutAudit{h.Store}, Now: h.Clock.Now})
+	servicetest.Check(b, err)
 	handlers := []http.Handler{
 		httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now}),
 		httpapi.New(httpapi.Options{Service: bare, Now: h.Clock.Now}),
@@ -66,7 +36,7 @@ func compareChanges(b *testing.B, h *servicetest.Harness, server *servicetest.Cl
 	c := &costs{b: b, token: h.Token(), calls: waitingOfMany(h, b.N*2*inTurnAsked)}
 	c.person = (&world{Harness: h}).personBody(owned{organization: h.Organization("B")})
 	for b.Loop() {
-		fmt.Printf("| what | with %s | without | ratio |\n|---|---|---|---|\n", of)
+		fmt.Printf("| what | with the audit | without | ratio |\n|---|---|---|---|\n")
 		for _, change := range []struct {
 			what string
 			ask  func(http.Handler)
@@ -75,7 +45,7 @@ func compareChanges(b *testing.B, h *servicetest.Harness, server *servicetest.Cl
 			by := func(handler http.Handler) func() func() {
 				return func() func() { return func() { change.ask(handler) } }
 			}
-			a, f := inTurn(used, by(handlers[0]), by(handlers[1]))
+			a, f := inTurn(func() time.Duration { return processorTime(b) }, by(handlers[0]), by(handlers[1]))
 			fmt.Printf("| %s | %d µs | %d µs | %.2f |\n", change.what, a.Microseconds(), f.Microseconds(), a.Seconds()/f.Seconds())
 		}
 	}
@@ -136,30 +106,11 @@ func (c *costs) ask(handler http.Handler, method, path, body string) {
 	}
 }
 
-// withoutQueue is a store that keeps no queue.
-type withoutQueue struct{ *sqlstore.Store }
-
-func (s withoutQueue) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noQueue{tx}) })
-}
-
-// noQueue does nothing of what a change means to the queue.
-type noQueue struct{ service.Tx }
-
-func (noQueue) InsertQueueRow(service.QueueRow) error                          { return nil }
-func (noQueue) DeleteQueueRow(apitype.UUID) error                              { return nil }
-func (noQueue) QueueOfPerson(apitype.UUID) (rows []service.QueueRow, _ error)  { return rows, nil }
-func (noQueue) RecordContact(apitype.UUID, apitype.Time, []apitype.UUID) error { return nil }
-func (noQueue) Work(service.Work) error                                        { return nil }
-func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (taken *apitype.Time, _ error) {
-	return taken, nil
-}
-
 // withoutAudit is a store that keeps no audit.
 type withoutAudit struct{ *sqlstore.Store }
 
-func (s withoutAudit) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noAudit{tx}) })
+func (s withoutAudit) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(noAudit{tx}) })
 }
 
 type noAudit struct{ service.Tx }

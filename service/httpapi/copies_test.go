@@ -119,9 +119,7 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 		{"erased, of one organization", own, erasures, erased},
 		{"erased, of another one", foreign, erasures, nil},
 	} {
-		if diff := cmp.Diff(test.want, f.listed(test.token, test.path)); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, f.listed(test.token, test.path))
 	}
 	answer := f.Do(own, "GET", erasures+"?last=1", "")
 	if node := page(t, answer).Edges[0].Node; len(node) != 2 || node["uuid"] != erased[2] || node["erasedAt"] == nil || answer.Header.Get("Fundesk-Settled") == "" {

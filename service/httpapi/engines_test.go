@@ -26,13 +26,9 @@ func TestEnginesAnswerAlike(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, stop())
 	})
 	file := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	sameKey(t, file, server)
@@ -68,13 +64,9 @@ func sameKey(t *testing.T, from, to string) {
 	var stores [2]*sqlstore.Store
 	for i, database := range []string{from, to} {
 		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		defer func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, store.Close())
 		}()
 		stores[i] = store
 	}
@@ -82,9 +74,7 @@ func sameKey(t *testing.T, from, to string) {
 	if err == nil {
 		err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error { return stores[0].Dump(t.Context(), add) })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // twins are two services that are told the same.

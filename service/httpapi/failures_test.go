@@ -10,6 +10,7 @@ import (
 
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // failing is a store that fails once it is told how, with what the request said in hand.
@@ -19,33 +20,20 @@ type failing struct {
 	err  func() error // In place of what is read; nil: it is read.
 }
 
-// View fails.
-func (s *failing) View(ctx context.Context, read func(service.Reader) error) error {
+// Read fails.
+func (s *failing) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	if s.err != nil {
 		if err := s.err(); err != nil {
 			return err
 		}
 	}
-	if s.fail != nil {
-		return s.Store.View(ctx, func(r service.Reader) error {
-			if err := read(r); err != nil {
-				return err
-			}
+	return s.Store.Read(ctx, mode, func(r service.Reader) error {
+		err := read(r)
+		if err == nil && s.fail != nil {
 			s.fail()
-			return nil
-		})
-	}
-	return s.Store.View(ctx, read)
-}
-
-// Ask fails likewise.
-func (s *failing) Ask(ctx context.Context, read func(service.Reader) error) error {
-	return s.View(ctx, read)
-}
-
-// AskMany fails likewise.
-func (s *failing) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	return s.View(ctx, read)
+		}
+		return err
+	})
 }
 
 // TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that
@@ -63,9 +51,7 @@ func TestFailuresTellNothing(t *testing.T) {
 			var log lockedBuffer
 			store := &failing{Store: w.Store}
 			s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			h := *w.Harness
 			h.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now, Logger: slog.New(handler(&log))})
 			store.fail = func() { panic(thrown) }
@@ -86,9 +72,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	store := &failing{Store: w.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	for kind, want := range map[error]int{errors.New("the disk"): 500, &service.Error{Kind: service.Unavailable, Detail: "full"}: 503} {
 		for _, path := range []string{"/api/v1/persons", "/api/v1/calls?first=2", "/api/v1/pledges?last=2", "/fundesk/v1/queue/calls", "/fundesk/v1/queue/leases", "/fundesk/v1/queue/agents"} {

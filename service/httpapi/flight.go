@@ -26,7 +26,7 @@ func newFlight() *flight { return &flight{ofAccounts: map[apitype.UUID]int64{}} 
 // errFlight is the refusal of what does not fit.
 var errFlight = service.ErrNoRoom
 
-// refusalPause is how long a refusal takes. Whoever sends a mebibyte as soon as the last one was
+// refusalPause is how long a refusal takes. A client that sends a mebibyte as soon as the last one was
 // refused would keep a processor busy with receiving them.
 const refusalPause = 250 * time.Millisecond
 

@@ -125,9 +125,7 @@ func newBare(b *testing.B, database string) bare {
 		driver, source = "sqlite", "file:"+path+"?_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)"
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	db.SetMaxIdleConns(16)
 	b.Cleanup(func() { _ = db.Close() })
 	return bare{b, db}

@@ -167,9 +167,7 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	token, _ := heavyCalls(t, h, 150, rand.New(rand.NewPCG(1, 2)))
 	store := &watched{Store: h.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: h.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
 	const heavy = "/api/v1/calls?first=500"
 	sending, let := make(chan struct{}), make(chan struct{})
@@ -207,5 +205,54 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	}
 	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusOK {
 		t.Errorf("afterwards: got %d", got.Status)
+	}
+}
+
+// A take of heavy calls ends like a page before four mebibytes. The calls beyond wait again, at their places
+// and as due as they were.
+func TestTakeOfHeavyCalls(t *testing.T) { onEngines(t, testTakeOfHeavyCalls) }
+
+func testTakeOfHeavyCalls(t *testing.T, f *floor) {
+	var waiting []apitype.UUID
+	note := strings.Repeat("世", 20_000)
+	for i := range 10 {
+		person := service.LoadedPerson{OwningOrganizationUUID: f.organization, RecruitingOrganizationUUID: f.organization}
+		person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(servicetest.Start)
+		pledge := service.LoadedPledge{PersonUUID: &person.UUID}
+		pledge.UUID, pledge.Status, pledge.StartsAt, pledge.CreatedAt = apitype.NewUUID(), apitype.PledgeActive, person.CreatedAt, person.CreatedAt
+		pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID, pledge.RecruiterUserUUID = f.organization, f.organization, f.users[0]
+		pledge.InitialDonationInterval = "monthly"
+		records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}, {Kind: service.LoadPledge, Data: pledge}}
+		for n := range 21 {
+			var call service.LoadedCall
+			call.UUID, call.PersonUUID, call.RelatedCaseUUID, call.Type, call.Notes = apitype.NewUUID(), person.UUID, &pledge.UUID, apitype.CallVerification, &note
+			call.RequestedAt, call.Status = apitype.NewTime(servicetest.Start.Add(time.Duration(i-200)*time.Minute)), apitype.CallCancelled
+			if n == 0 {
+				call.Status = apitype.CallRequested
+				waiting = append(waiting, call.UUID)
+			}
+			records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		}
+		f.Load(records...)
+	}
+	due := f.Clock.Now().Add(time.Minute)
+	f.want(204, "PUT", "/fundesk/v1/queue/calls/"+waiting[9].String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(due)))
+	f.Clock.Advance(time.Hour)
+	waiting = append([]apitype.UUID{waiting[9]}, waiting[:9]...)
+	for len(waiting) > 0 {
+		answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":10}`, apitype.NewUUID(), apitype.NewUUID()))
+		var taken apitype.Taken
+		answer.Decode(&taken)
+		given := callsOf(taken)
+		if answer.Status != 200 || len(answer.Body) > apitype.MaxPageBytes || len(given) == 0 || len(given) > 4 {
+			t.Fatalf("got %d with %d calls in %d bytes, want some within 4 MiB", answer.Status, len(given), len(answer.Body))
+		}
+		if diff := cmp.Diff(waiting[:len(given)], given); diff != "" || taken.Waiting != len(waiting)-len(given) {
+			t.Errorf("got %d waiting of %d, and the order: %s", taken.Waiting, len(waiting), diff)
+		}
+		waiting = waiting[len(given):]
+		if got := f.state("").Leased; got != 10-len(waiting) {
+			t.Errorf("got %d leased, want %d", got, 10-len(waiting))
+		}
 	}
 }

@@ -43,7 +43,7 @@ type Options struct {
 	// Version is the program's, for GET /fundesk/v1; empty: "devel".
 	Version string
 	Now     func() time.Time // Nil: the system's clock. Only the rate hangs on it.
-	// Observe is told of each request when it has been answered; nil: nobody is.
+	// Observe is told of each request when it has been answered; it may be nil.
 	Observe func(Observation)
 }
 
@@ -101,10 +101,8 @@ func New(o Options) http.Handler {
 
 // routes mounts every operation.
 func (a *api) routes() {
-	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes(), a.queueRoutes(), a.privacyRoutes()} {
-		for _, r := range group {
-			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
-		}
+	for _, r := range a.operations() {
+		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 	}
 	a.openRoutes()
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
@@ -198,7 +196,7 @@ func cleanPath(p string) string {
 
 // requestNote is what the log says of a request beyond its answer.
 type requestNote struct {
-	trace   string // Of which the request is a part; empty: nobody says.
+	trace   string // Of which the request is a part; empty: unknown.
 	route   string
 	account string
 	err     error // Not the caller's doing.
@@ -300,7 +298,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// takeTurn waits until a heavy request may be worked on: whoever is at work has a processor for
+// takeTurn waits until a heavy request may be worked on: each at work has a processor for
 // ten milliseconds, and behind many of them everybody waits. Spec gap: S32.
 func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
 	if err := turns.Take(ctx); err != nil {

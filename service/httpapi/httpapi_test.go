@@ -237,9 +237,7 @@ func TestOpenRoutes(t *testing.T) {
 			t.Errorf("%s: got %d", path, got.Status)
 		}
 	}
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.Store.Close())
 	if got := w.Do("", "GET", "/readyz", ""); got.Status != 503 {
 		t.Errorf("got %d without a database, want 503", got.Status)
 	}
@@ -256,18 +254,12 @@ func TestHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, w.URL+"/api/v1/persons/"+w.a.person.String(), http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	request.Header.Set("Authorization", "Bearer "+w.all)
 	for name, transport := range map[string]http.RoundTripper{"server": http.DefaultTransport, "process": w.Transport()} {
 		response, err := transport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Check(t, err)
+		servicetest.Report(t, response.Body.Close())
 		if response.StatusCode != 200 || response.ContentLength <= 0 {
 			t.Errorf("%s: got %d with %d bytes", name, response.StatusCode, response.ContentLength)
 		}

@@ -75,9 +75,7 @@ func largeFile(b *testing.B, calls int) string {
 		b.Fatal(err)
 	}
 	fillLarge(b, "sqlite:"+partial, calls)
-	if err := os.Rename(partial, path); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, os.Rename(partial, path))
 	return "sqlite:" + path
 }
 
@@ -90,9 +88,7 @@ func largeServer(b *testing.B, calls int) string {
 			b.Skip(err)
 		}
 		b.Cleanup(func() {
-			if err := stop(); err != nil {
-				b.Error(err)
-			}
+			servicetest.Report(b, stop())
 		})
 		fillLarge(b, server, calls)
 		return server
@@ -102,35 +98,25 @@ func largeServer(b *testing.B, calls int) string {
 		b.Skip("no PostgreSQL to keep it at")
 	}
 	address, err := url.Parse(server)
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	name := fmt.Sprintf("large_%d", calls)
 	address.Path = "/" + name
 	db, err := sql.Open("pgx", server)
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	defer func() { _ = db.Close() }()
 	var there bool
-	if err := db.QueryRowContext(b.Context(), `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, db.QueryRowContext(b.Context(), `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&there))
 	if there {
 		return address.String()
 	}
 	partial, _, err := servicetest.NewPostgresDatabase(b.Context(), server)
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	fillLarge(b, partial, calls)
 	filled, err := url.Parse(partial)
 	if err == nil {
 		_, err = db.ExecContext(b.Context(), `ALTER DATABASE `+strings.TrimPrefix(filled.Path, "/")+` RENAME TO `+name)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	return address.String()
 }
 
@@ -182,9 +168,7 @@ func newLarge(b *testing.B, database string) *largeDatabase {
 	person := node("/api/v1/persons?first=1&createdAfter=" + day(300))
 	organization := person["owningOrganization"].(map[string]any)["uuid"].(string)
 	id, err := apitype.ParseUUID(organization)
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	l.one = l.Token(servicetest.For(id))
 	pledge := l.Do(l.token, "GET", "/api/v1/pledges/"+node("/api/v1/pledges?last=1")["uuid"].(string), "").Object()
 	owner := pledge["person"].(map[string]any)["uuid"].(string)

@@ -27,9 +27,7 @@ func TestLargeBodyGetsItsAnswer(t *testing.T) {
 			t.Parallel()
 			for range 5 {
 				connection, err := net.Dial("tcp", address)
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 				defer connection.Close()
 				_, err = fmt.Fprintf(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", token, rest)
 				if err != nil {

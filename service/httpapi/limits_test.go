@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // What has too many elements is refused in a few words, whatever they are.
@@ -225,9 +227,7 @@ func TestCompressedAnswers(t *testing.T) {
 		body := answer.Body.Bytes()
 		if want {
 			unpacked, err := gzip.NewReader(answer.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			if length := answer.Header().Get("Content-Length"); length != strconv.Itoa(len(body)) || len(body)*2 > len(plain.Body) {
 				t.Errorf("%q: got %s for %d bytes of %d", accepts, length, len(body), len(plain.Body))
 			}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
@@ -118,9 +116,7 @@ func TestPages(t *testing.T) {
 						want.StartCursor, want.EndCursor = &cursors[from], &cursors[to-1]
 					}
 					name := fmt.Sprintf("after %d before %d size %d backward %v", after, before, size, backward)
-					if diff := cmp.Diff(want, got.PageInfo); diff != "" {
-						t.Errorf("%s: %s", name, diff)
-					}
+					servicetest.Same(t, name, want, got.PageInfo)
 					if !slices.Equal(ids, order[from:to]) {
 						t.Errorf("%s: got %v, want %v", name, ids, order[from:to])
 					}
@@ -186,9 +182,7 @@ func TestWalkWhileInserting(t *testing.T) {
 		if direction.count == "last" {
 			slices.Reverse(old)
 		}
-		if diff := cmp.Diff(order, old); diff != "" {
-			t.Errorf("%s: %s", direction.count, diff)
-		}
+		servicetest.Same(t, direction.count, order, old)
 	}
 	close(stop)
 	group.Wait()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestLoadRefusesEachMistake loads a person, a pledge, a call and a transaction, of which one has a mistake: it is
@@ -96,9 +97,7 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 404 {
 		t.Errorf("got %d %s, want nothing of what was refused", got.Status, got.Body)
 	}
-	if err := load(1, `"preferredPaymentDay":28`, `"preferredPaymentDay":1`); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, load(1, `"preferredPaymentDay":28`, `"preferredPaymentDay":1`))
 	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 200 || got.Object()["iban"] != "NL91ABNA0417164300" {
 		t.Errorf("got %d %s, want the person", got.Status, got.Body)
 	}

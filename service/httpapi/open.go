@@ -11,18 +11,13 @@ import (
 
 // openRoutes mounts what lies outside the interface and needs no account.
 func (a *api) openRoutes() {
-	a.mux.HandleFunc("GET /healthz", a.healthy)
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
 	a.mux.HandleFunc("GET /readyz", a.ready)
-	a.mux.HandleFunc("GET /openapi.json", a.openAPI)
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
 	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 }
 
 var textType = []string{"text/plain; charset=utf-8"}
-
-// healthy tells that the process answers.
-func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, textType, []byte("ok\n"))
-}
 
 // ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) {
@@ -42,16 +37,11 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, textType, []byte("ok\n"))
 }
 
-// openAPI is the description of the interface.
-func (a *api) openAPI(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, jsonType, OpenAPI)
-}
-
 // signatureTypes are the forms of files that a browser may show; others are only
 // downloaded, so that none can act as a page of the service.
 var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true}
 
-// signature sends a signature file to whoever holds a link to it. Spec gap: G10.
+// signature sends a signature file to the holder of a link to it. Spec gap: G10.
 func (a *api) signature(w http.ResponseWriter, r *http.Request) {
 	id, err := apitype.ParseUUID(r.PathValue("uuid"))
 	if err != nil {

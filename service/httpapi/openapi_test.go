@@ -82,9 +82,7 @@ var formatsByName = []struct {
 func TestOpenAPIForGeneratedPrograms(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(httpapi.OpenAPI)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	seen, named := map[*openapi3.Schema]bool{}, 0
 	var format func(s *openapi3.Schema) string
 	format = func(s *openapi3.Schema) string {

@@ -28,32 +28,22 @@ type paced struct {
 
 func newPaced(t *testing.T, database string) *paced {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	p := &paced{handler: httpapi.New(httpapi.Options{Service: s}), tokens: map[string]string{}}
 	for _, name := range []string{"agents", "greedy"} {
 		account, err := s.AddAccount(t.Context(), service.Account{Name: name, Permissions: service.Permissions, Scope: service.Scope{All: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if p.tokens[name], _, err = s.IssueToken(t.Context(), account.UUID, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o, err := s.AddOrganization(t.Context(), service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	person := service.LoadedPerson{OwningOrganizationUUID: o.UUID, RecruitingOrganizationUUID: o.UUID}
 	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(time.Now())
 	p.person = person.UUID
@@ -70,9 +60,7 @@ func newPaced(t *testing.T, database string) *paced {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return p
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service/servicetest"
 )
 
 // TestPersonLife creates, updates and clears a person.
@@ -33,9 +35,7 @@ func TestPersonLife(t *testing.T) {
 		"qualityResult":      nil,
 	}
 	path := "/api/v1/persons/" + id
-	if diff := cmp.Diff(want, created.Object()); diff != "" {
-		t.Errorf("created: %s", diff)
-	}
+	servicetest.Same(t, "created", want, created.Object())
 	if got := w.Do(w.a.token, "GET", path, ""); string(got.Body) != string(created.Body) {
 		t.Errorf("got %s, want what was created", got.Body)
 	}
@@ -56,9 +56,7 @@ func TestPersonLife(t *testing.T) {
 		t.Errorf("got tag %s and mandate %v for empty objects, want 2 and none", again.Header.Get("Etag"), again.Object()["mandate"])
 	}
 	dated := w.Do(w.a.token, "POST", "/api/v1/persons", w.personBody(w.a, `,"mandate":{}`)).Object()
-	if diff := cmp.Diff(map[string]any{"createdAt": "2026-11-20T10:15:00.000Z"}, dated["mandate"]); diff != "" {
-		t.Errorf("mandate of a creation: %s", diff)
-	}
+	servicetest.Same(t, "mandate of a creation", map[string]any{"createdAt": "2026-11-20T10:15:00.000Z"}, dated["mandate"])
 	node := page(t, w.Do(w.a.token, "GET", "/api/v1/persons?iban=x&first=1", ""))
 	if len(node.Edges) != 0 {
 		t.Errorf("got %d persons of an unknown IBAN", len(node.Edges))

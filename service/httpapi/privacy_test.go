@@ -111,9 +111,7 @@ func TestRetention(t *testing.T) {
 	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil || *lines[0].Records != 1 || lines[1].Person == nil {
 		t.Errorf("got %v, want a line for the calls and one for each person", brief(lines))
 	}
-	if diff := cmp.Diff(service.Retired{Run: 2, Organization: o}, run(false)); diff != "" {
-		t.Errorf("again: %s", diff)
-	}
+	servicetest.Same(t, "again", service.Retired{Run: 2, Organization: o}, run(false))
 }
 
 // TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
@@ -182,9 +180,7 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	w := newWorld(t)
 	store := &uncleanable{Store: w.Store, inUse: true}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Service, w.Handler = s, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	other := w.Token(servicetest.For(w.b.organization), servicetest.May(service.PersonsErase))
@@ -255,9 +251,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 	rules, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, RecordErasure: func(service.ErasedPerson) error {
 		return errors.New("no space left on device")
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: rules, Now: w.Clock.Now})
 	may := w.Token(servicetest.May(service.PersonsErase))
 	answer := w.Do(may, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
@@ -276,14 +270,10 @@ func TestCleaningGivesWay(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	f := newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
 	db, err := sql.Open("pgx", f.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 	dump, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, table := range []string{"persons", "calls"} {
 		if _, err := dump.ExecContext(t.Context(), `SELECT COUNT(*) FROM `+table); err != nil {
 			t.Fatal(err)
@@ -320,9 +310,7 @@ func TestCleaningGivesWay(t *testing.T) {
 	if waiting, err := f.Store.Unclean(t.Context()); err != nil || len(waiting) != 1 {
 		t.Errorf("got %v, %v, want that the erasure still waits to be cleaned", waiting, err)
 	}
-	if err := dump.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, dump.Rollback())
 	all, err := f.Service.Clean(t.Context())
 	if waiting, unclean := f.Store.Unclean(t.Context()); err != nil || unclean != nil || len(waiting) > 0 || len(all.Rewritten) < 7 {
 		t.Errorf("got %+v, %v, still waiting %v, want every table written anew", all, err, waiting)

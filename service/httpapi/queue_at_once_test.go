@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -114,9 +112,7 @@ func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int)
 // held is the calls that were given, each to one request.
 func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 	t.Helper()
-	if err := errors.Join(c.errs...); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(c.errs...))
 	held := map[apitype.UUID]bool{}
 	for _, calls := range c.calls {
 		slices.SortFunc(calls, apitype.UUID.Compare)
@@ -136,8 +132,11 @@ type leasing struct {
 	before, after func()
 }
 
-func (l leasing) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	return l.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
+func (l leasing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteShared {
+		return l.Store.Write(ctx, mode, change)
+	}
+	return l.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
 }
 
 type leasingTx struct {
@@ -159,8 +158,11 @@ type rival struct {
 	until time.Time // Of the lease.
 }
 
-func (r rival) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	return r.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
+func (r rival) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteShared {
+		return r.Store.Write(ctx, mode, change)
+	}
+	return r.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
 }
 
 type rivalTx struct {
@@ -196,24 +198,16 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 		free := f.call(f.person("null"), time.Hour, "happy_call")
 		take := func(rest time.Duration) []apitype.UUID {
 			s, err := service.New(t.Context(), service.Options{Store: rival{f.Store, f.Clock.Now().Add(rest)}, Now: f.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
-			if err := errors.Join(agents.errs...); err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, errors.Join(agents.errs...))
 			return agents.calls[request]
 		}
-		if diff := cmp.Diff([]apitype.UUID{free}, take(time.Hour)); diff != "" {
-			t.Errorf("held for an hour: %s", diff)
-		}
+		servicetest.Same(t, "held for an hour", []apitype.UUID{free}, take(time.Hour))
 		f.Clock.Advance(2 * time.Hour) // All that were held are free again.
-		if diff := cmp.Diff([]apitype.UUID{held}, take(-time.Second)); diff != "" {
-			t.Errorf("held until a second ago: %s", diff)
-		}
+		servicetest.Same(t, "held until a second ago", []apitype.UUID{held}, take(-time.Second))
 	})
 }
 
@@ -242,9 +236,7 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 		f.call(f.person("null"), time.Hour, "happy_call")
 	}
 	db, err := sql.Open("pgx", f.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 
 	request, user := apitype.NewUUID(), apitype.NewUUID()
@@ -277,9 +269,7 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 		}
 	}}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	first := &crowd{service: s, caller: caller}
 	first.take(t.Context(), user, request, count)
 	first.Wait()
@@ -287,7 +277,5 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	if err := errors.Join(append(first.errs, second.errs...)...); err != nil || inserts < 2 {
 		t.Fatalf("%v, leases were saved %d times", err, inserts)
 	}
-	if diff := cmp.Diff(first.calls[request], second.calls[request]); diff != "" {
-		t.Errorf("the repeated request was given other calls: %s", diff)
-	}
+	servicetest.Same(t, "the repeated request was given other calls", first.calls[request], second.calls[request])
 }

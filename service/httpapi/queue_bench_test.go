@@ -72,12 +72,8 @@ func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := h.Store.Analyze(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
+	servicetest.Check(b, h.Store.Analyze(b.Context()))
 	return f
 }
 

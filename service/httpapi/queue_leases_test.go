@@ -29,12 +29,10 @@ func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease
 // named makes the first user one whom the service knows.
 func (f *floor) named(name string) {
 	f.t.Helper()
-	err := f.Store.Update(f.t.Context(), func(tx service.Tx) error {
+	err := f.Store.Write(f.t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.InsertUser(apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name})
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 }
 
 // TestChosenCallIsLeased shows that a call that was opened is the agent's alone, whatever keeps it out

@@ -148,21 +148,15 @@ func testQueueOrder(t *testing.T, f *floor) {
 	}
 	f.Clock.Advance(25 * time.Minute)
 	query := "&userUuid=" + me.String()
-	if diff := cmp.Diff([]apitype.UUID{calls[5], calls[4], calls[0], calls[1], calls[2]}, f.order(query)); diff != "" {
-		t.Errorf("the order: %s", diff)
-	}
+	servicetest.Same(t, "the order", []apitype.UUID{calls[5], calls[4], calls[0], calls[1], calls[2]}, f.order(query))
 	if got := f.state("?userUuid=" + me.String()); got.Waiting != 5 || got.Due != 2 {
 		t.Errorf("got %+v, want 5 that wait and 2 due", got)
 	}
 	f.Clock.Advance(21 * time.Minute) // 46 minutes: what was kept for the other is overdue by 31.
 	want := []apitype.UUID{calls[5], calls[4], calls[3], calls[0], calls[1], calls[2]}
-	if diff := cmp.Diff(want, f.order(query)); diff != "" {
-		t.Errorf("the order later: %s", diff)
-	}
+	servicetest.Same(t, "the order later", want, f.order(query))
 	taken := f.take(me, `,"count":10`)
-	if diff := cmp.Diff(want, callsOf(taken)); diff != "" {
-		t.Errorf("taken: %s", diff)
-	}
+	servicetest.Same(t, "taken", want, callsOf(taken))
 	if taken.Leases[0].DueAt == nil || taken.Leases[3].DueAt != nil || taken.Waiting != 0 {
 		t.Errorf("got %v, %v and %d waiting", taken.Leases[0].DueAt, taken.Leases[3].DueAt, taken.Waiting)
 	}
@@ -180,9 +174,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	me := f.users[0]
 	wants := func(what string, want ...apitype.UUID) {
 		t.Helper()
-		if diff := cmp.Diff(want, f.order("")); diff != "" {
-			t.Errorf("%s: %s", what, diff)
-		}
+		servicetest.Same(t, what, want, f.order(""))
 		if got := f.state("").Waiting; got != len(want) {
 			t.Errorf("%s: got %d waiting, want %d", what, got, len(want))
 		}
@@ -196,7 +188,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 		t.Errorf("got %v of a person who opted out", got)
 	}
 	// As it is when the person opts out while a call is created: the two do not see each other.
-	err := f.Store.Update(t.Context(), func(tx service.Tx) error {
+	err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		rows, err := tx.QueueOfPerson(person)
 		for _, row := range rows {
 			row.OptedOut, row.Ready, row.EligibleAt = false, true, &row.RequestedAt
@@ -204,9 +196,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := f.take(me, ""); len(got.Leases) != 0 {
 		t.Errorf("got %v of a person who opted out at the same time", got)
 	}
@@ -214,9 +204,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":true}}`)
 	wants("opted in", first, second)
 	lease := f.take(me, `,"count":2`)
-	if diff := cmp.Diff([]apitype.UUID{first}, callsOf(lease)); diff != "" {
-		t.Errorf("two calls of one person: %s", diff)
-	}
+	servicetest.Same(t, "two calls of one person", []apitype.UUID{first}, callsOf(lease))
 	wants("leased")
 	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", `{}`)
 	if got := f.state(""); got.Leased != 1 {
@@ -323,22 +311,14 @@ func testReturned(t *testing.T, f *floor) {
 	}
 	lease := f.take(me, "").Leases[0]
 	f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
-	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String())); diff != "" {
-		t.Errorf("to the same user: %s", diff)
-	}
-	if diff := cmp.Diff(calls, f.order("&userUuid="+other.String())); diff != "" {
-		t.Errorf("to another: %s", diff)
-	}
-	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`))); diff != "" {
-		t.Errorf("taken: %s", diff)
-	}
+	servicetest.Same(t, "to the same user", []apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String()))
+	servicetest.Same(t, "to another", calls, f.order("&userUuid="+other.String()))
+	servicetest.Same(t, "taken", []apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`)))
 	if got := f.state(""); got.Leased != 3 || got.Waiting != 0 {
 		t.Errorf("got %+v", got)
 	}
 	f.Clock.Advance(16 * time.Minute)
-	if diff := cmp.Diff(calls, f.order("&userUuid="+me.String())); diff != "" {
-		t.Errorf("10 minutes later: %s", diff)
-	}
+	servicetest.Same(t, "10 minutes later", calls, f.order("&userUuid="+me.String()))
 }
 
 // TestQueueNarrowed shows that types, languages and organizations narrow the queue, for the
@@ -361,9 +341,7 @@ func testQueueNarrowed(t *testing.T, f *floor) {
 		"&owningOrganizationUuids=" + f.organization.String(): {nl, de, none},
 		"&owningOrganizationUuids=" + foreign.String():        nil,
 	} {
-		if diff := cmp.Diff(want, f.order(query)); diff != "" {
-			t.Errorf("%s: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, f.order(query))
 		if got := f.state("?" + query[min(1, len(query)):]); got.Waiting != len(want) {
 			t.Errorf("%s: got %d waiting, want %d", query, got.Waiting, len(want))
 		}
@@ -478,9 +456,7 @@ func testCallsByStatus(t *testing.T, f *floor) {
 		for _, edge := range page(t, f.Do(f.token, "GET", "/api/v1/calls?"+query, "")).Edges {
 			got = append(got, apitype.MustParseUUID(edge.Node["uuid"].(string)))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, got)
 	}
 	if got := f.Do(f.token, "GET", "/api/v1/calls?status=open", ""); got.Status != 400 {
 		t.Errorf("got %d for an unknown status", got.Status)
@@ -505,9 +481,7 @@ func TestLongQueue(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := f.state("").Waiting; got != calls {
 		t.Errorf("got %d waiting, want %d", got, calls)
 	}
@@ -540,13 +514,11 @@ func testQueueForgets(t *testing.T, f *floor) {
 	}
 	kept := func() (leases, completed int) {
 		all, now := service.Scope{All: true}, apitype.NewTime(f.Clock.Now())
-		err := f.Store.View(f.t.Context(), func(r service.Reader) error {
+		err := f.Store.Read(f.t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { leases++ }),
 				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
 		})
-		if err != nil {
-			f.t.Error(err)
-		}
+		servicetest.Report(f.t, err)
 		return leases, completed
 	}
 	f.takes(91*24*time.Hour+23*time.Hour, 95)
@@ -617,13 +589,11 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 		f.Clock.Advance(17 * time.Minute)
 	}
 	counted := func() (at apitype.Time) {
-		err := f.Store.View(t.Context(), func(r service.Reader) (err error) {
+		err := f.Store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) (err error) {
 			at, err = r.QueueCounted()
 			return err
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, err)
 		return at
 	}()
 	if counted.Before(start.Add(9*time.Hour)) || !counted.Before(f.Clock.Now()) {
@@ -742,15 +712,11 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 				}
 			})
 			another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, change, row.seen}, Now: h.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			if _, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil, apitype.AddAttemptRequest{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := <-set; err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, <-set)
 			h.Clock.Advance(5 * time.Hour)
 			token := h.Token()
 			if state := h.Do(token, "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != row.waiting {
@@ -794,8 +760,11 @@ type betweenStore struct {
 	after   bool
 }
 
-func (s betweenStore) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
+func (s betweenStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return s.Store.Write(ctx, mode, change)
+	}
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
 }
 
 type betweenTx struct {
@@ -803,11 +772,11 @@ type betweenTx struct {
 	store betweenStore
 }
 
-func (t betweenTx) OrganizationInForce(id apitype.UUID) (o service.Organization, err error) {
+func (t betweenTx) OrganizationForShare(id apitype.UUID) (o service.Organization, err error) {
 	if !t.store.after {
 		t.store.between()
 	}
-	o, err = t.Tx.OrganizationInForce(id)
+	o, err = t.Tx.OrganizationForShare(id)
 	if t.store.after {
 		t.store.between()
 	}

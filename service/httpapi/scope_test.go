@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -165,9 +163,7 @@ func TestForeignRecords(t *testing.T) {
 			masked := func(a servicetest.Answer) string {
 				return fmt.Sprint(a.Status, " ", anyUUID.ReplaceAllString(string(a.Body), "ID"))
 			}
-			if diff := cmp.Diff(masked(unknown), masked(foreign)); diff != "" {
-				t.Errorf("a foreign record answers unlike an unknown one: %s", diff)
-			}
+			servicetest.Same(t, "a foreign record answers unlike an unknown one", masked(unknown), masked(foreign))
 			if foreign.Status >= 500 || foreign.Status == 201 {
 				t.Errorf("got %d", foreign.Status)
 			}

@@ -18,9 +18,12 @@ type lateStore struct {
 	f *floor
 }
 
-func (l lateStore) Update(ctx context.Context, change func(service.Tx) error) error {
+func (l lateStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return l.Store.Write(ctx, mode, change)
+	}
 	l.f.Clock.Advance(time.Hour)
-	return l.Store.Update(ctx, change)
+	return l.Store.Write(ctx, service.WriteIsolated, change)
 }
 
 // TestLateChangesAreDatedLate shows that a change which waited has the time at which it was made: what
@@ -28,9 +31,7 @@ func (l lateStore) Update(ctx context.Context, change func(service.Tx) error) er
 func TestLateChangesAreDatedLate(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		rules, err := service.New(t.Context(), service.Options{Store: lateStore{f.Store, f}, Now: f.Clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
 		dated := func(what, field, method, path, body string) string {
 			t.Helper()
@@ -77,7 +78,7 @@ func TestSettled(t *testing.T) {
 			return at
 		}
 		var during apitype.Time
-		err := f.Store.Update(t.Context(), func(tx service.Tx) error {
+		err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			row, err := tx.Call(call, service.Scope{All: true})
 			if err != nil {
 				return err
@@ -113,9 +114,7 @@ func TestWrongClockIsNotReady(t *testing.T) {
 	f := newFloor(t, servicetest.New(t))
 	for ahead, want := range map[time.Duration]int{30 * time.Second: 200, 31 * time.Second: 503, -31 * time.Second: 503} {
 		rules, err := service.New(t.Context(), service.Options{Store: skewed{f.Store, ahead}, Now: f.Clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
 		if got := f.Do("", "GET", "/readyz", "").Status; got != want {
 			t.Errorf("%s ahead: got %d, want %d", ahead, got, want)

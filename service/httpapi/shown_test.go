@@ -31,9 +31,7 @@ func newShownWorld(t *testing.T) *shownWorld {
 	t.Helper()
 	w := &shownWorld{world: newWorld(t), person: apitype.NewUUID(), call: apitype.NewUUID(), pledge: apitype.NewUUID()}
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Service, w.Handler = noted, httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
 	at, o, user := apitype.NewTime(w.Clock.Now().Add(-time.Hour)), w.a.organization, apitype.NewUUID()
 	canary := new(ofPerson)
@@ -110,9 +108,7 @@ func TestWhatRoutesShow(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
 	shown := map[string]bool{}
 	for path, item := range document.Paths {
 		for method := range item {

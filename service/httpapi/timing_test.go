@@ -2,16 +2,16 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // watched is a store that notes which rows it is asked for, of what kind and in which
@@ -21,28 +21,20 @@ type watched struct {
 	asked []string
 }
 
-// View notes what is read.
-func (s *watched) View(ctx context.Context, read func(service.Reader) error) error {
-	s.asked = append(s.asked, "view")
-	return s.Store.View(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+// Read notes what is read.
+func (s *watched) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
+	what := "ask"
+	if mode == service.ReadSnapshot {
+		what = "view"
+	}
+	s.asked = append(s.asked, what)
+	return s.Store.Read(ctx, mode, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
-// Ask notes what is read.
-func (s *watched) Ask(ctx context.Context, read func(service.Reader) error) error {
-	s.asked = append(s.asked, "ask")
-	return s.Store.Ask(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
-}
-
-// AskMany notes what is read.
-func (s *watched) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	s.asked = append(s.asked, "ask")
-	return s.Store.AskMany(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
-}
-
-// Update notes what is read and written.
-func (s *watched) Update(ctx context.Context, change func(service.Tx) error) error {
+// Write notes what is read and written.
+func (s *watched) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
 	s.asked = append(s.asked, "update")
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(watchedTx{tx, watchedReader{tx, s}}) })
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(watchedTx{tx, watchedReader{tx, s}}) })
 }
 
 type watchedReader struct {
@@ -107,27 +99,15 @@ func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]servic
 }
 
 // WholeCall is noted.
-func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
-	r.note("whole call")
-	return r.Reader.WholeCall(id, scope)
+func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholeCall, error) {
+	r.note(fmt.Sprint("whole call ", w))
+	return r.Reader.WholeCall(id, scope, w)
 }
 
 // WholePledge is noted.
-func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
-	r.note("whole pledge")
-	return r.Reader.WholePledge(id, scope)
-}
-
-// LightCall is noted.
-func (r watchedReader) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
-	r.note("light call")
-	return r.Reader.LightCall(id, scope)
-}
-
-// LightPledge is noted.
-func (r watchedReader) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
-	r.note("light pledge")
-	return r.Reader.LightPledge(id, scope)
+func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholePledge, error) {
+	r.note(fmt.Sprint("whole pledge ", w))
+	return r.Reader.WholePledge(id, scope, w)
 }
 
 // Pledges is noted.
@@ -177,9 +157,7 @@ func (w *world) watch(t testing.TB) *watched {
 	t.Helper()
 	store := &watched{Store: w.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	return store
 }
@@ -210,8 +188,8 @@ func TestReadsAreOneQuestion(t *testing.T) {
 	store := w.watch(t)
 	for _, test := range []struct{ path, want string }{
 		{"/api/v1/persons/" + w.a.person.String(), "person"},
-		{"/api/v1/calls/" + w.a.call.String(), "light call"},
-		{"/api/v1/pledges/" + w.a.pledge.String(), "light pledge"},
+		{"/api/v1/calls/" + w.a.call.String(), "whole call 1"},
+		{"/api/v1/pledges/" + w.a.pledge.String(), "whole pledge 1"},
 		{"/api/v1/persons?first=1", "persons"},
 		{"/api/v1/calls?first=1&include=person,pledge", "calls"},
 		{"/api/v1/calls?first=1&after=" + w.cursor("calls"), "calls"},
@@ -222,9 +200,7 @@ func TestReadsAreOneQuestion(t *testing.T) {
 		if got := w.Do(w.all, "GET", test.path, ""); got.Status != http.StatusOK {
 			t.Errorf("%s: got %d", test.path, got.Status)
 		}
-		if diff := cmp.Diff([]string{"ask", "ask", test.want}, store.asked); diff != "" {
-			t.Errorf("%s: %s", test.path, diff)
-		}
+		servicetest.Same(t, test.path, []string{"ask", "ask", test.want}, store.asked)
 	}
 }
 
@@ -232,29 +208,4 @@ func TestReadsAreOneQuestion(t *testing.T) {
 func (w *world) cursor(list string) string {
 	page := w.Do(w.all, "GET", "/api/v1/"+list, "").Object()
 	return page["pageInfo"].(map[string]any)["startCursor"].(string)
-}
-
-// BenchmarkForeignRecords prints how much longer a foreign record takes than an unknown
-// one, by the medians: 1.00, but for finding its row.
-func BenchmarkForeignRecords(b *testing.B) {
-	w := newWorld(b)
-	of := [2]owned{nobody(), w.b}
-	for _, o := range w.onRecords() {
-		b.Run(o.name, func(b *testing.B) {
-			var took [2][]time.Duration
-			for b.Loop() {
-				for i := range of {
-					start := time.Now()
-					o.send(of[i])
-					took[i] = append(took[i], time.Since(start))
-				}
-			}
-			for i := range took {
-				slices.Sort(took[i])
-			}
-			unknown, foreign := took[0][b.N/2], took[1][b.N/2]
-			b.ReportMetric(float64(foreign.Nanoseconds()), "foreign-ns")
-			b.ReportMetric(foreign.Seconds()/unknown.Seconds(), "foreign/unknown")
-		})
-	}
 }

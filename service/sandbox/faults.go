@@ -14,7 +14,7 @@ import (
 	"fundesk/service/httpapi"
 )
 
-// The faults beside those that are a status.
+// The faults that are no status.
 const (
 	Slow                = "slow"                  // Done and answered after the delay.
 	SlowBody            = "slow-body"             // Done; half of the body is sent at once, the rest after the delay.

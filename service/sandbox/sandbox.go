@@ -1,7 +1,7 @@
 // Package sandbox lets integrators try what a service does on bad days and at other
 // times: it stands before the interface, sets the service's clock and spoils answers on
 // demand. It must not know the rules of the service, and is never part of one with real
-// records: whoever reaches it may use it.
+// records: every client that reaches it may use it.
 //
 //	box := sandbox.New(time.Now, time.Now())
 //	rules, err := service.New(ctx, service.Options{Store: store, Now: box.Now})
@@ -64,7 +64,7 @@ const maxBody = 4 << 10
 
 // Wrap is the interface with the sandbox before it: what is below /sandbox is answered
 // here, without a token, everything else by the service. A page of another origin that
-// its browser shows to somebody may not order anything; one of this machine may ask the service.
+// a browser shows may not order anything; one of this machine may ask the service.
 func (s *Sandbox) Wrap(served Service) http.Handler {
 	s.service = served
 	orders, origins := s.orders(), http.NewCrossOriginProtection()
@@ -124,7 +124,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // reset puts the records, the clock and the faults back as at the start, between two requests.
-// Who asked for it may go away meanwhile.
+// The caller may go away meanwhile.
 func (s *Sandbox) reset(ctx context.Context) error {
 	s.serving.Lock()
 	defer s.serving.Unlock()

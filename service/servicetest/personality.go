@@ -225,9 +225,12 @@ type dryStore struct{ service.Store }
 
 var errDry = errors.New("not kept")
 
-// Update runs change and takes it back.
-func (d dryStore) Update(ctx context.Context, change func(service.Tx) error) error {
-	err := d.Store.Update(ctx, func(tx service.Tx) error {
+// Write runs change and takes it back.
+func (d dryStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return d.Store.Write(ctx, mode, change)
+	}
+	err := d.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error {
 		if err := change(tx); err != nil {
 			return err
 		}

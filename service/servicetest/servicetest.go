@@ -27,6 +27,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
@@ -37,6 +39,30 @@ import (
 
 // Start is when the clock of a harness begins.
 var Start = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+
+// Report fails a test for an error, and lets it go on.
+func Report(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Same fails a test where two values differ.
+func Same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", what, diff)
+	}
+}
+
+// Check ends a test at an error.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Harness is the real service for one test.
 type Harness struct {

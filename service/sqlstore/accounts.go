@@ -63,7 +63,7 @@ func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
 
-// AccountOfToken is the account that every request reads: who may serve the schema is asked along.
+// AccountOfToken reads the account of a request, and along with it which programs may serve the schema.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
 	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), ended_at, `+accountFields()+`
@@ -143,14 +143,14 @@ func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
 }
 
-// OrganizationInForce is an organization whose settings stay as they are until the transaction
+// OrganizationForShare is an organization whose settings stay as they are until the transaction
 // ends.
-func (t *tx) OrganizationInForce(id apitype.UUID) (service.Organization, error) {
+func (t *tx) OrganizationForShare(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
 }
 
-// OrganizationToSet is an organization that no other transaction holds in force or sets.
-func (t *tx) OrganizationToSet(id apitype.UUID) (service.Organization, error) {
+// OrganizationForUpdate is an organization that no other transaction holds in force or sets.
+func (t *tx) OrganizationForUpdate(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
 }
 

@@ -28,9 +28,7 @@ func made(t *testing.T) (path string) {
 	if _, err := store.SigningSeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Close())
 	return path
 }
 
@@ -38,17 +36,13 @@ func made(t *testing.T) (path string) {
 func statements(t *testing.T, path string, texts ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, text := range texts {
 		if _, err := db.Exec(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, db.Close())
 }
 
 // TestRefusedFilesAreNotChanged opens files that are not to be served: each is refused with the reason,
@@ -86,9 +80,7 @@ func TestRefusedFilesAreNotChanged(t *testing.T) {
 			t.Parallel()
 			path := test.file(t)
 			before, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
 			if err == nil {
 				_ = store.Close()
@@ -114,9 +106,7 @@ func TestUnsafeKeyIsRefused(t *testing.T) {
 	}
 	path := made(t)
 	for mode, want := range map[fs.FileMode]string{0o600: "", 0o640: "", 0o644: "chmod 600", 0o666: "", 0o602: ""} {
-		if err := os.Chmod(path+".key", mode); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Chmod(path+".key", mode))
 		store := reopen(t, "sqlite:"+path)
 		_, err := store.SigningSeed(t.Context())
 		if safe := mode&0o006 == 0; (err == nil) != safe || (err != nil && !strings.Contains(err.Error(), want)) {
@@ -131,27 +121,19 @@ func TestDamageIsNotReady(t *testing.T) {
 	t.Parallel()
 	path := made(t)
 	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var page, size int64
 	err = db.QueryRow(`SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'persons'`).Scan(&page, &size)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, db.Close()))
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = file.WriteAt(bytes.Repeat([]byte{0xA5}, int(size)), (page-1)*size)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, file.Close()))
 	store := reopen(t, "sqlite:"+path)
 	if err := store.PingChanges(t.Context()); err != nil {
 		t.Fatalf("before anything was seen: %v", err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.InsertPerson(service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1}, nil)
 	})
 	if service.KindOf(err) != service.Unavailable {
@@ -162,7 +144,7 @@ func TestDamageIsNotReady(t *testing.T) {
 			t.Errorf("got %v after damage was seen, want that it is not ready", err)
 		}
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.Audit(service.AuditLine{At: apitype.TimeFromMilli(1), Operation: service.AuditKeyRotate})
 	})
 	if err := errors.Join(err, store.PingChanges(t.Context())); err != nil {
@@ -178,9 +160,7 @@ func TestPatientSessions(t *testing.T) {
 	database := servicetest.Clusters("", cluster)
 	cluster.Execute(t, `ALTER ROLE CURRENT_USER SET idle_in_transaction_session_timeout = '300ms'`)
 	db, err := pgdriver.Driver{}.Open(database, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 	var timeout string
 	if err := db.QueryRowContext(context.Background(), `SHOW idle_in_transaction_session_timeout`).Scan(&timeout); err != nil || timeout != "0" {

@@ -23,8 +23,7 @@ var auditColumns = []string{
 // auditArguments is how many columns Audit knows; the database finds the number of the person.
 const auditArguments = 11
 
-// insertAuditLines is the statement that adds some lines: to run one for several costs less than one
-// for each.
+// insertAuditLines is the statement that adds some lines.
 func insertAuditLines(lines int, or string) string {
 	rows := make([]string, lines)
 	for line := range rows {
@@ -38,23 +37,28 @@ var insertAuditLine = sync.OnceValue(func() string { return insertAuditLines(1, 
 
 // Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
-	t.lines = append(t.lines, auditValues(l)...)
+	t.lines = append(t.lines, auditValues(l))
 	return nil
 }
 
 func auditValues(l service.AuditLine) []any {
+	l.UUID = newLineUUID()
+	return auditDest(&l)
+}
+
+func auditDest(l *service.AuditLine) []any {
 	return []any{
-		l.At.UnixMilli(),
-		identifier(newLineUUID()),
-		nullUUID(l.Account),
-		nullUUID(l.User),
-		l.RequestID,
-		string(l.Operation),
-		nullUUID(l.Record),
-		nullUUID(l.Person),
-		l.Fields,
-		l.Records,
-		l.Reason,
+		timeDest{&l.At},
+		uuidDest{&l.UUID},
+		nullUUIDDest{&l.Account},
+		nullUUIDDest{&l.User},
+		&l.RequestID,
+		&l.Operation,
+		nullUUIDDest{&l.Record},
+		nullUUIDDest{&l.Person},
+		&l.Fields,
+		&l.Records,
+		&l.Reason,
 	}
 }
 
@@ -66,31 +70,17 @@ func newLineUUID() (id apitype.UUID) {
 	return id
 }
 
-// linesText is a statement that adds some lines of the audit.
-type linesText struct {
-	lines int
-	text  string
-}
-
-// groupsOfLines are how many lines SQLite's writer adds by one statement. Where one is refused,
-// all that is about to be committed is: the pages need not be copied first to take them back.
-var groupsOfLines = sync.OnceValue(func() (groups []linesText) { // The client has no need of them.
-	for _, lines := range []int{16, 8, 4, 2} {
-		groups = append(groups, linesText{lines, insertAuditLines(lines, ` OR ROLLBACK`)})
-	}
-	return append(groups, linesText{1, insertAuditLine()})
-})
-
-// addLines adds the lines of the changes that are about to be committed.
+// addLines adds the lines of the changes that SQLite's writer is about to commit. Where one is refused, all
+// that is about to be committed is: the pages need not be copied first to take them back.
 func (c *conn) addLines() error {
-	for _, group := range groupsOfLines() {
-		for size := group.lines * auditArguments; len(c.lines) >= size; c.lines = c.lines[size:] {
-			if _, err := c.exec(group.text, c.lines[:size]...); err != nil {
-				return err
-			}
+	return inGroups(c.lines, func(lines [][]any) error {
+		text := insertAuditLine()
+		if len(lines) > 1 {
+			text = insertAuditLines(len(lines), ` OR ROLLBACK`)
 		}
-	}
-	return nil
+		_, err := c.exec(text, slices.Concat(lines...)...)
+		return err
+	})
 }
 
 // AuditLines are the next lines of the audit, the oldest first.
@@ -109,19 +99,5 @@ func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) 
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
 	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
-	return all(r.conn, text, q.args, func(l *service.AuditLine) []any {
-		return []any{
-			timeDest{&l.At},
-			uuidDest{&l.UUID},
-			nullUUIDDest{&l.Account},
-			nullUUIDDest{&l.User},
-			&l.RequestID,
-			&l.Operation,
-			nullUUIDDest{&l.Record},
-			nullUUIDDest{&l.Person},
-			&l.Fields,
-			&l.Records,
-			&l.Reason,
-		}
-	})
+	return all(r.conn, text, q.args, auditDest)
 }

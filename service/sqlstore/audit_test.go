@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestAuditLines reads the lines of many changes by person, by account and by time, some at a time.
@@ -37,7 +36,7 @@ func testAuditLines(t *testing.T, database string) {
 	})
 	again := service.PersonRow{UUID: persons[0], CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
 	created := service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &persons[0]}
-	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
 		t.Errorf("a person that is there was added again: %v", err)
 	}
 	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
@@ -70,7 +69,7 @@ func testAuditLines(t *testing.T, database string) {
 		}
 		test.filter.Limit = 7
 		for more := true; more; {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				page, err := r.AuditLines(test.filter)
 				more = len(page) == test.filter.Limit
 				for _, l := range page {
@@ -86,17 +85,13 @@ func testAuditLines(t *testing.T, database string) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 		}
 		if created != test.created {
 			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
 		}
 		slices.Sort(got) // Of those of the same time, the clock decides.
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		servicetest.Same(t, name, want, got)
 	}
 }
 
@@ -105,26 +100,22 @@ func TestNoChangeWithoutItsLine(t *testing.T) { each(t, testNoChangeWithoutItsLi
 
 func testNoChangeWithoutItsLine(t *testing.T, database string) {
 	store := reopen(t, database)
-	if err := store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`))
 	change := func(tx service.Tx) error {
 		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
 	}
 	for range 2 { // The connection is good for another one.
-		if err := store.Update(t.Context(), change); err == nil {
+		if err := store.Write(t.Context(), service.WriteIsolated, change); err == nil {
 			t.Error("a change was kept without its line")
 		}
 	}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		_, err := r.Setting("tried")
 		return err
 	})
 	if !errors.Is(err, service.ErrNoRow) {
 		t.Errorf("got %v, want nothing of the change", err)
 	}
-	if err := store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`))
 	update(t, store, change)
 }

@@ -68,13 +68,9 @@ const changedLast = 1_000_000_000
 func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Hour}) // As served.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	person := service.PersonRow{UUID: evenOnes, Owner: evenOnes, CreatedAt: now, Doc: []byte(`{}`)}
 	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person, nil) })
@@ -94,14 +90,12 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 		`INSERT INTO pledges (uuid, owner, recruiting, person_number, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc)
 			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` + even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) + `, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
 	} {
-		if err := store.Execute(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, store.Execute(t.Context(), text))
 	}
 	if strings.HasPrefix(database, "postgres") {
 		execute(t, database, `VACUUM ANALYZE calls, pledges`)
-	} else if err := store.Analyze(t.Context()); err != nil {
-		t.Fatal(err)
+	} else {
+		servicetest.Check(t, store.Analyze(t.Context()))
 	}
 	return store
 }
@@ -188,7 +182,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 			bound = max(4000, growing)
 		}
 		for _, part := range []service.Range{{Limit: 101}, {Limit: 101, Backward: true}} {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				before, err := sqlstore.Blocks(r)
 				if err != nil {
 					return err
@@ -203,9 +197,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 		}
 	}
 	for _, scope := range scopes {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,19 +15,27 @@ var references = map[string]string{"person_number": "persons", "pledge_number": 
 
 // insertText is the statement that inserts a row of some columns. What it names it is given
 // by identifier.
-func insertText(table string, columns []string) string {
-	places := placesFrom(1, len(columns))
-	for i, column := range columns {
-		if named := references[column]; named != "" {
-			places[i] = `(SELECT number FROM ` + named + ` WHERE uuid = ` + places[i] + `)`
-		}
-	}
-	return insertRow(table, columns, places)
-}
+func insertText(table string, columns []string) string { return insertRows(table, columns, 1, true) }
 
 // insertAsRead is the statement that inserts a row of some columns as it was read.
 func insertAsRead(table string, columns []string) string {
-	return insertRow(table, columns, placesFrom(1, len(columns)))
+	return insertRows(table, columns, 1, false)
+}
+
+// insertRows is the statement that inserts so many rows of some columns. With named, it is given the rows
+// that these refer to by identifier, else by number.
+func insertRows(table string, columns []string, rows int, named bool) string {
+	values := make([]string, rows)
+	for row := range values {
+		places := placesFrom(row*len(columns)+1, len(columns))
+		for i, column := range columns {
+			if other := references[column]; named && other != "" {
+				places[i] = `(SELECT number FROM ` + other + ` WHERE uuid = ` + places[i] + `)`
+			}
+		}
+		values[row] = `(` + strings.Join(places, `, `) + `)`
+	}
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES ` + strings.Join(values, `, `)
 }
 
 // placesFrom are the places of n values of a statement, from the first's on.
@@ -38,79 +47,100 @@ func placesFrom(first, n int) []string {
 	return places
 }
 
-func insertRow(table string, columns, places []string) string {
-	return `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
+// inGroups hands rows on by so many at a time that there are few statements of different sizes: one for
+// several rows costs less than one for each.
+func inGroups[T any](rows []T, insert func(rows []T) error) error {
+	for _, size := range []int{64, 16, 4, 1} {
+		for ; len(rows) >= size; rows = rows[size:] {
+			if err := insert(rows[:size]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-// links reads pairs of identifiers of a table for many at once, and keeps the numbers that
-// come with them. text ends where its condition begins.
-func (t *tx) links(table, text string, ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	found := make(map[apitype.UUID]apitype.UUID, len(ids))
+// byIdentifier reads a value for each of many identifiers. text reads the identifier first, and ends where the
+// condition on a column begins.
+func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) any) (map[apitype.UUID]V, error) {
+	found := make(map[apitype.UUID]V, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
-	known := t.numbersOf(table)
-	cond, arg := t.engine.among("t.uuid", ids)
-	err := t.each(text+cond, []any{arg}, func(result *sql.Rows) error {
-		var id, linked apitype.UUID
-		var number int64
-		err := result.Scan(uuidDest{&id}, &number, uuidDest{&linked})
-		found[id], known[id] = linked, number
+	cond, arg := c.engine.among(column, ids)
+	err := c.each(text+cond, []any{arg}, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		var value V
+		err := rows.Scan(uuidDest{&id}, dest(&value))
+		found[id] = value
 		return err
 	})
 	return found, err
 }
 
-// newRows are the rows of one kind that are saved together.
-type newRows struct {
-	kind    service.LoadKind // Empty: rows without an identifier of their own.
-	table   string
-	columns []string
-	values  [][]any
-	ids     []apitype.UUID
-}
+func identifierOf(id *apitype.UUID) any { return uuidDest{id} }
 
-func collect[T any](kind service.LoadKind, table string, columns []string, rows []T, values func(T) []any, id func(T) apitype.UUID) newRows {
-	n := newRows{kind: kind, table: table, columns: columns, values: make([][]any, len(rows)), ids: make([]apitype.UUID, len(rows))}
-	for i, row := range rows {
-		n.values[i], n.ids[i] = values(row), id(row)
-	}
-	return n
+func docOf(doc *[]byte) any { return docDest{doc} }
+
+// insertNew saves rows whose first column identifies them, and returns those identifiers that are taken.
+func insertNew[T any](t *tx, table string, columns []string, rows []T, values func(T) []any) (taken []apitype.UUID, err error) {
+	err = inGroups(rows, func(group []T) error {
+		var args []any
+		for _, row := range group {
+			args = append(args, values(row)...)
+		}
+		saved, err := t.identifiers(insertRows(table, columns, len(group), true)+` ON CONFLICT DO NOTHING RETURNING `+columns[0], args...)
+		if err != nil || len(saved) == len(group) {
+			return err
+		}
+		for i := range group {
+			if id := *args[i*len(columns)].(uuidDest).id; !slices.Contains(saved, id) {
+				taken = append(taken, id)
+			}
+		}
+		return nil
+	})
+	return taken, err
 }
 
 // InsertRows saves many rows.
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
-	t.forgetNumbers()
 	elsewhere := markPaymentQR(rows)
-	for _, n := range []newRows{
-		collect(service.LoadPerson, "persons", personColumns, rows.Persons, personValues, func(r service.PersonRow) apitype.UUID { return r.UUID }),
-		collect(service.LoadPledge, "pledges", pledgeColumns, rows.Pledges, pledgeValues, func(r service.PledgeRow) apitype.UUID { return r.UUID }),
-		collect("", "signatures", signatureColumns, rows.Signatures, signatureValues, func(r service.SignatureRow) apitype.UUID { return r.Pledge }),
-		collect(service.LoadCall, "calls", callColumns, rows.Calls, callValues, func(r service.CallRow) apitype.UUID { return r.UUID }),
-		collect("", "queue_calls", queueColumns, rows.Queue, queueValues, func(r service.QueueRow) apitype.UUID { return r.Call }),
-		collect(service.LoadTransaction, "transactions", transactionColumns, rows.Transactions, transactionValues, func(r service.TransactionRow) apitype.UUID { return r.UUID }),
+	for _, part := range []struct {
+		kind   service.LoadKind // Empty: rows that belong to others.
+		insert func() ([]apitype.UUID, error)
+	}{
+		{service.LoadPerson, func() ([]apitype.UUID, error) {
+			return insertNew(t, "persons", personColumns, rows.Persons, func(p service.PersonRow) []any { return personDest(&p) })
+		}},
+		{service.LoadPledge, func() ([]apitype.UUID, error) {
+			return insertNew(t, "pledges", newPledgeColumns, rows.Pledges, pledgeValues)
+		}},
+		{"", func() ([]apitype.UUID, error) {
+			return insertNew(t, "signatures", signatureColumns, rows.Signatures, signatureValues)
+		}},
+		{service.LoadCall, func() ([]apitype.UUID, error) {
+			return insertNew(t, "calls", newCallColumns, rows.Calls, callValues)
+		}},
+		{"", func() ([]apitype.UUID, error) {
+			return insertNew(t, "queue_calls", newQueueColumns, rows.Queue, queueValues)
+		}},
+		{service.LoadTransaction, func() ([]apitype.UUID, error) {
+			return insertNew(t, "transactions", transactionColumns, rows.Transactions, transactionValues)
+		}},
 	} {
-		if len(n.values) == 0 || (n.kind == "" && len(taken) > 0) {
-			continue
-		}
-		if named(n.table) {
-			if err := t.number(&n); err != nil {
-				return nil, err
-			}
-		}
-		if err := t.resolveReferences(n); err != nil {
-			return nil, err
-		}
-		found, err := t.engine.insertNew(t.conn, n)
+		ids, err := part.insert()
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range found {
-			taken = append(taken, service.Taken{Kind: n.kind, UUID: id})
+		for _, id := range ids {
+			if part.kind != "" {
+				taken = append(taken, service.Taken{Kind: part.kind, UUID: id})
+			}
 		}
 	}
-	for _, ring := range rows.Contacts {
-		if err := t.RecordContact(ring.Person, ring.At, nil); err != nil {
+	for _, contact := range rows.Contacts {
+		if err := t.RecordContact(contact.Person, contact.At, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -122,8 +152,8 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	return taken, err
 }
 
-// markPaymentQR notes on the new pledges which of them a payment QR began, and is those
-// that are not new.
+// markPaymentQR notes on the new pledges which of them a payment QR began, and returns those that are not
+// new.
 func markPaymentQR(rows service.Rows) (elsewhere []apitype.UUID) {
 	began := map[apitype.UUID]bool{}
 	for _, t := range rows.Transactions {

@@ -68,7 +68,7 @@ func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 				want := wantCalls(calls, owners, f, part)
 				var got []apitype.UUID
 				var some bool
-				err := store.View(t.Context(), func(r service.Reader) error {
+				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 					rows, err := r.Calls(f, part)
 					for _, row := range rows {
 						got = append(got, row.UUID)

@@ -2,27 +2,23 @@ package sqlstore
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
-	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
-// callFields is what is read of a call, in the order of callDest.
-const callFields = `
-	uuid,
-	owner,
-	requested_at,
-	updated_at,
-	external,
-	external_application,
-	external_reference,
-	external_status,
-	private,
-	rev,
-	doc,
-	status`
+// callColumns are the columns of a call, in the order of callDest, and newCallColumns also those that a new
+// call has, in the order of callValues: they name others by identifier.
+var (
+	callColumns = []string{
+		"uuid", "owner", "requested_at", "updated_at", "external", "external_application", "external_reference", "external_status",
+		"private", "rev", "doc", "status",
+	}
+	newCallColumns = append(slices.Clip(callColumns), "person_number", "pledge_number")
+	selectCall     = `SELECT ` + strings.Join(callColumns, `, `) + ` FROM calls t WHERE `
+)
 
 func callDest(c *service.CallRow) []any {
 	return []any{
@@ -30,21 +26,25 @@ func callDest(c *service.CallRow) []any {
 		uuidDest{&c.Owner},
 		timeDest{&c.RequestedAt},
 		timeDest{&c.UpdatedAt},
-		&c.External,
+		bitDest{&c.External},
 		&c.ExternalApplication,
 		&c.ExternalReference,
 		&c.ExternalStatus,
-		&c.Private,
+		docDest{&c.Private},
 		&c.Rev,
 		docDest{&c.Doc},
 		&c.Status,
 	}
 }
 
+func callValues(c service.CallRow) []any {
+	return append(callDest(&c), identifier(c.Person), nullUUID(c.Case))
+}
+
 // Call is one call.
 func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT `+callFields+` FROM calls t WHERE `+cond, args...).scan(callDest(&c)...)
+	err = r.row(selectCall+cond, args...).scan(callDest(&c)...)
 	return c, err
 }
 
@@ -98,13 +98,9 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	return q, nil
 }
 
-// text is the condition that a column has a text. A row of the first version has it as it was sent.
+// text is the condition that a column has a text.
 func (q *listQuery) text(column, text string) string {
-	indexed := service.IndexedText(text)
-	if indexed == text {
-		return column + ` = ` + q.arg(text)
-	}
-	return column + ` IN (` + q.arg(indexed) + `, ` + q.arg(text) + `)`
+	return column + ` = ` + q.arg(service.IndexedText(text))
 }
 
 // statuses filters calls by their own status and by the one that another program gave them.
@@ -226,37 +222,9 @@ func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error)
 	return r.any(q, part)
 }
 
-// callColumns are the columns of a new call, in the order of callValues, which names
-// others by identifier.
-var callColumns = []string{
-	"uuid", "owner", "person_number", "pledge_number", "requested_at", "updated_at", "external", "external_application",
-	"external_reference", "external_status", "private", "rev", "doc", "status",
-}
-
-var insertCall = sync.OnceValue(func() string { return insertText("calls", callColumns) })
-
-func callValues(c service.CallRow) []any {
-	return []any{
-		identifier(c.UUID),
-		identifier(c.Owner),
-		identifier(c.Person),
-		nullUUID(c.Case),
-		c.RequestedAt.UnixMilli(),
-		c.UpdatedAt.UnixMilli(),
-		bit(c.External),
-		c.ExternalApplication,
-		c.ExternalReference,
-		c.ExternalStatus,
-		c.Private,
-		c.Rev,
-		c.Doc,
-		string(c.Status),
-	}
-}
-
 // InsertCall saves a new call.
 func (t *tx) InsertCall(c service.CallRow) error {
-	return t.insert(insertCall(), callValues(c)...)
+	return t.insert(insertText("calls", newCallColumns), callValues(c)...)
 }
 
 // UpdateCall saves a changed call. SQLite writes anew what is set in each index that holds it, also

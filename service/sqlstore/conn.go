@@ -17,7 +17,7 @@ type conn struct {
 	engine     engine
 	statements map[string]*sql.Stmt
 	parsed     map[accountLists]service.Account
-	lines      []any         // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
+	lines      [][]any       // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
 	broken     bool          // A statement was refused by the database, not by a rule.
 	ahead      time.Duration // How far the store's clock was ahead of the system's when the change began.
 	open       <-chan error  // The outcome of a commit that is still under way; nil when none is.

@@ -43,14 +43,14 @@ func copyTables() []copyTable {
 		{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),
-		numbered("pledges", pledgeColumns),
+		numbered("pledges", newPledgeColumns),
 		{"signatures", 1, signatureColumns, 16, ``},
-		numbered("calls", callColumns),
+		numbered("calls", newCallColumns),
 		{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
-		{"queue_calls", 1, queueColumns, copyBatch, ``},
+		{"queue_calls", 1, newQueueColumns, copyBatch, ``},
 		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_numbers", 1, []string{"digest", "person_uuid", "rung_at"}, copyBatch, ``},
-		{"queue_leases", 1, leaseColumns, copyBatch, ``},
+		{"queue_leases", 1, allLeaseColumns, copyBatch, ``},
 		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
 		{"queue_hours", 5, hourColumns, copyBatch, ``},
 		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
@@ -69,7 +69,7 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 	if err := each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}}); err != nil {
 		return err
 	}
-	return s.engine.view(ctx, func(c *conn) error {
+	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, table := range copyTables() {
 			if err := table.dump(ctx, c, each); err != nil {
 				return fmt.Errorf("dump %s: %w", table.name, err)
@@ -84,7 +84,7 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 	kind := cmp.Or(service.KindOfTable(t.name), service.LoadRow)
 	var after []any
 	for {
-		rows, err := t.read(c, after, nil, t.batch)
+		rows, err := t.read(c, after, t.batch)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -164,50 +164,53 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 	}
 }
 
-// InsertDumped saves rows of one table of a dump. A row that is there already is ErrExists, or is passed
-// over.
-func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) error {
+// InsertDumped saves rows of one table of a dump, and returns how many. A row that is there already is
+// ErrExists, or is passed over.
+func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error) {
 	at := slices.IndexFunc(copyTables(), func(t copyTable) bool { return t.name == table })
 	if at < 0 {
-		return fmt.Errorf("there is no table %q", table)
+		return 0, fmt.Errorf("there is no table %q", table)
 	}
 	known := copyTables()[at]
-	values := make([][]any, len(rows))
-	for i, row := range rows {
-		values[i] = make([]any, len(known.columns))
-		for k, column := range known.columns {
-			text, there := row[column]
-			if !there {
-				return fmt.Errorf("%s lacks %s", table, column)
+	err = inGroups(rows, func(group []map[string]json.RawMessage) error {
+		var args []any
+		for _, row := range group {
+			values, err := known.values(row)
+			if err != nil {
+				return err
 			}
-			var err error
-			if values[i][k], err = loaded(column, bytes.TrimSpace(text)); err != nil {
-				return fmt.Errorf("%s of %s: %w", column, table, err)
-			}
+			args = append(args, values...)
 		}
-		if len(row) > len(known.columns) {
-			return fmt.Errorf("%s has columns that this fundeskd does not know", table)
-		}
-	}
-	if err := t.engine.insertAll(t.conn, table, known.columns, values, skip); err != nil || known.columns[0] != "number" {
-		return err
-	}
-	return t.engine.advanceNumbers(t.conn, table)
-}
-
-// insertOneByOne writes rows by one statement. One that is there already is ErrExists, or is passed over.
-func insertOneByOne(c *conn, table string, columns []string, rows [][]any, skip bool) error {
-	text := insertAsRead(table, columns) + ` ON CONFLICT DO NOTHING`
-	for _, row := range rows {
-		n, err := c.exec(text, row...)
-		if err == nil && n == 0 && !skip {
+		n, err := t.exec(insertRows(table, known.columns, len(group), false)+` ON CONFLICT DO NOTHING`, args...)
+		if err == nil && int(n) < len(group) && !skip {
 			err = service.ErrExists
 		}
-		if err != nil {
-			return err
+		saved += int(n)
+		return err
+	})
+	if err != nil || known.columns[0] != "number" {
+		return saved, err
+	}
+	return saved, t.engine.advanceNumbers(t.conn, table)
+}
+
+// values are the columns of a row of a dump, as they are bound.
+func (t copyTable) values(row map[string]json.RawMessage) ([]any, error) {
+	values := make([]any, len(t.columns))
+	for i, column := range t.columns {
+		text, there := row[column]
+		if !there {
+			return nil, fmt.Errorf("%s lacks %s", t.name, column)
+		}
+		var err error
+		if values[i], err = loaded(column, bytes.TrimSpace(text)); err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", column, t.name, err)
 		}
 	}
-	return nil
+	if len(row) > len(t.columns) {
+		return nil, fmt.Errorf("%s has columns that this fundeskd does not know", t.name)
+	}
+	return values, nil
 }
 
 // tablesOfKinds are where the records of a load are.
@@ -228,40 +231,22 @@ func (r *reader) HasRecords() (there bool, err error) {
 	return there, err
 }
 
-// whereClause limits a query to rows that are moved, and by one more condition.
-func (t copyTable) whereClause(more string) string {
-	conds := slices.DeleteFunc([]string{t.where, more}, func(cond string) bool { return cond == "" })
-	if len(conds) == 0 {
-		return ""
+// read is up to limit rows after a key, nil being the start.
+func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err error) {
+	q := &listQuery{}
+	if t.where != "" {
+		q.conds = append(q.conds, t.where)
 	}
-	return ` WHERE ` + strings.Join(conds, ` AND `)
-}
-
-// between limits a query to rows after a key, nil being the start, and up to another one.
-func (t copyTable) between(after, until []any) (where string, args []any) {
-	var conds []string
 	key := strings.Join(t.columns[:t.key], `, `)
-	for _, end := range []struct {
-		key      []any
-		operator string
-	}{{after, ">"}, {until, "<="}} {
-		if end.key != nil {
-			conds = append(conds, `(`+key+`) `+end.operator+` (`+strings.Join(placesFrom(len(args)+1, t.key), `, `)+`)`)
-			args = append(args, end.key...)
-		}
+	if after != nil {
+		q.conds = append(q.conds, `(`+key+`) > (`+strings.Join(placesFrom(1, t.key), `, `)+`)`)
 	}
-	return t.whereClause(strings.Join(conds, ` AND `)), args
-}
-
-// read is up to limit rows after a key, and up to another one.
-func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, err error) {
-	where, args := t.between(after, until)
-	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + where + ` ORDER BY ` + strings.Join(t.columns[:t.key], `, `)
+	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + q.condition("") + ` ORDER BY ` + key
 	if limit > 0 {
 		text += ` LIMIT ` + strconv.Itoa(limit)
 	}
 	var types []*sql.ColumnType
-	err = c.each(text, args, func(result *sql.Rows) (err error) {
+	err = c.each(text, after, func(result *sql.Rows) (err error) {
 		if types == nil {
 			if types, err = result.ColumnTypes(); err != nil {
 				return err

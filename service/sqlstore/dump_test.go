@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -20,15 +19,11 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 	t.Helper()
 	store := open(t)
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
 		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	account := service.Account{UUID: apitype.NewUUID(), Name: "a <b> & \"c\"", CreatedAt: now, Scope: service.Scope{All: true}}
 	update(t, store, func(tx service.Tx) error {
 		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
@@ -48,9 +43,7 @@ func dump(t *testing.T, store *sqlstore.Store) string {
 		lines.Write(line)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return lines.String()
 }
 
@@ -58,14 +51,8 @@ func dump(t *testing.T, store *sqlstore.Store) string {
 func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) error {
 	t.Helper()
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	load := s.Load
-	if missing {
-		load = s.LoadMissing
-	}
-	return load(t.Context(), func(add func(service.LoadRecord) error) error {
+	servicetest.Check(t, err)
+	_, err = s.LoadRecords(t.Context(), missing, func(add func(service.LoadRecord) error) error {
 		for line := range strings.Lines(lines) {
 			record, err := service.DecodeLoadRecord([]byte(line))
 			if err == nil {
@@ -77,14 +64,13 @@ func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) 
 		}
 		return nil
 	})
+	return err
 }
 
 // copied puts everything that a store holds into another one.
 func copied(t *testing.T, from, to *sqlstore.Store) {
 	t.Helper()
-	if err := loadLines(t, to, dump(t, from), false); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, loadLines(t, to, dump(t, from), false))
 }
 
 // withoutLoads is a dump without the lines of the audit that say that it was loaded.
@@ -114,13 +100,9 @@ func testDump(t *testing.T, database string) {
 			t.Errorf("no row of %s: the test does not fill it", table)
 		}
 	}
-	if err := loadLines(t, target, lines, false); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, loadLines(t, target, lines, false))
 	there := dump(t, target)
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(there)); diff != "" {
-		t.Errorf("there: %s", diff)
-	}
+	servicetest.Same(t, "there", withoutLoads(lines), withoutLoads(there))
 	if found, err := target.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
@@ -133,9 +115,7 @@ func testDump(t *testing.T, database string) {
 	// The way back ends where it began.
 	again := open(t)
 	copied(t, target, again)
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, again))); diff != "" {
-		t.Errorf("there and back again: %s", diff)
-	}
+	servicetest.Same(t, "there and back again", withoutLoads(lines), withoutLoads(dump(t, again)))
 	// New records get numbers of their own.
 	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
 }
@@ -149,19 +129,13 @@ func testLoadMissing(t *testing.T, database string) {
 	half := len(lines) / 2
 	half += strings.IndexByte(lines[half:], '\n') + 1
 	for _, part := range []string{lines[:half], lines, lines} {
-		if err := loadLines(t, target, part, true); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, loadLines(t, target, part, true))
 	}
-	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, target))); diff != "" {
-		t.Errorf("got another database: %s", diff)
-	}
+	servicetest.Same(t, "got another database", withoutLoads(lines), withoutLoads(dump(t, target)))
 
 	records, other := manyRecords(20), reopen(t, "sqlite:"+t.TempDir()+"/other.db")
 	s, err := service.New(t.Context(), service.Options{Store: other})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	feed := func(records []service.LoadRecord) func(func(service.LoadRecord) error) error {
 		return func(add func(service.LoadRecord) error) (err error) {
 			for _, record := range records {
@@ -171,17 +145,19 @@ func testLoadMissing(t *testing.T, database string) {
 		}
 	}
 	for _, part := range [][]service.LoadRecord{records[:len(records)/2], records} {
-		if err := s.LoadMissing(t.Context(), feed(part)); err != nil {
-			t.Fatal(err)
+		before := len(withoutLoads(dump(t, other)))
+		saved, err := s.LoadRecords(t.Context(), true, feed(part))
+		servicetest.Check(t, err)
+		rows := len(withoutLoads(dump(t, other))) - before - saved[service.LoadCall] - saved[service.LoadPledge] // A row of the queue, a signature.
+		if n := saved[service.LoadOrganization] + saved[service.LoadPerson] + saved[service.LoadPledge] + saved[service.LoadCall] + saved[service.LoadTransaction]; n != rows {
+			t.Errorf("got %v, want the %d records that were not there", saved, rows)
 		}
 	}
 	whole := reopen(t, "sqlite:"+t.TempDir()+"/whole.db")
 	if s, err = service.New(t.Context(), service.Options{Store: whole}); err == nil {
 		err = s.Load(t.Context(), feed(records))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got, want := len(withoutLoads(dump(t, other))), len(withoutLoads(dump(t, whole))); got != want {
 		t.Errorf("got %d rows, want %d as of one load", got, want)
 	}

@@ -36,19 +36,19 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
-	if err := cmp.Or(unrestored(path), e.ours(ctx, mayBeOlder), e.keyThere()); err != nil { // The first one tells what to do.
+	if err := cmp.Or(unrestored(path), e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false)), e.keyThere()); err != nil { // The first one tells what to do.
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
 // logHeader is the size of a log that holds no change yet. Where its writer was killed SQLite would
-// wait for whoever writes the rest, ten seconds and in vain.
+// wait for another writer, ten seconds and in vain.
 const logHeader = 32
 
-// inspectSettings are those of a connection that changes nothing. Who reads a log needs its
-// index, the file beside it, which is only read too. Without a log, or a change in it, nobody has
-// the file open, and it is read as one that nobody changes: SQLite would make both files otherwise.
+// inspectSettings are those of a connection that changes nothing. Reading a log needs its
+// index, the file beside it, which is only read too. Without a log, or a change in it, no program has
+// the file open, and it is read as one that never changes: SQLite would make both files otherwise.
 func inspectSettings(path string) (string, error) {
 	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
 	log, err := os.Stat(path + "-wal")
@@ -82,16 +82,23 @@ func foreign(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return examine(ctx, db, Options{}, true)
+}
+
+// examine refuses a file that is not a database of ours, or is of a version that is refused; one without tables,
+// too, unless it may be new.
+func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	var s schema
 	var tables, own int
-	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).Scan(&s.version, &tables, &own)
-	if err != nil {
+	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).Scan(&s.version, &tables, &own)
+	switch {
+	case err != nil:
 		return err
-	}
-	if tables > 0 && (s.version == 0 || own < 5) {
+	case tables == 0 && s.version == 0 && !mayBeNew:
+		return errors.New("it holds no tables; no fundeskd ever wrote to it")
+	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
 		return errAnotherProgram
-	}
-	if tables > 0 && s.version > known() {
+	case tables > 0 && s.version > known():
 		var text string
 		err = db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, servedBySetting).Scan(&text)
 		s.servedBy, _ = strconv.Atoi(text) // One that says nothing is served by programs of its version.
@@ -99,35 +106,12 @@ func foreign(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	_, err = s.pending(false)
+	_, err = s.pending(o)
 	return err
 }
 
 // ownTables counts the tables that every database of ours has, five of them.
 const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`
-
-// ours refuses a file that is not a database of this program and of its version.
-func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
-	return e.view(ctx, func(c *conn) error {
-		schema, err := c.schema()
-		if err != nil {
-			return err
-		}
-		if schema.version == 0 {
-			if err := c.empty(ctx); err != nil {
-				return err
-			}
-			return errors.New("it holds no tables; no fundeskd ever wrote to it")
-		}
-		var found int
-		err = c.raw.QueryRowContext(ctx, ownTables).Scan(&found)
-		if err == nil && found < 5 {
-			err = errAnotherProgram
-		}
-		_, refusal := schema.pending(!mayBeOlder)
-		return errors.Join(err, refusal)
-	})
-}
 
 // keyThere refuses a file without its key.
 func (e *sqliteEngine) keyThere() error {

@@ -16,10 +16,11 @@ import (
 	"slices"
 
 	"fundesk/apiclient/durable"
+	"fundesk/service"
 )
 
-// keyPath is where the signing key of an SQLite file lies: beside it, so that who can
-// read the records can sign for them, and nobody else. Spec gap: A1.
+// keyPath is where the signing key of an SQLite file lies: beside it, so that only a user who can
+// read the records can sign for them. Spec gap: A1.
 func keyPath(database string) string { return database + ".key" }
 
 // SigningSeed reads the signing key, and makes it when there is none and nothing hangs on it. Processes
@@ -31,7 +32,7 @@ func (e *sqliteEngine) SigningSeed(ctx context.Context) ([]byte, error) {
 		return seed, err
 	}
 	var signedFor bool
-	if err := e.ask(ctx, func(c *conn) (err error) {
+	if err := e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
 		signedFor, err = c.signedFor()
 		return err
 	}); err != nil {

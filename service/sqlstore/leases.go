@@ -15,69 +15,73 @@ import (
 	"fundesk/service"
 )
 
-// leaseColumns are the columns of a lease: those that a new one has, in the order of leaseValues, and
-// its end.
+// leaseColumns are the columns of a lease, in the order of leaseDest, and newLeaseColumns those of a new one, in
+// the order of leaseValues.
 var (
-	leaseColumns = append(newLeaseColumns, "ended_at", "ended_by")
-
-	newLeaseColumns = []string{
-		"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
-		"due_at", "taken_at", "expires_at", "seen_at", "shown_at",
+	leaseColumns = []string{
+		"lease_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "user_uuid", "due_at", "taken_at", "expires_at", "seen_at",
+		"shown_at", "ended_at", "ended_by",
 	}
+	newLeaseColumns = append(slices.Clip(leaseColumns[:12]), "account_uuid", "request_uuid", "language")
+	allLeaseColumns = append(slices.Clip(newLeaseColumns), leaseColumns[12:]...)
 )
 
-func leaseValues(l service.LeaseRow) []any {
+func leaseDest(l *service.LeaseRow) []any {
 	return []any{
-		identifier(l.LeaseUUID),
-		identifier(l.Account),
-		identifier(l.Request),
-		int64(l.Ordinal),
-		identifier(l.CallUUID),
-		identifier(l.Person),
-		identifier(l.Owner),
-		string(l.Type),
-		l.Language,
-		identifier(l.UserUUID),
-		nullTime(l.DueAt),
-		l.TakenAt.UnixMilli(),
-		l.ExpiresAt.UnixMilli(),
-		l.TakenAt.UnixMilli(),
-		nullTime(l.ShownAt),
+		uuidDest{&l.LeaseUUID},
+		&l.Ordinal,
+		uuidDest{&l.CallUUID},
+		uuidDest{&l.Person},
+		uuidDest{&l.Owner},
+		&l.Type,
+		uuidDest{&l.UserUUID},
+		nullTimeDest{&l.DueAt},
+		timeDest{&l.TakenAt},
+		timeDest{&l.ExpiresAt},
+		timeDest{&l.SeenAt},
+		nullTimeDest{&l.ShownAt},
+		nullTimeDest{&l.EndedAt},
+		&l.EndedBy,
 	}
 }
 
-// sleepUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
+func leaseValues(l service.LeaseRow) []any {
+	l.SeenAt = l.TakenAt
+	return append(leaseDest(&l)[:12], identifier(l.Account), identifier(l.Request), l.Language)
+}
+
+// ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
 // up. A lease is one more bound below the others.
-const sleepUntil = `UPDATE queue_calls AS c SET
+const ineligibleUntil = `UPDATE queue_calls AS c SET
 		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
 		kept_for = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE kept_for END,
 		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
 		ready = 0`
 
 var (
-	insertLease = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
-	sleepAtOnce = sync.OnceValue(func() string {
-		return fmt.Sprintf(sleepUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+	insertLease      = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
+	ineligibleAtOnce = sync.OnceValue(func() string {
+		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
 	})
 	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
 	// hold are left to them.
 	insertLeases = sync.OnceValue(func() string {
 		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
-			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
-				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])
+			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[],
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
-		), sleeping AS (` +
-			fmt.Sprintf(sleepUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
+		), ineligible AS (` +
+			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
 		) SELECT lease_uuid FROM saved`
 	})
 )
 
 // InsertLeases saves new leases, each unless the person is in one or the request has one of its
-// ordinal, and lets the calls of their persons sleep until they end.
+// ordinal, and makes the calls of their persons ineligible until they end.
 func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
 	if t.shared {
 		return t.insertLeases(leases)
@@ -86,7 +90,7 @@ func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err 
 		n, err := t.exec(insertLease(), leaseValues(l)...)
 		if err == nil && n > 0 {
 			saved = append(saved, l.LeaseUUID)
-			_, err = t.exec(sleepAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+			_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
 		}
 		if err != nil {
 			return nil, err
@@ -114,48 +118,14 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 	return t.identifiers(insertLeases(), columns...)
 }
 
-// leaseFields is what is read of a lease, in the order of leaseDest.
-const leaseFields = `
-	lease_uuid,
-	ordinal,
-	call_uuid,
-	person_uuid,
-	owner,
-	type,
-	user_uuid,
-	due_at,
-	taken_at,
-	expires_at,
-	seen_at,
-	CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END,
-	ended_at,
-	COALESCE(ended_by, '')`
+var selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
 
-const selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
+var leaseFields = strings.Join(leaseColumns[:13], `, `) + `, COALESCE(ended_by, '')`
 
 // selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
-const selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
+var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
 
 func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.Note) }
-
-func leaseDest(l *service.LeaseRow) []any {
-	return []any{
-		uuidDest{&l.LeaseUUID},
-		&l.Ordinal,
-		uuidDest{&l.CallUUID},
-		uuidDest{&l.Person},
-		uuidDest{&l.Owner},
-		&l.Type,
-		uuidDest{&l.UserUUID},
-		nullTimeDest{&l.DueAt},
-		timeDest{&l.TakenAt},
-		timeDest{&l.ExpiresAt},
-		timeDest{&l.SeenAt},
-		nullTimeDest{&l.ShownAt},
-		nullTimeDest{&l.EndedAt},
-		&l.EndedBy,
-	}
-}
 
 // QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
@@ -300,7 +270,6 @@ var hourColumns = []string{"hour", "user_uuid", "owner", "what", "code", "record
 // is a row of its own.
 var countHours = sync.OnceValue(func() string {
 	within := func(column string) string { return column + ` >= $1 AND ` + column + ` < $2` }
-	const shown = `CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END`
 	of := func(what, code, at, from, cond string) string {
 		return `SELECT user_uuid, owner, ` + what + ` AS what, ` + code + ` AS code, ` + at + ` AS at FROM ` + from + ` WHERE ` + within(at) + cond
 	}
@@ -308,7 +277,7 @@ var countHours = sync.OnceValue(func() string {
 	return `INSERT INTO queue_hours (` + strings.Join(hourColumns, `, `) + `)
 		SELECT at / 3600000 * 3600000, user_uuid, owner, what, code, COUNT(*), MAX(at) FROM (` + strings.Join([]string{
 		of(`'seen'`, `''`, `seen_at`, leases, ``),
-		of(`'taken'`, `''`, shown, leases, ` AND seen_at >= $1`),
+		of(`'taken'`, `''`, `shown_at`, leases, ` AND seen_at >= $1`),
 		of(`ended_by`, `''`, `ended_at`, leases, ` AND seen_at >= $1 AND (ended_by IN ('cancel', 'expire') OR ended_by IN ('returned', 'deferred') AND shown_at IS NOT NULL)`),
 		of(`work`, `''`, `done_at`, `queue_work`, ``),
 		of(`'result'`, `code`, `done_at`, `queue_work`, ` AND work = 'complete' AND code IS NOT NULL`),
@@ -394,20 +363,12 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 
 // UserNames are the names of those users that are known.
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
-	names := make(map[apitype.UUID]string, len(ids))
-	if len(ids) == 0 {
-		return names, nil
-	}
-	cond, arg := r.engine.among("uuid", ids)
-	err := r.each(`SELECT doc FROM users WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
-		var doc []byte
+	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, docOf)
+	names := make(map[apitype.UUID]string, len(docs))
+	for id, doc := range docs {
 		var user apitype.RecruiterUser
-		err := rows.Scan(docDest{&doc})
-		if err == nil {
-			err = json.Unmarshal(doc, &user)
-		}
-		names[user.UUID] = user.Name
-		return err
-	})
+		err = errors.Join(err, json.Unmarshal(doc, &user))
+		names[id] = user.Name
+	}
 	return names, err
 }

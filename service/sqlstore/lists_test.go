@@ -25,7 +25,7 @@ func TestQuestionsOfLists(t *testing.T) {
 	const golden = "testdata/lists.sql"
 	store := openFile(t)
 	var out strings.Builder
-	err := store.engine.view(t.Context(), func(c *conn) error { return writeQuestions(&out, &reader{c}) })
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return writeQuestions(&out, &reader{c}) })
 	if err != nil {
 		t.Fatal(err)
 	}

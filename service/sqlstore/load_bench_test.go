@@ -13,6 +13,7 @@ import (
 
 	"fundesk/service"
 	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -25,20 +26,14 @@ func BenchmarkLoad(b *testing.B) {
 		records = append(records, r)
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	var ours, floor time.Duration
 	for b.Loop() {
 		path := filepath.Join(b.TempDir(), "a.db")
 		store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: "sqlite:" + path})
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		s, err := service.New(b.Context(), service.Options{Store: store})
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		start := processorTime(b)
 		err = s.Load(b.Context(), func(add func(service.LoadRecord) error) error {
 			for _, record := range records {
@@ -49,16 +44,10 @@ func BenchmarkLoad(b *testing.B) {
 			return nil
 		})
 		ours += processorTime(b) - start
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := store.Close(); err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
+		servicetest.Check(b, store.Close())
 		took, err := bulk(b, path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		floor += took
 	}
 	perSecond := func(took time.Duration) float64 { return float64(len(records)*b.N) / took.Seconds() }
@@ -71,9 +60,7 @@ func BenchmarkLoad(b *testing.B) {
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 

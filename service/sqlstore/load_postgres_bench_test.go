@@ -29,17 +29,13 @@ func BenchmarkLoadPostgres(b *testing.B) {
 		records = append(records, r)
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // As the command does.
 	var ours, floor, processor time.Duration
 	for b.Loop() {
 		store := openBench(b, servicetest.PostgresDatabase(b, server))
 		s, err := service.New(b.Context(), service.Options{Store: store})
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		start, used := time.Now(), processorTime(b)
 		err = s.Load(b.Context(), func(add func(service.LoadRecord) error) error {
 			for _, record := range records {
@@ -51,17 +47,11 @@ func BenchmarkLoadPostgres(b *testing.B) {
 		})
 		ours += time.Since(start)
 		processor += processorTime(b) - used
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		rows, err := store.Rows(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		took, err := bareCopy(b, rows)
-		if err != nil {
-			b.Fatal(err)
-		}
+		servicetest.Check(b, err)
 		floor += took
 	}
 	perSecond := func(took time.Duration) float64 { return float64(len(records)*b.N) / took.Seconds() }
@@ -74,13 +64,9 @@ func BenchmarkLoadPostgres(b *testing.B) {
 func openBench(b *testing.B, database string) *sqlstore.Store {
 	b.Helper()
 	store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	b.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			b.Error(err)
-		}
+		servicetest.Report(b, store.Close())
 	})
 	return store
 }

@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -18,9 +19,7 @@ func TestLoadBatches(t *testing.T) { each(t, testLoadBatches) }
 func testLoadBatches(t *testing.T, database string) {
 	store := reopen(t, database)
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	records := manyRecords(10_100)
 	load := func(records ...service.LoadRecord) error {
 		return s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
@@ -54,7 +53,7 @@ func testLoadBatches(t *testing.T, database string) {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
 	}
-	if err := store.View(t.Context(), func(r service.Reader) error {
+	if err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		organizations, err := r.Organizations()
 		if len(organizations) > 0 {
 			t.Errorf("got %d organizations of loads that were refused", len(organizations))
@@ -63,17 +62,13 @@ func testLoadBatches(t *testing.T, database string) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(records...); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, load(records...))
 	if err := load(records[30]); err == nil || !strings.Contains(err.Error(), "line 1: a person with this uuid already exists") {
 		t.Errorf("again: got %v", err)
 	}
 	pledge := records[len(records)-3].Data.(service.LoadedPledge).UUID
 	later := service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()}}
-	if err := load(later); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, load(later))
 	checkLoaded(t, store, pledge)
 }
 
@@ -108,8 +103,8 @@ func manyRecords(persons int) []service.LoadRecord {
 
 func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 	t.Helper()
-	err := store.View(t.Context(), func(r service.Reader) error {
-		row, err := r.WholePledge(pledge, all)
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+		row, err := r.WholePledge(pledge, all, service.AnyWeight)
 		plain, f := r.Pledge(pledge, all)
 		if !plain.PaymentQR || !row.HasSignature {
 			t.Errorf("got %+v, want a signed pledge that a payment QR began", plain)
@@ -123,9 +118,7 @@ func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 		}
 		return errors.Join(err, e, f)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}

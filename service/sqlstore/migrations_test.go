@@ -1,228 +1,137 @@
 package sqlstore_test
 
 import (
-	"encoding/hex"
+	"context"
 	"errors"
-	"fmt"
-	mathrand "math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
-	"fundesk/apiclient/apitype"
-	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// TestRestoreOfAnEarlierVersion puts a backup of the first version back: it is up to date then,
-// with its records and its key, and the backup is as it was.
-func TestRestoreOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	folder, source := t.TempDir(), filled(t, 40)
-	backup, restored := filepath.Join(folder, "backup.db"), "sqlite:"+filepath.Join(folder, "restored.db")
-	seed, err := source.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(sqlstore.MakeVersion1(t.Context(), "sqlite:"+backup, source), sqlstore.WriteKey(backup, seed)); err != nil {
-		t.Fatal(err)
-	}
-	was, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kept, err := sqlstore.Restore(t.Context(), backup, restored, nil); err != nil || len(kept) > 0 {
-		t.Fatalf("got %v, %v, want nothing kept where nothing was", kept, err)
-	}
-	store := reopen(t, restored)
-	if diff := cmp.Diff(everything(t, source), everything(t, store)); diff != "" {
-		t.Errorf("got other answers: %s", diff)
-	}
-	if got, err := store.SigningSeed(t.Context()); !slices.Equal(got, seed) || err != nil {
-		t.Errorf("got another key, %v", err)
-	}
-	if is, err := os.ReadFile(backup); !slices.Equal(is, was) || err != nil {
-		t.Errorf("the backup was changed, %v", err)
-	}
+// What migrations of the next release may do.
+const (
+	nextColumn  = "ALTER TABLE persons ADD COLUMN later TEXT;\n--postgres COMMENT ON COLUMN persons.later IS 'later';\n"
+	nextIndexes = "-- Beside others.\nCREATE INDEX CONCURRENTLY persons_later ON persons (later, number) WHERE later IS NOT NULL;\n" +
+		"CREATE INDEX CONCURRENTLY calls_later ON calls (requested_at, number);\n"
+)
+
+// next opens a database as a program of the next release.
+func next(ctx context.Context, database string, noMigrate bool) (*sqlstore.Store, error) {
+	o := sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, NoMigrate: noMigrate}
+	return sqlstore.OpenNext(ctx, o, nextColumn, nextIndexes)
 }
 
-// TestMigrateRecords brings a database of the first version with records up to date, by
-// several programs at once: every answer is what it was, and new records have their place.
-func TestMigrateRecords(t *testing.T) { each(t, testMigrateRecords) }
+// TestNextMigrations brings a database up to date by several programs of the next release at once: it holds
+// what it held, with the new column and indexes, and the program of before goes on serving it.
+func TestNextMigrations(t *testing.T) { each(t, testNextMigrations) }
 
-func testMigrateRecords(t *testing.T, database string) {
-	source := filled(t, 40)
-	if err := sqlstore.MakeVersion1(t.Context(), database, source); err != nil {
-		t.Fatal(err)
-	}
-	options := sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, NoMigrate: true}
-	if store, err := sqlstore.Open(t.Context(), options); err == nil || !strings.Contains(err.Error(), "run fundeskd migrate") {
+func testNextMigrations(t *testing.T, database string) {
+	store := reopen(t, database)
+	copied(t, filled(t, 40), store)
+	before := dump(t, store)
+	version, err := store.Version(t.Context())
+	servicetest.Check(t, err)
+	if store, err := next(t.Context(), database, true); err == nil || !strings.Contains(err.Error(), "run fundeskd migrate") {
 		t.Fatalf("not to be changed: got %v, %v", store, err)
 	}
-	var stores [3]*sqlstore.Store
 	var group sync.WaitGroup
-	for i := range stores {
-		group.Go(func() { stores[i] = reopen(t, database) })
+	for range 3 {
+		group.Go(func() {
+			later, err := next(t.Context(), database, false)
+			if err == nil {
+				if got, versionErr := later.Version(t.Context()); got != version+2 {
+					t.Errorf("got version %d, %v, want %d", got, versionErr, version+2)
+				}
+				err = later.Close()
+			}
+			servicetest.Report(t, err)
+		})
 	}
 	group.Wait()
-	if t.Failed() {
-		return
-	}
-	migrated := stores[0]
-	seed, err := source.SigningSeed(t.Context())
-	if err := errors.Join(err, migrated.SetSeed(t.Context(), seed)); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := migrated.Check(t.Context()); len(found) > 0 || err != nil {
-		t.Errorf("check: %v %v", found, err)
-	}
-	if diff := cmp.Diff(everything(t, source), everything(t, migrated)); diff != "" {
-		t.Errorf("got other answers: %s", diff)
-	}
-	inListOrder(t, migrated)
-
-	s, err := service.New(t.Context(), service.Options{Store: stores[1]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	records := manyRecords(20)
-	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) (err error) {
-		for _, record := range records {
-			err = errors.Join(err, add(record))
+	for _, served := range []*sqlstore.Store{store, reopen(t, database)} {
+		servicetest.Same(t, "got other rows", before, dump(t, served))
+		if found, err := served.Check(t.Context()); len(found) > 0 || err != nil {
+			t.Errorf("check: %v %v", found, err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Errorf("load more: %v", err)
 	}
-	update(t, migrated, func(tx service.Tx) error {
-		return insertCalls(tx, calls(3, []apitype.UUID{records[0].Data.(service.LoadedOrganization).UUID})...)
-	})
-	if found, err := migrated.Check(t.Context()); len(found) > 0 || err != nil {
-		t.Errorf("check with more: %v %v", found, err)
+	for _, made := range []string{`UPDATE persons SET later = 'x'`, `DROP INDEX persons_later`, `DROP INDEX calls_later`} {
+		servicetest.Report(t, store.Execute(t.Context(), made))
 	}
 }
 
-// TestMigrateLongTexts brings up to date what the first version kept as it was sent: three texts together
-// longer than an entry of an index may be, which are found afterwards.
-func TestMigrateLongTexts(t *testing.T) { each(t, testMigrateLongTexts) }
-
-func testMigrateLongTexts(t *testing.T, database string) {
-	source := filled(t, 40)
-	text := func(seed byte) string { // A thousand characters that nothing makes shorter.
-		random := make([]byte, 500)
-		_, _ = mathrand.NewChaCha8([32]byte{seed}).Read(random) // It never fails.
-		return hex.EncodeToString(random)
-	}
-	application, reference, status := text(1), text(2), "ä"+text(3)[1:]
-	err := source.Execute(t.Context(), fmt.Sprintf(`UPDATE calls SET external_application = '%s', external_reference = '%s', external_status = '%s'
-		WHERE uuid = (SELECT uuid FROM calls WHERE external = 1 LIMIT 1)`, application, reference, status))
-	if err := errors.Join(err, sqlstore.MakeVersion1(t.Context(), database, source)); err != nil {
+// TestMigrationGivesWay migrates while a session reads a table for long, as pg_dump does: requests
+// are answered in between, and when it ends the migration is done.
+func TestMigrationGivesWay(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	database := servicetest.Clusters("", cluster)
+	copied(t, filled(t, 20), reopen(t, database))
+	reader, err := pgx.Connect(t.Context(), database)
+	servicetest.Check(t, err)
+	t.Cleanup(func() { _ = reader.Close(context.Background()) })
+	if _, err := reader.Exec(t.Context(), `BEGIN; LOCK TABLE persons IN ACCESS SHARE MODE`); err != nil {
 		t.Fatal(err)
 	}
-	migrated := reopen(t, database)
-	for _, f := range []service.CallFilter{
-		{ExternalApplication: application, ExternalReference: reference},
-		{ExternalApplication: application, ExternalReference: reference, ExternalStatus: status},
-		{ExternalStatus: status},
+	migrated := make(chan error, 1)
+	go func() {
+		store, err := next(context.WithoutCancel(t.Context()), database, false)
+		if err == nil {
+			err = store.Close()
+		}
+		migrated <- err
+	}()
+	const waits = `EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock')`
+	cluster.Await(t, `SELECT `+waits)
+	cluster.Execute(t, `SELECT COUNT(*) FROM persons`) // It is behind the migration, which gives way.
+	cluster.Await(t, `SELECT NOT `+waits)
+	if _, err := reader.Exec(t.Context(), `COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Report(t, errors.Join(<-migrated, reopen(t, database).Ping(t.Context())))
+}
+
+// TestInterruptedIndexes migrates a database where a program was killed while it made indexes, by several
+// programs at once and beside a transaction that has changed a row: every index is complete then.
+func TestInterruptedIndexes(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	database := servicetest.Clusters("", cluster)
+	copied(t, filled(t, 20), reopen(t, database))
+	for _, text := range []string{
+		`CREATE INDEX calls_later ON calls (requested_at, number)`,
+		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_later'::regclass`,
 	} {
-		f.Scope = all
-		err := migrated.View(t.Context(), func(r service.Reader) error {
-			rows, err := r.Calls(f, service.Range{Limit: 10})
-			if len(rows) != 1 {
-				t.Errorf("got %d calls, want 1", len(rows))
+		cluster.Execute(t, text)
+	}
+	writer, err := pgx.Connect(t.Context(), database)
+	servicetest.Check(t, err)
+	t.Cleanup(func() { _ = writer.Close(context.Background()) })
+	if _, err := writer.Exec(t.Context(), `BEGIN; UPDATE calls SET rev = rev + 1 WHERE number = (SELECT MIN(number) FROM calls)`); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			store, err := next(t.Context(), database, false)
+			if err == nil {
+				err = store.Close()
 			}
-			return err
+			servicetest.Report(t, err)
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
-}
-
-// everything is what the service answers about all records, in lists and one by one.
-func everything(t *testing.T, store *sqlstore.Store) map[string]string {
-	t.Helper()
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: func() time.Time { return now.Time }})
-	if err != nil {
+	cluster.Await(t, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')`)
+	cluster.Execute(t, `UPDATE persons SET rev = rev`) // Nothing waits for the migration.
+	if _, err := writer.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)
 	}
-	answers := map[string]string{}
-	keep := func(what string, answer service.Answer, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		answers[what] = fmt.Sprintf("revision %d: %s", answer.Rev, answer.JSON)
-	}
-	caller := service.Caller{Account: service.Account{Permissions: service.Permissions, Scope: all}, BaseURL: "http://localhost"}
-	paging := apitype.Paging{First: new(500)}
-	for _, include := range apitype.CallIncludes {
-		answer, err := s.ListCalls(t.Context(), caller, apitype.CallListOptions{Paging: paging, Include: []string{include}})
-		keep("calls with "+include, answer, err)
-	}
-	answer, err := s.ListPersons(t.Context(), caller, apitype.PersonListOptions{Paging: paging})
-	keep("persons", answer, err)
-	answer, err = s.ListPledges(t.Context(), caller, apitype.PledgeListOptions{Paging: paging, Include: []string{apitype.IncludeTransactions}})
-	keep("pledges", answer, err)
-	// What a migration reads out of stored documents.
-	answer, err = s.ListCalls(t.Context(), caller, apitype.CallListOptions{Paging: paging, Statuses: []apitype.CallStatus{apitype.CallExpired}})
-	keep("expired calls", answer, err)
-	answer, err = s.QueueState(t.Context(), caller, apitype.QueueOptions{})
-	keep("queue", answer, err)
-	answer, err = s.QueueCalls(t.Context(), caller, apitype.QueueCallListOptions{First: paging.First, QueueOptions: apitype.QueueOptions{QueueFilter: apitype.QueueFilter{Languages: []string{"de"}}}})
-	keep("queue by language", answer, err)
-	err = store.View(t.Context(), func(r service.Reader) error {
-		part := service.Range{Limit: 10_000}
-		persons, e := r.Persons(service.PersonFilter{Scope: all}, part)
-		pledges, f := r.Pledges(service.PledgeFilter{Scope: all}, part)
-		calls, g := r.Calls(service.CallFilter{Scope: all}, part)
-		for _, row := range persons {
-			answer, err := s.GetPerson(t.Context(), caller, row.UUID)
-			keep("person "+row.UUID.String(), answer, err)
-		}
-		for _, row := range pledges {
-			answer, err := s.GetPledge(t.Context(), caller, row.UUID)
-			keep("pledge "+row.UUID.String(), answer, err)
-		}
-		for _, row := range calls {
-			answer, err := s.GetCall(t.Context(), caller, row.UUID)
-			keep("call "+row.UUID.String(), answer, err)
-		}
-		return errors.Join(e, f, g)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answers
-}
-
-// inListOrder looks whether rows were numbered in the order of their list.
-func inListOrder(t *testing.T, store *sqlstore.Store) {
-	t.Helper()
-	tables, err := store.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range tables {
-		at := max(slices.Index(table.Columns, "requested_at"), slices.Index(table.Columns, "created_at"))
-		if table.Columns[0] != "number" {
-			continue
-		}
-		for i, row := range table.Rows {
-			if row[0] != int64(i+1) {
-				t.Errorf("%s: got number %v in row %d", table.Table, row[0], i+1)
-			}
-			if i > 0 && row[at].(int64) < table.Rows[i-1][at].(int64) {
-				t.Errorf("%s: row %d is older than the one before", table.Table, i+1)
-			}
-		}
-	}
+	group.Wait()
+	cluster.Await(t, `SELECT COUNT(*) = 2 FROM pg_index WHERE indexrelid::regclass::TEXT IN ('calls_later', 'persons_later') AND indisvalid`)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // What is done when an operator moves, replaces or removes the file of an open database: the
-// connections keep the file that they opened, and what is saved there is found by nobody.
+// connections keep the file that they opened, and what is saved there is lost.
 
 // unmoved refuses when the path names another file than the one that was opened, or none.
 // Spec gap: S39.
@@ -37,12 +37,12 @@ func (c *conn) checkpoint(text string) (busy int, err error) {
 }
 
 // leaveLog brings all of the log into the file that was opened, wherever that is now, and empties
-// it: it has its name still, and whoever serves the file that was put there would read it into
+// it: it has its name still, and a program that serves the new file would read it into
 // that. It is done once: what is in the log later is not ours.
 func (e *sqliteEngine) leaveLog(c *conn) {
 	if c == nil || e.left {
 		return
 	}
 	e.left = true
-	_, _ = c.checkpoint(checkpointTruncate) // Who asks is refused anyway.
+	_, _ = c.checkpoint(checkpointTruncate) // The request is refused anyway.
 }

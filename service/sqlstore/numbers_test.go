@@ -5,6 +5,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestRowsNameOthers saves rows together that name others among them, and others that were
@@ -44,9 +45,9 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return err
 	})
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i, want := range named {
-			got, err := r.WholePledge(want.UUID, all)
+			got, err := r.WholePledge(want.UUID, all, service.AnyWeight)
 			if err != nil {
 				return err
 			}
@@ -59,17 +60,15 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	servicetest.Check(t, err)
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		_, err := tx.InsertRows(service.Rows{Pledges: []service.PledgeRow{pledge(person())}})
 		return err
 	})
 	if err == nil {
 		t.Error("got a pledge of nobody")
 	}
-	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
 		t.Error("got a pledge of nobody by itself")
 	}
 }

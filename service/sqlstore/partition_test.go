@@ -6,6 +6,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -42,16 +43,14 @@ func TestPartitions(t *testing.T) {
 	execute(t, database, `UPDATE calls SET pledge_number = (SELECT MIN(number) FROM pledges) WHERE requested_at IN (10, 12000, 23000)`)
 	execute(t, database, `VACUUM ANALYZE calls`)
 	pledge := apitype.UUID{}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		rows, err := r.Pledges(service.PledgeFilter{Scope: all}, service.Range{Limit: 1, Backward: true})
 		if len(rows) == 1 {
 			pledge = rows[0].UUID
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	two := service.Scope{Organizations: []apitype.UUID{oddOnes, evenOnes}}
 	from, until := apitype.TimeFromMilli(11_000), apitype.TimeFromMilli(13_000)
 	tests := []struct {
@@ -62,13 +61,13 @@ func TestPartitions(t *testing.T) {
 		{"two organizations", pageOf(service.CallFilter{Scope: two})},
 		{"two organizations, in the middle", pageOf(service.CallFilter{Scope: two, RequestedFrom: &from, RequestedUntil: &until})},
 		{"a pledge", func(r service.Reader) (int, error) {
-			row, err := r.WholePledge(pledge, all)
+			row, err := r.WholePledge(pledge, all, service.AnyWeight)
 			return len(row.Calls), err
 		}},
 	}
 	read := func() (blocks []int64, found []int) {
 		for _, test := range tests {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				least, n, err := leastBlocks(r, test.read)
 				blocks, found = append(blocks, least), append(found, n)
 				return err

@@ -86,7 +86,10 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &refusingServer{statement: `CREATE TABLE`, code: lockNotAvailable}
 		began := time.Now()
-		_, err := engineOf(t, server).migrateTo(t.Context(), nil, 0, false)
+		err := engineOf(t, server).givingWay(t.Context(), func(c *conn) (bool, error) {
+			_, err := c.raw.ExecContext(c.ctx, `CREATE TABLE a (b BIGINT)`)
+			return true, err
+		})
 		if err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("got %v, want that nothing was changed", err)
 		}
@@ -158,7 +161,7 @@ func TestCommitThatIsNotConfirmed(t *testing.T) {
 		e.pool.patience = 10 * time.Second
 		for n, want := range []time.Duration{10 * time.Second, 10 * time.Second, 0, 0} {
 			began := time.Now()
-			if err := e.update(t.Context(), func(*conn) error { return nil }); !errors.Is(err, errUnconfirmed) || time.Since(began) != want {
+			if err := e.write(t.Context(), service.WriteIsolated, func(*conn) error { return nil }); !errors.Is(err, errUnconfirmed) || time.Since(began) != want {
 				t.Errorf("change %d: got %v after %v, want that it is not confirmed, after %v", n, err, time.Since(began), want)
 			}
 		}
@@ -167,7 +170,7 @@ func TestCommitThatIsNotConfirmed(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() { server.confirms <- nil }()
-		if err := e.update(t.Context(), func(*conn) error { return nil }); err != nil {
+		if err := e.write(t.Context(), service.WriteIsolated, func(*conn) error { return nil }); err != nil {
 			t.Errorf("got %v when commits are confirmed again", err)
 		}
 	})

@@ -84,28 +84,13 @@ func (r *reader) AnyErasure(scope service.Scope, part service.Range) (bool, erro
 	return r.any(erasureQuery(scope), part)
 }
 
-// personColumns are the columns of a person, in the order of personValues and personDest.
+// personColumns are the columns of a person, in the order of personDest.
 var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc", "updated_at"}
 
 var (
 	personFields = sync.OnceValue(func() string { return strings.Join(personColumns, `, `) })
 	insertPerson = sync.OnceValue(func() string { return insertText("persons", personColumns) })
 )
-
-func personValues(p service.PersonRow) []any {
-	return []any{
-		identifier(p.UUID),
-		identifier(p.Owner),
-		identifier(p.Recruiting),
-		p.CreatedAt.UnixMilli(),
-		p.IBAN,
-		p.MandateID,
-		p.Quality,
-		p.Rev,
-		p.Doc,
-		p.UpdatedAt.UnixMilli(),
-	}
-}
 
 func personDest(p *service.PersonRow) []any {
 	return []any{
@@ -125,28 +110,19 @@ func personDest(p *service.PersonRow) []any {
 // InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	if line == nil {
-		return t.insert(insertPerson(), personValues(p)...)
+		return t.insert(insertPerson(), personDest(&p)...)
 	}
-	return t.engine.insertPerson(t.conn, personValues(p), auditValues(*line))
+	return t.engine.insertPerson(t.conn, personDest(&p), auditValues(*line))
 }
 
 // OwnersOfPersons are the owning organizations of some persons.
 func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE t.erased_at IS NULL AND `, ids)
+	return byIdentifier(t.conn, `SELECT uuid, owner FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, identifierOf)
 }
 
 // PersonDocs are the documents of some persons.
 func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
-	docs := make(map[apitype.UUID][]byte, len(ids))
-	cond, arg := t.engine.among("uuid", ids)
-	err := t.each(`SELECT uuid, doc FROM persons WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
-		var id apitype.UUID
-		var doc []byte
-		err := result.Scan(uuidDest{&id}, docDest{&doc})
-		docs[id] = doc
-		return err
-	})
-	return docs, err
+	return byIdentifier(t.conn, `SELECT uuid, doc FROM persons WHERE `, `uuid`, ids, docOf)
 }
 
 // UpdatePerson saves a changed person.

@@ -19,7 +19,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	store := openFile(t)
-	err := store.engine.view(t.Context(), func(c *conn) error {
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
 		if err := askAll(&reader{c}); err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func askAll(r *reader) error {
 				errs = append(errs, err, some)
 			}
 		}
-		_, call := r.WholeCall(id, scope)
-		_, pledge := r.WholePledge(id, scope)
+		_, call := r.WholeCall(id, scope, service.AnyWeight)
+		_, pledge := r.WholePledge(id, scope, service.AnyWeight)
 		_, transaction := r.Transaction(id, scope)
 		for _, err := range []error{call, pledge, transaction} {
 			if !errors.Is(err, service.ErrNoRow) {

@@ -2,63 +2,58 @@ package sqlstore
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
-	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
-// selectPledge reads pledges with their recruiters, in the order of pledgeDest.
-const selectPledge = `SELECT
-		t.number,
-		t.uuid,
-		t.owner,
-		t.recruiting,
-		p.uuid,
-		t.recruiter,
-		t.status,
-		t.created_at,
-		t.updated_at,
-		t.released_at,
-		t.external,
-		t.payment_qr,
-		t.has_signature,
-		t.private,
-		u.doc,
-		t.rev,
-		t.doc
+// pledgeColumns are the columns of a pledge, in the order of pledgeDest, and newPledgeColumns also those that a
+// new pledge has, in the order of pledgeValues, which names its person by identifier.
+var (
+	pledgeColumns = []string{
+		"uuid", "owner", "recruiting", "recruiter", "status", "created_at", "updated_at", "released_at", "external", "payment_qr",
+		"has_signature", "private", "rev", "doc",
+	}
+	newPledgeColumns = append(slices.Clip(pledgeColumns), "person_number")
+	// selectPledge reads pledges with their recruiters, in the order of pledgeReadDest.
+	selectPledge = `SELECT t.` + strings.Join(pledgeColumns, `, t.`) + `, t.number, p.uuid, u.doc
 	FROM pledges t
 	JOIN persons p ON p.number = t.person_number
 	LEFT JOIN users u ON u.uuid = t.recruiter
 	WHERE `
+)
 
 func pledgeDest(p *service.PledgeRow) []any {
 	return []any{
-		&p.Number,
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
 		uuidDest{&p.Recruiting},
-		uuidDest{&p.Person},
 		uuidDest{&p.Recruiter},
 		&p.Status,
 		timeDest{&p.CreatedAt},
 		timeDest{&p.UpdatedAt},
 		nullTimeDest{&p.ReleasedAt},
-		&p.External,
-		&p.PaymentQR,
-		&p.HasSignature,
-		&p.Private,
-		docDest{&p.RecruiterUser},
+		bitDest{&p.External},
+		bitDest{&p.PaymentQR},
+		bitDest{&p.HasSignature},
+		docDest{&p.Private},
 		&p.Rev,
 		docDest{&p.Doc},
 	}
 }
 
+func pledgeReadDest(p *service.PledgeRow) []any {
+	return append(pledgeDest(p), &p.Number, uuidDest{&p.Person}, docDest{&p.RecruiterUser})
+}
+
+func pledgeValues(p service.PledgeRow) []any { return append(pledgeDest(&p), identifier(p.Person)) }
+
 // Pledge is one pledge with its recruiter.
 func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	err = r.row(selectPledge+cond, args...).scan(pledgeDest(&p)...)
+	err = r.row(selectPledge+cond, args...).scan(pledgeReadDest(&p)...)
 	return p, err
 }
 
@@ -173,43 +168,14 @@ func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.Tr
 	return t, err
 }
 
-// pledgeColumns are the columns of a new pledge, in the order of pledgeValues, which names
-// its person by identifier.
-var pledgeColumns = []string{
-	"uuid", "owner", "recruiting", "person_number", "recruiter", "status", "created_at", "updated_at", "released_at",
-	"external", "payment_qr", "has_signature", "private", "rev", "doc",
-}
-
-var insertPledge = sync.OnceValue(func() string { return insertText("pledges", pledgeColumns) })
-
-func pledgeValues(p service.PledgeRow) []any {
-	return []any{
-		identifier(p.UUID),
-		identifier(p.Owner),
-		identifier(p.Recruiting),
-		identifier(p.Person),
-		identifier(p.Recruiter),
-		string(p.Status),
-		p.CreatedAt.UnixMilli(),
-		p.UpdatedAt.UnixMilli(),
-		nullTime(p.ReleasedAt),
-		bit(p.External),
-		bit(p.PaymentQR),
-		bit(p.HasSignature),
-		p.Private,
-		p.Rev,
-		p.Doc,
-	}
-}
-
 // InsertPledge saves a new pledge.
 func (t *tx) InsertPledge(p service.PledgeRow) error {
-	return t.insert(insertPledge(), pledgeValues(p)...)
+	return t.insert(insertText("pledges", newPledgeColumns), pledgeValues(p)...)
 }
 
 // PersonsOfPledges are the persons of some pledges.
 func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links("pledges", `SELECT t.uuid, t.number, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, ids)
+	return byIdentifier(t.conn, `SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, `t.uuid`, ids, identifierOf)
 }
 
 // UpdatePledge saves a changed pledge.
@@ -238,8 +204,8 @@ var (
 	transactionColumns = []string{"uuid", "pledge_number", "created_at", "method", "doc"}
 )
 
-func signatureValues(s service.SignatureRow) []any { return []any{identifier(s.Pledge), s.Content} }
+func signatureValues(s service.SignatureRow) []any { return []any{uuidDest{&s.Pledge}, s.Content} }
 
 func transactionValues(t service.TransactionRow) []any {
-	return []any{identifier(t.UUID), identifier(t.Pledge), t.CreatedAt.UnixMilli(), t.Method, t.Doc}
+	return []any{uuidDest{&t.UUID}, identifier(t.Pledge), t.CreatedAt.UnixMilli(), t.Method, t.Doc}
 }

@@ -31,7 +31,7 @@ type pool struct {
 	mu                        sync.Mutex   // Of closed, and of what becomes idle beside it.
 	closed                    bool
 
-	open                                    atomic.Int64 // Connections that wait for a commit which nobody waits for any more.
+	open                                    atomic.Int64 // Connections whose commit no request waits for any more.
 	opened, lost, waited, timedOut, retried atomic.Int64
 }
 
@@ -173,7 +173,7 @@ func (p *pool) connection(ctx context.Context, until time.Time) (*conn, error) {
 }
 
 // dial makes a connection in the background, unless enough are on their way or there: one that
-// hangs, as in a pooler, holds up nobody for whom another one becomes free.
+// hangs, as in a pooler, holds up no request for which another one becomes free.
 func (p *pool) dial() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +194,7 @@ func (p *pool) dial() {
 		select {
 		case p.refused <- err:
 		case <-p.stop:
-		case <-time.After(connectAgain): // Nobody waits.
+		case <-time.After(connectAgain): // No request waits.
 		}
 	}()
 }
@@ -221,7 +221,7 @@ func (p *pool) taken() {
 // trimEvery is how often connections are given back that were idle all the time.
 const trimEvery = 2 * time.Second
 
-// trim gives connections back that nobody used for a while, all but one, so that other processes
+// trim gives connections back that were idle for a while, all but one, so that other processes
 // find room at the server or in a pooler. It ends with the pool.
 func (p *pool) trim() {
 	tick := time.NewTicker(trimEvery)
@@ -252,14 +252,14 @@ func (p *pool) leave(c *conn) {
 	p.open.Add(1)
 	go func() {
 		defer p.open.Add(-1)
-		if err := <-c.open; err != nil { // Nobody waits for it any more: it is told to nobody.
+		if err := <-c.open; err != nil { // No request waits for it any more.
 			c.broken = true
 		}
-		_ = c.close() // Whoever asked was told that the outcome is open.
+		_ = c.close() // The caller was told that the outcome is open.
 	}()
 }
 
-// manyOpen reports whether so many commits are under way that nobody waits for, that another
+// manyOpen reports whether so many commits are under way that no request waits for, that another
 // one would only be one more.
 func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
 
@@ -295,7 +295,7 @@ func (p *pool) permit(ctx context.Context, turns *service.Turns, until time.Time
 func (p *pool) close() (err error) {
 	close(p.stop)
 	for range p.turns.Size() {
-		_ = p.turns.Take(context.Background()) // Never given back: nobody gets one any more.
+		_ = p.turns.Take(context.Background()) // Never given back: no request gets one any more.
 	}
 	p.mu.Lock()
 	p.closed = true

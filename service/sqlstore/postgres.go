@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	mathrand "math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,9 +41,6 @@ type PostgresDriver interface {
 	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
 	// each of some rows as its arguments.
 	Commit(connection any, text string, rows [][]any) error
-	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
-	// returns may be used again for the next one.
-	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
 }
 
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
@@ -109,7 +105,7 @@ const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
 
-// keepsSessions refuses a pooler that gives a session of the server to whoever asks next: two
+// keepsSessions refuses a pooler that gives a session of the server to the next client: two
 // connections of ours then reach the same one, or find there what the other one prepared.
 func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) error {
 	p := e.pool
@@ -138,7 +134,7 @@ func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) err
 		return errNoSessions
 	}
 	if e.full(err) {
-		return nil // There is room for one connection, whoever keeps it.
+		return nil // There is room for one connection only.
 	}
 	return e.refusal(err)
 }
@@ -151,8 +147,8 @@ func migratePostgres(ctx context.Context, o Options) error {
 		return err
 	}
 	e := &postgresEngine{driver: o.Postgres, now: time.Now, db: db}
-	e.pool = newPool(1, e.connect)
-	return errors.Join(e.migrate(ctx, o.NoMigrate), e.Close())
+	e.pool = newPool(2, e.connect) // The second makes indexes.
+	return errors.Join(e.migrate(ctx, o), e.Close())
 }
 
 func (e *postgresEngine) connect() (*conn, error) {
@@ -172,14 +168,12 @@ const maxTries = 20
 // readOnly begins what sees one state of the data.
 const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
-// view reads one state of the data.
-func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error {
-	return e.transact(ctx, readOnly, read)
-}
-
-// ask reads without a transaction: each statement is one by itself. What only reads may
-// be asked again of another connection when one is lost.
-func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
+// read reads one state of the data in a transaction. Else each statement is one by itself: what only reads
+// may be asked again of another connection when one is lost.
+func (e *postgresEngine) read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error {
+	if mode == service.ReadSnapshot {
+		return e.transact(ctx, readOnly, read)
+	}
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
 		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
@@ -189,18 +183,24 @@ func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error 
 	})
 }
 
-// askMany is ask: the server has one cache for everybody.
-func (e *postgresEngine) askMany(ctx context.Context, read func(*conn) error) error {
-	return e.ask(ctx, read)
-}
-
-// update changes the data. Of two transactions that change the same row, the later one
-// is refused by the database and run again, on what the first one left.
-func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) error {
+// write changes the data. Of two isolated transactions that change the same row, the later one is refused by
+// the database and run again, on what the first one left. A shared one would have to begin anew so whenever
+// it finds a row that another one took: it runs in READ COMMITTED, a few at a time.
+func (e *postgresEngine) write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
 	}
-	return e.transact(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ`, func(c *conn) error {
+	level := `REPEATABLE READ`
+	if mode == service.WriteShared {
+		level = `READ COMMITTED`
+		until, spent := e.pool.until(ctx)
+		err := e.pool.permit(ctx, e.takers, until)
+		if spent(); err != nil {
+			return err
+		}
+		defer e.takers.End(ctx)
+	}
+	return e.transact(ctx, `BEGIN ISOLATION LEVEL `+level, func(c *conn) error {
 		return guarded(func() error { return change(c) })
 	})
 }
@@ -213,7 +213,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		return errUnconfirmed
 	}
 	var only bool
-	err := e.ask(ctx, func(c *conn) error {
+	err := e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT current_setting('transaction_read_only') = 'on'`).scan(&only)
 	})
 	if err == nil && only {
@@ -223,7 +223,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = errDamaged
 	}
 	if err == nil && e.failed.Load() {
-		if err = e.update(ctx, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
+		if err = e.write(ctx, service.WriteIsolated, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
 			e.failed.Store(false)
 		}
 	}
@@ -243,7 +243,7 @@ func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
 		return errUnconfirmed
 	}
-	err := e.update(ctx, func(c *conn) error { return takeRoom(c, 0) })
+	err := e.write(ctx, service.WriteIsolated, func(c *conn) error { return takeRoom(c, 0) })
 	if !errors.Is(err, errUnconfirmed) {
 		e.tried.Store(0)
 	}
@@ -353,12 +353,12 @@ var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the data
 // commit ends a transaction. One that takes longer than a caller waits goes on by itself, and
 // the connection with it. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
-	lines := slices.Collect(slices.Chunk(c.lines, auditArguments))
+	lines := c.lines
 	var late atomic.Bool
 	end := func() error {
 		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))
 		switch {
-		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
+		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing does not wait.
 			e.waits.Store(false)
 			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":
@@ -393,7 +393,7 @@ const signingKey = "signing-key"
 // role, may only read.
 func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err error) {
 	var text string
-	err = e.ask(ctx, func(c *conn) (err error) {
+	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
 		text, err = (&reader{c}).Setting(signingKey)
 		return err
 	})
@@ -410,7 +410,7 @@ var errKeyMissing = errors.New("its key is missing from the table settings: with
 
 // keyThere refuses a database without its key.
 func (e *postgresEngine) keyThere(ctx context.Context) error {
-	return e.ask(ctx, func(c *conn) error {
+	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		_, err := (&reader{c}).Setting(signingKey)
 		if errors.Is(err, service.ErrNoRow) {
 			return errKeyMissing
@@ -422,7 +422,7 @@ func (e *postgresEngine) keyThere(ctx context.Context) error {
 // makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
 // same.
 func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
-	err = e.update(ctx, func(c *conn) error {
+	err = e.write(ctx, service.WriteIsolated, func(c *conn) error {
 		_, err := (&reader{c}).Setting(signingKey)
 		if errors.Is(err, service.ErrNoRow) {
 			var signed bool
@@ -471,7 +471,11 @@ func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, e
 
 // Analyze makes new statistics: until then plans would be for an empty database.
 func (e *postgresEngine) Analyze(ctx context.Context) error {
-	_, err := e.db.ExecContext(ctx, analyzeOurs())
+	names := make([]string, len(copyTables()))
+	for i, table := range copyTables() {
+		names[i] = table.name
+	}
+	_, err := e.db.ExecContext(ctx, `ANALYZE `+strings.Join(names, `, `))
 	return e.refusal(err)
 }
 

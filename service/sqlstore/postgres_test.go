@@ -31,13 +31,9 @@ func onPostgres(t *testing.T) string {
 func execute(t *testing.T, database, text string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = connection.Exec(t.Context(), text)
-	if err := errors.Join(err, connection.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, connection.Close(t.Context())))
 }
 
 // TestReadOnlyServer opens a database that can only be read, as a standby or one that is
@@ -46,17 +42,11 @@ func TestReadOnlyServer(t *testing.T) {
 	database := onPostgres(t)
 	primary := reopen(t, database)
 	seed, err := primary.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	rules, err := service.New(t.Context(), service.Options{Store: primary})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	token, err := rules.OwnToken(t.Context(), "a", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	store := reopen(t, database+"&default_transaction_read_only=on")
 	if same, err := store.SigningSeed(t.Context()); string(same) != string(seed) || err != nil {
 		t.Errorf("got another key, or %v", err)
@@ -64,7 +54,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if service.KindOf(err) != service.Unavailable {
 		t.Errorf("got %v for a change, want that the database is away", err)
 	}
@@ -75,9 +65,7 @@ func TestReadOnlyServer(t *testing.T) {
 		t.Errorf("got %v, want it not ready for changes", err)
 	}
 	reads, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if _, err := reads.Authenticate(t.Context(), token); err != nil {
 		t.Errorf("got %v for a token, want it accepted", err)
 	}
@@ -101,13 +89,9 @@ func TestRoleWithoutTables(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
 		Database: strings.Replace(database, "user=fundesk", "user="+role, 1), Postgres: pgdriver.Driver{}, NoMigrate: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Check(t, err)
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	servicetest.Report(t, errors.Join(err, store.Close()))
 }
 
 // TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
@@ -121,9 +105,7 @@ func TestFailuresToConnect(t *testing.T) {
 	}
 	role := "role_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
 	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	name := strings.TrimPrefix(address.Path, "/")
 	execute(t, server, `CREATE ROLE `+role+` LOGIN; REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC; GRANT CONNECT ON DATABASE `+name+` TO `+role)
 	execute(t, database, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+role)
@@ -131,16 +113,12 @@ func TestFailuresToConnect(t *testing.T) {
 	defer execute(t, database, `DROP OWNED BY `+role)
 	own := strings.Replace(database, "user=fundesk", "user="+role, 1)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: own, Postgres: pgdriver.Driver{}, NoMigrate: true, AnswerTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}()
 	ask := func() error {
-		return store.Ask(t.Context(), func(r service.Reader) error {
+		return store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
 			_, err := r.Accounts()
 			return err
 		})
@@ -166,9 +144,7 @@ func TestFailuresToConnect(t *testing.T) {
 	execute(t, server, end)
 	execute(t, server, `ALTER ROLE `+role+` CONNECTION LIMIT 1`)
 	other, err := pgx.Connect(t.Context(), own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	asked := make(chan error, 1)
 	go func() { asked <- ask() }()
 	err = other.Close(t.Context())
@@ -182,7 +158,7 @@ func TestServerTimeouts(t *testing.T) {
 	database := onPostgres(t)
 	other := reopen(t, database)
 	set := func(store *sqlstore.Store, during func() error) error {
-		return store.Update(t.Context(), func(tx service.Tx) error {
+		return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			return errors.Join(tx.SetSetting("a", "b"), during())
 		})
 	}
@@ -193,9 +169,7 @@ func TestServerTimeouts(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 }
 
 // TestTimeoutOfRole shows that what may take any time does, whatever is set for the role or the
@@ -203,14 +177,10 @@ func TestServerTimeouts(t *testing.T) {
 func TestTimeoutOfRole(t *testing.T) {
 	database := onPostgres(t)
 	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	execute(t, server, `ALTER DATABASE `+strings.TrimPrefix(address.Path, "/")+` SET statement_timeout = '1s'`)
 	db, err := pgdriver.Driver{}.Open(database, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.ExecContext(t.Context(), `SELECT pg_sleep(1.2)`); err != nil {
 		t.Error(err)
@@ -224,16 +194,14 @@ func TestEncodings(t *testing.T) {
 	database := onPostgres(t)
 	const name = "Łódź"
 	update(t, reopen(t, database+"&client_encoding=LATIN1"), func(tx service.Tx) error { return tx.SetSetting("a", name) })
-	err := reopen(t, database).View(t.Context(), func(r service.Reader) error {
+	err := reopen(t, database).Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		got, err := r.Setting("a")
 		if got != name {
 			t.Errorf("got %q, want %q", got, name)
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	before, after, _ := strings.Cut(database, "?")
 	at := strings.LastIndex(before, "/")
 	latin := before[at+1:] + "_latin"
@@ -254,13 +222,9 @@ func TestPooler(t *testing.T) {
 	cluster := servicetest.NewServer(t)
 	session := servicetest.NewPooler(t, cluster, "session", 0)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
-	if err := errors.Join(store.Ping(t.Context()), store.Close()); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, errors.Join(store.Ping(t.Context()), store.Close()))
 	for _, test := range []struct {
 		mode        string
 		connections int
@@ -288,14 +252,12 @@ func TestTrace(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			servicetest.Report(t, err)
 		}
 		name("a change", func(read func(service.Reader) error) error {
-			return store.Update(ctx, func(tx service.Tx) error { return read(tx) })
+			return store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return read(tx) })
 		})
-		name("a view", func(read func(service.Reader) error) error { return store.View(ctx, read) })
+		name("a view", func(read func(service.Reader) error) error { return store.Read(ctx, service.ReadSnapshot, read) })
 	}
 }
 
@@ -311,19 +273,15 @@ func TestProcessesBehindAPooler(t *testing.T) {
 		answers := make(chan error)
 		for process := range processes {
 			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			defer func() {
-				if err := store.Close(); err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, store.Close())
 			}()
 			for client := range 32 {
 				go func() {
 					for range 20 {
 						begun, name := time.Now(), fmt.Sprintf("%d-%d", process, client)
-						err := store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting(name, "v") })
+						err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting(name, "v") })
 						if err == nil && time.Since(begun) > timeout {
 							err = fmt.Errorf("it took %v", time.Since(begun))
 						}

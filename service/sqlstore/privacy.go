@@ -14,10 +14,10 @@ import (
 // Kept is everything that is kept of a person.
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
-// HoldKept is Kept for a change: nobody else changes any of it before the transaction ends, nor
+// LockPersonData is Kept for a change: no other transaction changes any of it before this one ends, nor
 // adds to it.
-func (t *tx) HoldKept(id apitype.UUID) (service.Kept, error) {
-	// Who adds something holds the person, so that it is there when the person can be had.
+func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
+	// A change that adds something locks the person, so that it is there when the person can be locked.
 	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
 		return service.Kept{}, err
 	}
@@ -93,14 +93,14 @@ func (t *tx) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
 
 func (r *reader) keptCalls(ids []apitype.UUID, lock string) ([]service.CallRow, error) {
 	cond, arg := r.engine.among("uuid", ids)
-	rows, err := all(r.conn, `SELECT `+callFields+` FROM calls t WHERE `+cond+lock, []any{arg}, callDest)
+	rows, err := all(r.conn, selectCall+cond+lock, []any{arg}, callDest)
 	return inOrder(ids, rows, func(c service.CallRow) apitype.UUID { return c.UUID }), err
 }
 
 // KeptPledges are pledges with their documents.
 func (r *reader) KeptPledges(ids []apitype.UUID) ([]service.PledgeRow, error) {
 	cond, arg := r.engine.among("t.uuid", ids)
-	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeDest)
+	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeReadDest)
 	return inOrder(ids, rows, func(p service.PledgeRow) apitype.UUID { return p.UUID }), err
 }
 
@@ -116,7 +116,7 @@ func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow,
 // KeptWaiting are those of some calls that wait.
 func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
 	cond, arg := r.engine.among("c.call_uuid", calls)
-	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
+	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
 	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
 }
 
@@ -137,7 +137,7 @@ func (r *reader) Erasing() (persons []apitype.UUID, err error) {
 // isErasing is the condition of the settings that name them, in the order of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
-// keptMarks reads who has marked what of a person.
+// keptMarks reads the marks of accounts on records of a person.
 func (r *reader) keptMarks(k *service.Kept) error {
 	ids := []apitype.UUID{k.Person.UUID}
 	for _, c := range k.Calls {
@@ -169,10 +169,10 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 		return err
 	}
 	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
-	var rung apitype.Time
-	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&rung}); {
+	var contacted apitype.Time
+	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&contacted}); {
 	case none == nil:
-		k.ContactedAt = &rung
+		k.ContactedAt = &contacted
 	case !errors.Is(none, service.ErrNoRow):
 		err = errors.Join(err, none)
 	}
@@ -207,7 +207,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 // EraseUnknown leaves the identifier of a person that is not there, so that it is not used again.
 func (t *tx) EraseUnknown(id apitype.UUID, at apitype.Time) error {
 	nobody := apitype.UUID{}
-	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, 1, $4, $3)`,
+	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, updated_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, $3, 1, $4, $3)`,
 		identifier(id), identifier(nobody), at.UnixMilli(), []byte{})
 }
 
@@ -232,14 +232,14 @@ func (t *tx) RewriteTransaction(x service.TransactionRow) error {
 	return t.change(`UPDATE transactions SET doc = $2 WHERE uuid = $1`, identifier(x.UUID), x.Doc)
 }
 
-// PersonToRefer is a person that a new record is about: nobody erases them before the transaction
+// PersonToRefer is a person that a new record is about: no erasure comes before the transaction
 // ends, or the transaction is run again.
 func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }
 
-// LoadsAlone lets no load and no erasure run at one time: a load names persons long before it ends.
 // ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
 func (t *tx) ClockAhead() time.Duration { return t.ahead }
 
-func (t *tx) LoadsAlone(load bool) error { return t.engine.loadsAlone(t.conn, load) }
+// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
+func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.conn, load) }

@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // An erasure waits for whoever makes a record about the person, and finds the record then.
@@ -25,7 +26,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	})
 	held, create, created, found := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan int, 1)
 	go func() {
-		created <- store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+		created <- store.Write(context.WithoutCancel(t.Context()), service.WriteIsolated, func(tx service.Tx) error {
 			if _, err := tx.PersonToRefer(person, service.Scope{All: true}); err != nil {
 				return err
 			}
@@ -37,8 +38,8 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	<-held
 	go func() {
 		calls := -1
-		err := store.UpdateShared(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
-			kept, err := tx.HoldKept(person)
+		err := store.Write(context.WithoutCancel(t.Context()), service.WriteShared, func(tx service.Tx) error {
+			kept, err := tx.LockPersonData(person)
 			calls = len(kept.Calls)
 			return err
 		})
@@ -48,20 +49,14 @@ func TestErasureWaitsForCreations(t *testing.T) {
 		found <- calls
 	}()
 	connection, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = connection.Close(context.Background()) })
 	for waits := false; !waits && len(found) == 0; { // An erasure that does not wait has found nothing.
 		err := connection.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 	close(create)
-	if err := <-created; err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, <-created)
 	if got := <-found; got != 1 {
 		t.Errorf("got %d calls of the person, want the one that was created meanwhile", got)
 	}
@@ -76,7 +71,7 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 		person, call := apitype.NewUUID(), apitype.NewUUID()
 		kept := func() (kept service.Kept) {
 			update(t, store, func(tx service.Tx) (err error) {
-				kept, err = tx.HoldKept(person)
+				kept, err = tx.LockPersonData(person)
 				return err
 			})
 			return kept
@@ -136,9 +131,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 		execute(t, database, text)
 	}
 	done, err := store.Scrub(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if diff := cmp.Diff([]string{"calls"}, done.Later); diff != "" {
 		t.Error(diff)
 	}

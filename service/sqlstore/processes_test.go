@@ -32,7 +32,7 @@ func testGroupCommit(t *testing.T, database string) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			err := store.Update(t.Context(), func(tx service.Tx) error {
+			err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 				if err := tx.SetSetting(fmt.Sprint(i), "x"); err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ func testGroupCommit(t *testing.T, database string) {
 	if kept.Load() != 120 || refused.Load() != 40 || panicked.Load() != 40 {
 		t.Errorf("got %d kept, %d refused, %d panics, want 120, 40, 40", kept.Load(), refused.Load(), panicked.Load())
 	}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i := range 200 {
 			_, err := r.Setting(fmt.Sprint(i))
 			if (err == nil) != (i%5 < 3) {
@@ -69,9 +69,7 @@ func testGroupCommit(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // TestTwoStores shows that two open stores of one file agree on its key and its data.
@@ -104,34 +102,28 @@ func TestTwoStores(t *testing.T) {
 		}
 		for range 25 {
 			group.Go(func() {
-				err := store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+				err := store.Write(context.WithoutCancel(t.Context()), service.WriteIsolated, func(tx service.Tx) error {
 					value, err := tx.Setting("n")
 					if err != nil && !errors.Is(err, service.ErrNoRow) {
 						return err
 					}
 					return tx.SetSetting("n", value+"x")
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, err)
 			})
 		}
 	}
 	group.Wait()
-	err := stores[3].View(t.Context(), func(r service.Reader) error {
+	err := stores[3].Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		value, err := r.Setting("n")
 		if len(value) != 100 {
 			t.Errorf("got %d changes, want 100", len(value))
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	for _, store := range stores {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}
 	for _, name := range []string{path, path + ".key"} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
@@ -178,7 +170,7 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 		for range 10 {
 			group.Go(func() {
-				err := store.Update(t.Context(), func(tx service.Tx) error {
+				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 					call, err := tx.Call(row.UUID, all)
 					if err != nil {
 						return err
@@ -186,14 +178,12 @@ func testManyProcesses(t *testing.T, database string) {
 					call.Doc = append(call.Doc, 'x')
 					return tx.UpdateCall(call, false)
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				servicetest.Report(t, err)
 			})
 			group.Go(func() {
 				other := row
 				other.UUID = apitype.UUID{1}
-				err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertCall(other) })
+				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertCall(other) })
 				if err == nil {
 					created.Add(1)
 				} else if !errors.Is(err, service.ErrExists) {
@@ -203,20 +193,16 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 	}
 	group.Wait()
-	err := stores[3].View(t.Context(), func(r service.Reader) error {
+	err := stores[3].Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		call, err := r.Call(row.UUID, all)
 		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
 			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, err)
 	for _, store := range stores {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	}
 }
 
@@ -226,12 +212,8 @@ func TestBackup(t *testing.T) {
 	store, file := open(t), filepath.Join(t.TempDir(), "copy.db")
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 	seed, err := store.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Backup(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, store.Backup(t.Context(), file))
 	if err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v for a file that exists, want a refusal", err)
 	}
@@ -242,19 +224,15 @@ func TestBackup(t *testing.T) {
 	if found, err := again.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
-	err = again.View(t.Context(), func(r service.Reader) error { _, err := r.Setting("a"); return err })
-	if err != nil {
-		t.Error(err)
-	}
+	err = again.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error { _, err := r.Setting("a"); return err })
+	servicetest.Report(t, err)
 }
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	text := filepath.Join(folder, "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o600))
 	tests := []struct {
 		name    string
 		options sqlstore.Options
@@ -279,13 +257,11 @@ func TestClosedStore(t *testing.T) { each(t, testClosedStore) }
 
 func testClosedStore(t *testing.T, database string) {
 	store := reopen(t, database)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Close())
 	if err := store.Ping(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
-	if err := store.Update(t.Context(), func(service.Tx) error { return nil }); err == nil {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(service.Tx) error { return nil }); err == nil {
 		t.Error("a closed store takes changes")
 	}
 }
@@ -300,9 +276,7 @@ func TestEndedConnections(t *testing.T) {
 	database := servicetest.PostgresDatabase(t, server)
 	store := reopen(t, database)
 	operator, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = operator.Close(t.Context()) }()
 	setting := func(r service.Reader) error {
 		_, err := r.Setting("signing-key")
@@ -315,10 +289,10 @@ func TestEndedConnections(t *testing.T) {
 		name string
 		run  func() error
 	}{
-		{"ask", func() error { return store.Ask(t.Context(), setting) }},
-		{"view", func() error { return store.View(t.Context(), setting) }},
+		{"ask", func() error { return store.Read(t.Context(), service.ReadRecord, setting) }},
+		{"view", func() error { return store.Read(t.Context(), service.ReadSnapshot, setting) }},
 		{"update", func() error {
-			return store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "1") })
+			return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 		}},
 	} {
 		ended, err := operator.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -342,13 +316,9 @@ func TestServerAway(t *testing.T) {
 	if errors.Is(err, servicetest.ErrNoPostgres) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	store := reopen(t, own)
-	if err := store.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Ping(t.Context()))
 	reached := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
@@ -357,7 +327,7 @@ func TestServerAway(t *testing.T) {
 		close(ended)
 	}()
 	var once sync.Once
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		once.Do(func() { close(reached) })
 		if err := <-ended; err != nil { // Nil at once when it is run again.
 			return err

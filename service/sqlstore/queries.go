@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,8 @@ import (
 
 // listQuery builds the query of one page. A filter is one line: where, if its rows lie together in
 // an index in the order of the list, else check. So an index gives only what passes all of where,
-// and holds what check looks at: however little passes, no row is read to be passed over.
+// and holds what check looks at: however little passes, no row is read to be passed over. testdata/lists.sql
+// shows the query of each kind of list, which TestQuestionsOfLists keeps true.
 type listQuery struct {
 	table    string // With its alias t.
 	time     string // The column that the list is sorted by.
@@ -321,7 +323,7 @@ func (r *reader) any(q *listQuery, part service.Range) (found bool, err error) {
 // identifier binds an identifier: as its bytes, which both engines take.
 func identifier(id apitype.UUID) any { return id[:] }
 
-// A uuidDest reads an identifier column.
+// A uuidDest reads an identifier column, and binds one. So do the others for theirs.
 type uuidDest struct{ id *apitype.UUID }
 
 // Scan reads the bytes, or the text that PostgreSQL sends.
@@ -340,6 +342,9 @@ func (d uuidDest) Scan(value any) (err error) {
 	return err
 }
 
+// Value is the bytes.
+func (d uuidDest) Value() (driver.Value, error) { return d.id[:], nil }
+
 // A nullUUIDDest reads an identifier column that may be null.
 type nullUUIDDest struct{ id **apitype.UUID }
 
@@ -352,6 +357,9 @@ func (d nullUUIDDest) Scan(value any) error {
 	*d.id = new(apitype.UUID)
 	return uuidDest{*d.id}.Scan(value)
 }
+
+// Value is the bytes, or nil.
+func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), nil }
 
 // A joinedUUIDDest reads an identifier column of a row that may not be there; then it is
 // zero.
@@ -379,6 +387,9 @@ func (d timeDest) Scan(value any) error {
 	return nil
 }
 
+// Value is milliseconds since 1970.
+func (d timeDest) Value() (driver.Value, error) { return d.t.UnixMilli(), nil }
+
 // A nullTimeDest reads a column of milliseconds that may be null.
 type nullTimeDest struct{ t **apitype.Time }
 
@@ -391,6 +402,9 @@ func (d nullTimeDest) Scan(value any) error {
 	*d.t = new(apitype.Time)
 	return timeDest{*d.t}.Scan(value)
 }
+
+// Value is milliseconds since 1970, or nil.
+func (d nullTimeDest) Value() (driver.Value, error) { return nullTime(*d.t), nil }
 
 // nullUUID and nullTime bind values that may be null.
 func nullUUID(id *apitype.UUID) any {
@@ -407,7 +421,23 @@ func nullTime(t *apitype.Time) any {
 	return t.UnixMilli()
 }
 
-// bit binds a truth value: the engines agree on numbers.
+// A bitDest reads a truth value: the engines agree on numbers.
+type bitDest struct{ b *bool }
+
+// Scan reads a number.
+func (d bitDest) Scan(value any) error {
+	n, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a column of truth values holds a %T", value)
+	}
+	*d.b = n != 0
+	return nil
+}
+
+// Value is 1 or 0.
+func (d bitDest) Value() (driver.Value, error) { return bit(*d.b), nil }
+
+// bit binds a truth value.
 func bit(b bool) int64 {
 	if b {
 		return 1
@@ -430,4 +460,12 @@ func (d docDest) Scan(value any) error {
 		return fmt.Errorf("a document column holds a %T", value)
 	}
 	return nil
+}
+
+// Value is the bytes, or nil.
+func (d docDest) Value() (driver.Value, error) {
+	if *d.doc == nil {
+		return nil, nil //nolint:nilnil // It binds null.
+	}
+	return *d.doc, nil
 }

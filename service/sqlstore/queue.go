@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -8,30 +9,37 @@ import (
 	"fundesk/service"
 )
 
-// queueColumns are the columns of a call that waits, in the order of queueValues.
-var queueColumns = []string{
-	"call_uuid", "person_uuid", "owner", "type", "language", "kind", "requested_at", "attempts", "external", "opted_out",
-	"due_at", "kept_for", "eligible_at", "ready", "note",
+// queueColumns are the columns of a call that waits, in the order of queueDest, and newQueueColumns also what it
+// is found by.
+var (
+	queueColumns = []string{
+		"call_uuid", "person_uuid", "owner", "type", "language", "requested_at", "attempts", "external", "opted_out", "due_at", "kept_for",
+		"eligible_at", "ready", "note",
+	}
+	newQueueColumns = append(slices.Clip(queueColumns), "kind")
+)
+
+func queueDest(q *service.QueueRow) []any {
+	return []any{
+		uuidDest{&q.Call},
+		uuidDest{&q.Person},
+		uuidDest{&q.Owner},
+		&q.Type,
+		&q.Language,
+		timeDest{&q.RequestedAt},
+		&q.Attempts,
+		bitDest{&q.External},
+		bitDest{&q.OptedOut},
+		nullTimeDest{&q.DueAt},
+		nullUUIDDest{&q.KeptFor},
+		nullTimeDest{&q.EligibleAt},
+		bitDest{&q.Ready},
+		&q.Note,
+	}
 }
 
 func queueValues(q service.QueueRow) []any {
-	return []any{
-		identifier(q.Call),
-		identifier(q.Person),
-		identifier(q.Owner),
-		string(q.Type),
-		q.Language,
-		queueKind(q.Owner, string(q.Type), q.Language),
-		q.RequestedAt.UnixMilli(),
-		int64(q.Attempts),
-		bit(q.External),
-		bit(q.OptedOut),
-		nullTime(q.DueAt),
-		nullUUID(q.KeptFor),
-		nullTime(q.EligibleAt),
-		bit(q.Ready),
-		q.Note,
-	}
+	return append(queueDest(&q), queueKind(q.Owner, string(q.Type), q.Language))
 }
 
 // queueKind is what calls are narrowed by, as one value: what waits of a kind is found in
@@ -40,11 +48,9 @@ func queueKind(owner apitype.UUID, callType, language string) string {
 	return strings.ReplaceAll(owner.String(), "-", "") + " " + callType + " " + language
 }
 
-var insertQueueRow = sync.OnceValue(func() string { return insertAsRead("queue_calls", queueColumns) })
-
 // InsertQueueRow lets a call wait.
 func (t *tx) InsertQueueRow(q service.QueueRow) error {
-	return t.insert(insertQueueRow(), queueValues(q)...)
+	return t.insert(insertAsRead("queue_calls", newQueueColumns), queueValues(q)...)
 }
 
 // DeleteQueueRow lets a call wait no more.
@@ -79,32 +85,18 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 	)
 }
 
-// queueFacts is a call that waits with what decides from when it may be given.
-const queueFacts = `SELECT
-		c.call_uuid,
-		c.person_uuid,
-		c.owner,
-		c.type,
-		c.language,
-		c.requested_at,
-		c.attempts,
-		c.external,
-		c.opted_out,
-		c.due_at,
-		c.kept_for,
-		c.eligible_at,
-		c.ready,
-		c.note,` + factsBeside + `
+// queueFacts reads calls that wait with what decides from when they may be given, in the order of factsDest.
+var queueFacts = `SELECT c.` + strings.Join(queueColumns, `, c.`) + `,` + otherFacts + `
 	FROM queue_calls c`
 
-// factsBeside are what decides that lies in other tables.
-const factsBeside = `
+// otherFacts are what decides that lies in other tables.
+const otherFacts = `
 		(SELECT r.rung_at FROM queue_rings r WHERE r.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
 var factsOfNew = sync.OnceValue(func() string {
-	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(factsBeside)
+	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
 })
 
 // QueueFacts reads what lies in other tables for a call that does not wait yet.
@@ -112,42 +104,24 @@ func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// queueDest is what a row of queueFacts is read into.
-func queueDest(q *service.QueueRow) []any {
-	return []any{
-		uuidDest{&q.Call},
-		uuidDest{&q.Person},
-		uuidDest{&q.Owner},
-		&q.Type,
-		&q.Language,
-		timeDest{&q.RequestedAt},
-		&q.Attempts,
-		&q.External,
-		&q.OptedOut,
-		nullTimeDest{&q.DueAt},
-		nullUUIDDest{&q.KeptFor},
-		nullTimeDest{&q.EligibleAt},
-		&q.Ready,
-		&q.Note,
-		nullTimeDest{&q.ContactedAt},
-		&q.MaxAttempts,
-		nullTimeDest{&q.LeasedUntil},
-	}
+// factsDest is what a row of queueFacts is read into.
+func factsDest(q *service.QueueRow) []any {
+	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// QueueOfPerson is what waits of a person, locked: two who decide about a call at one time would
+// QueueOfPerson is what waits of a person, locked: two changes of a call at one time would
 // not see what the other one knows. A transaction that sees what others commit reads when it has
-// the lock, since what decides lies in other tables; it leaves out what others hold, who decide
+// the lock, since what decides lies in other tables; it leaves out what others have locked, which decide
 // after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
-		return all(t.conn, queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, queueDest)
+		return all(t.conn, queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, factsDest)
 	}
 	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
 }
 
 // QueueOfAttempts is what waits of an organization's service-managed calls with so many attempts
-// at least, locked and read like QueueOfPerson; whoever holds one of them is waited for.
+// at least, locked and read like QueueOfPerson; it waits for locks on them.
 func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
 	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(`UPDATE`),
 		identifier(organization), least)
@@ -160,17 +134,17 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 		return nil, err
 	}
 	cond, arg := t.engine.among("c.call_uuid", ids)
-	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
+	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
 }
 
-// mostWoken is how many calls are woken at one time, so that nobody waits long for it: where more
-// have slept until the same moment, the next take wakes more.
-const mostWoken = 5000
+// mostMarked is how many calls are marked as eligible at one time, so that no take waits long for it: where more
+// become eligible at the same moment, the next take marks more.
+const mostMarked = 5000
 
 // MarkEligible marks calls whose time has come, those first that wait longest.
 func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostWoken)
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
 	return err
 }
 

@@ -153,7 +153,7 @@ func (p *queueParts) requested(state string) queuePart {
 
 // requestedOf is what was not deferred of a kind.
 func (p *queueParts) requestedOf(kind string) queuePart {
-	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), awake, `due_at IS NULL`) }}
+	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`) }}
 }
 
 // givenBack is what the user gave back a moment ago.
@@ -166,8 +166,8 @@ func (p *queueParts) givenBack() queuePart {
 
 // The states of what waits, as the indexes have them.
 const (
-	awake  = `ready = 1`
-	asleep = `ready = 0`
+	isReady  = `ready = 1`
+	notReady = `ready = 0`
 )
 
 // positions reads what the parts give; then there are none.
@@ -182,25 +182,25 @@ func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, er
 	return positions, err
 }
 
-// QueuePositions are the calls that wait, in the order in which they are taken. Who only reads
-// cannot wake those whose time has come: they are looked at too.
+// QueuePositions are the calls that wait, in the order in which they are taken. A read
+// cannot mark those whose time has come: it reads them, too.
 func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
 		return nil, err
 	}
-	for _, state := range []string{awake, asleep} {
+	for _, state := range []string{isReady, notReady} {
 		for _, part := range p.deferred(state) {
 			p.add(part)
 		}
 	}
 	if p.kinds == nil {
-		p.add(p.requested(awake))
+		p.add(p.requested(isReady))
 	}
 	for _, kind := range p.kinds {
 		p.add(p.requestedOf(kind))
 	}
-	p.add(p.requested(asleep))
+	p.add(p.requested(notReady))
 	if query.User != nil {
 		p.add(p.givenBack())
 	}
@@ -208,7 +208,7 @@ func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Q
 }
 
 // NextInQueue is the first calls that wait, in the order in which they are taken, as many as the
-// query's limit: nobody else takes them before the transaction ends. Those that others hold are
+// query's limit: no other take gets them before the transaction ends. Those that others have locked are
 // passed over. What was not deferred is mostly all that there is: the parts are read one by one.
 func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
 	p, err := t.newQueueParts(query)
@@ -217,12 +217,12 @@ func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err
 	}
 	var parts []queuePart
 	if query.Due {
-		parts = p.deferred(awake)
+		parts = p.deferred(isReady)
 	}
 	switch len(p.kinds) {
 	case 0:
 		if p.kinds == nil {
-			parts = append(parts, p.requested(awake))
+			parts = append(parts, p.requested(isReady))
 		}
 	case 1:
 		parts = append(parts, p.requestedOf(p.kinds[0]))
@@ -257,19 +257,19 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	conds := append(part.under(), p.eligible())
 	text := strings.Replace(queueFacts, `FROM queue_calls c`, `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
 		order+` LIMIT `+strconv.Itoa(limit)+t.engine.locking(`UPDATE SKIP LOCKED`)+`) AS c`, 1) + order
-	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(queueDest(q), docDest{&q.PersonDoc}) })
+	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(factsDest(q), docDest{&q.PersonDoc}) })
 	p.args = nil
 	return rows, err
 }
 
-// besides is how many more calls of each kind are looked at than are asked for: others may hold
+// spareOfKinds is how many more calls of each kind are looked at than are asked for: others may hold
 // the first ones.
-const besides = 64
+const spareOfKinds = 64
 
 // lockKinds is the first calls of several kinds: the first of each kind are merged before they
 // are locked, so that no more calls are locked than are given.
 func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
-	for p.query.Limit = limit + besides; ; p.query.Limit *= 4 {
+	for p.query.Limit = limit + spareOfKinds; ; p.query.Limit *= 4 {
 		for _, kind := range p.kinds {
 			p.add(p.requestedOf(kind))
 		}
@@ -283,7 +283,7 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 		}
 		cond, arg := t.engine.among("call_uuid", ids)
 		p.arg(arg) // It is the first one.
-		part.under = func() []string { return []string{cond, awake, `due_at IS NULL`} }
+		part.under = func() []string { return []string{cond, isReady, `due_at IS NULL`} }
 		rows, err := t.lockPart(p, part, limit)
 		if err != nil || len(rows) == limit || len(positions) < p.query.Limit {
 			return rows, err
@@ -298,9 +298,9 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	if err != nil {
 		return requested, due, err
 	}
-	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
+	// In the order of an index: PostgreSQL would read the table, and pass over all that are not eligible yet.
 	order := ` ORDER BY requested_at, call_uuid`
-	conds := []string{awake, `due_at IS NULL`}
+	conds := []string{isReady, `due_at IS NULL`}
 	switch {
 	case p.kinds == nil:
 		conds = append(conds, p.narrowed()...)
@@ -310,7 +310,7 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 		kinds := bind(&p.listQuery, p.kinds, func(kind string) any { return kind })
 		conds, order = append(conds, `kind`+isOne(kinds)), ` ORDER BY kind, requested_at, call_uuid`
 	}
-	overdue := append(p.narrowed(), awake, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
+	overdue := append(p.narrowed(), isReady, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
 		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)
 	err = r.row(`SELECT
 			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+` LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),

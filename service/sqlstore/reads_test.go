@@ -33,15 +33,11 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 		_, err := tx.InsertRows(service.Rows{Persons: persons, Calls: rows})
 		return err
 	})
-	if err := store.Analyze(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Analyze(t.Context()))
+	servicetest.Check(t, store.Close())
 	before := readFromBeginning(t, database)
 	store = reopen(t, database)
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i := 100; i < len(rows); i += 100 {
 			place := &service.Bound{Position: service.Position{At: rows[i].RequestedAt, UUID: rows[i].UUID}}
 			for _, part := range []service.Range{{Below: place, Limit: 10}, {Above: place, Backward: true, Limit: 10}} {
@@ -58,12 +54,8 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, store.Close())
 	if after := readFromBeginning(t, database); after != before {
 		t.Errorf("got %d rows that were read from the beginning of a table, want none", after-before)
 	}
@@ -74,25 +66,17 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 func readFromBeginning(t *testing.T, database string) (rows int) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
-		if err := db.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, db.Close(t.Context()))
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for others := 1; others > 0; <-tick.C { // What a connection did is counted when it ends.
 		err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 	err = db.QueryRow(t.Context(), `SELECT SUM(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('calls', 'persons')`).Scan(&rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return rows
 }

@@ -151,11 +151,3 @@ func (e *postgresEngine) disconnected(err error) bool {
 	}
 	return false
 }
-
-// uniqueViolation is the SQLSTATE of a key that is there already.
-const uniqueViolation = "23505"
-
-// meanwhile refuses rows of which another transaction, whose own cannot be seen, saved one.
-func meanwhile(err error) error {
-	return &service.Error{Kind: service.Conflict, Detail: "another program saved a record with one of these uuids meanwhile", Cause: err}
-}

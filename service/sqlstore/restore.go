@@ -118,7 +118,7 @@ func checkCopy(ctx context.Context, made string, change func(*Store) error) erro
 }
 
 // restoring is what the name of a file ends with that stands beside a database while others take
-// the place of its files. Until it is gone nobody opens the database.
+// the place of its files. Until it is gone no program opens the database.
 const restoring = ".restoring"
 
 // unrestored refuses a database whose files belong together no longer.
@@ -134,7 +134,7 @@ func unrestored(path string) error {
 }
 
 // takePlace gives a copy the name of the database, and the files that had it other names. It may be
-// ended anywhere: the database is opened by nobody until it is done, and it can be done again.
+// ended anywhere: no program opens the database until it is done, and it can be done again.
 func takePlace(made, path string) (kept []string, err error) {
 	_, before := os.Lstat(path + restoring)
 	mark, err := os.OpenFile(path+restoring, os.O_CREATE|os.O_WRONLY, 0o600)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where SQLite's locks of a file lie: whoever has it open, and reads by its log, holds one there.
+// Where SQLite's locks of a file lie: a program that has it open, and reads by its log, holds one there.
 const (
 	sharedFirst = 0x40000002
 	sharedSize  = 510

@@ -3,8 +3,8 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"sync"
 
 	"fundesk/service"
 )
@@ -12,10 +12,7 @@ import (
 // servedBy is the version that a program must know, or a later one, to serve the schema as the
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it.
-// Version 6 has persons who were erased, whom earlier programs would show; version 7 finds lines
-// of the audit by a number that those of version 6 do not write; version 9 has tokens that were
-// ended, which earlier programs would accept.
-const servedBy = 9
+const servedBy = 1
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"
@@ -27,26 +24,24 @@ type schema struct {
 }
 
 // known is the version of the schema that this program makes.
-var known = sync.OnceValue(func() int {
-	texts, err := migrationTexts()
-	if err != nil {
-		panic(err) // They are embedded.
-	}
-	return len(texts)
-})
+func known() int { return len(migrationTexts()) }
+
+// texts returns the migrations that opening a database runs.
+func (o Options) texts() []string { return append(slices.Clip(migrationTexts()), o.next...) }
 
 // pending reports whether migrations are to be run: a schema that this program cannot serve is
 // refused, and so is an older one when it must not be changed.
-func (s schema) pending(refuse bool) (bool, error) {
+func (s schema) pending(o Options) (bool, error) {
+	known := len(o.texts())
 	switch {
 	case s.version < 0:
 		return false, fmt.Errorf("its schema is of version %d, which no program makes: the file is damaged, or another program's", s.version)
-	case s.version > known() && (s.servedBy == 0 || s.servedBy > known()):
-		return false, fmt.Errorf("its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program", s.version, known())
-	case s.version < known() && refuse:
-		return false, fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", s.version, known())
+	case s.version > known && (s.servedBy == 0 || s.servedBy > known):
+		return false, fmt.Errorf("its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program", s.version, known)
+	case s.version < known && o.NoMigrate:
+		return false, fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", s.version, known)
 	default:
-		return s.version < known(), nil
+		return s.version < known, nil
 	}
 }
 

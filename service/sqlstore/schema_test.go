@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service"
 )
 
 // TestCopyTables compares what is copied with the schema, so that a migration cannot
@@ -15,7 +17,7 @@ func TestCopyTables(t *testing.T) {
 	t.Parallel()
 	store := openFile(t)
 	want := map[string][]string{}
-	err := store.engine.view(t.Context(), func(c *conn) error {
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
 		return c.each(`SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`, nil, func(rows *sql.Rows) error {
 			var table, column string
 			err := rows.Scan(&table, &column)
@@ -69,11 +71,12 @@ func TestPendingMigrations(t *testing.T) {
 		{version: 1, servedBy: 0},
 		{version: 2, servedBy: -1},
 	} {
-		s := schema{version: known() + test.version, servedBy: known() + test.servedBy}
+		o := Options{NoMigrate: test.refuse, next: make([]string, 2)}
+		s := schema{version: len(o.texts()) + test.version, servedBy: len(o.texts()) + test.servedBy}
 		if test.noServedBy {
 			s.servedBy = 0
 		}
-		if pending, err := s.pending(test.refuse); pending != test.pending || (err != nil) != test.refused {
+		if pending, err := s.pending(o); pending != test.pending || (err != nil) != test.refused {
 			t.Errorf("%+v: got %t, %v", test, pending, err)
 		}
 	}

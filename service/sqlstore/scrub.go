@@ -16,7 +16,7 @@ import (
 // Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
 // or replay.
 func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
-	err = s.engine.view(ctx, func(c *conn) error {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.each(`SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)
@@ -45,8 +45,8 @@ func (e *sqliteEngine) Scrub(ctx context.Context) (done service.Scrubbed, err er
 	return done, e.emptyLog(ctx)
 }
 
-// How long the log is tried to be emptied: whoever reads an older state needs it. A try waits for
-// those no longer than that: nobody writes meanwhile.
+// How long the log is tried to be emptied: readers of an older state need it. A try waits for
+// those no longer than that: writes wait meanwhile.
 const (
 	emptyTries    = 20
 	emptyPause    = 500 * time.Millisecond
@@ -88,7 +88,7 @@ const maxRewritten = 1 << 30
 // anew, and the owner of the database.
 var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "queue_numbers", "pg_statistic"}
 
-// A table that is in use is asked for again after a pause: whoever waits behind the lock goes first.
+// A table that is in use is asked for again after a pause: requests behind the lock go first.
 const (
 	cleanLock  = `SET lock_timeout = '1s'`
 	cleanTries = 12

@@ -28,7 +28,7 @@ func TestScrub(t *testing.T) {
 	nobody := service.Scope{All: true}
 	update := func(change func(tx service.Tx) error) {
 		t.Helper()
-		if err := store.Update(t.Context(), change); err != nil {
+		if err := store.Write(t.Context(), service.WriteIsolated, change); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestLogThatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: []byte(`{}`)}
-	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -4,14 +4,11 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"fundesk/service"
 )
 
-// What engines do about many who take from the queue. SQLite has one writer: nobody else is
-// at it.
-
-func (e *sqliteEngine) updateShared(ctx context.Context, change func(*conn) error) error {
-	return e.update(ctx, change)
-}
+// What engines do about many takes at a time. SQLite has one writer: takes follow each other.
 
 func (e *sqliteEngine) ClockAhead(context.Context) (time.Duration, error) { return 0, nil }
 
@@ -39,7 +36,7 @@ func (m *settledMark) age() (age time.Duration, isNew, ok bool) {
 // settledPatience is how long a list waits for the writer to look.
 const settledPatience = 50 * time.Millisecond
 
-// Settled asks the writer when it did not begin lately: whoever has the turn to write sees everything
+// Settled asks the writer when it did not begin lately: the one with the turn to write sees everything
 // that was begun before. One that waits for another process, or writes much, is not waited for.
 func (e *sqliteEngine) Settled(ctx context.Context) (time.Duration, bool) {
 	if age, isNew, ok := e.settled.age(); isNew || !e.settled.looking.CompareAndSwap(false, true) {
@@ -49,7 +46,7 @@ func (e *sqliteEngine) Settled(ctx context.Context) (time.Duration, bool) {
 	go func() {
 		defer close(done)
 		defer e.settled.looking.Store(false)
-		_ = e.update(context.WithoutCancel(ctx), func(*conn) error { return nil }) // Its beginning sets the mark.
+		_ = e.write(context.WithoutCancel(ctx), service.WriteIsolated, func(*conn) error { return nil }) // Its beginning sets the mark.
 	}()
 	enough := time.NewTimer(settledPatience)
 	defer enough.Stop()
@@ -92,34 +89,17 @@ func (e *sqliteEngine) sharesQueue() bool { return false }
 
 func (e *sqliteEngine) locking(string) string { return `` }
 
-func (e *sqliteEngine) loadsAlone(*conn, bool) error { return nil }
+func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
 // maxTakers is how many changes of one process are at the queue at one time: each more passes
 // over what the others hold, and waits for the pages on which they work.
 const maxTakers = 4
 
-// updateShared runs in READ COMMITTED: in a stricter state of the data, whoever finds a row
-// that another one took meanwhile has to begin anew.
-func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) error) error {
-	if e.pool.manyOpen() {
-		return errUnconfirmed
-	}
-	until, spent := e.pool.until(ctx)
-	err := e.pool.permit(ctx, e.takers, until)
-	if spent(); err != nil {
-		return err
-	}
-	defer e.takers.End(ctx)
-	return e.transact(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED`, func(c *conn) error {
-		return guarded(func() error { return change(c) })
-	})
-}
-
 func (e *postgresEngine) sharesQueue() bool { return true }
 
 func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
 
-func (e *postgresEngine) loadsAlone(c *conn, load bool) error {
+func (e *postgresEngine) excludeErasure(c *conn, load bool) error {
 	text := `SELECT pg_advisory_xact_lock(7305804402567)`
 	if load {
 		text = `SELECT pg_advisory_xact_lock_shared(7305804402567)`
@@ -148,7 +128,7 @@ func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, e
 		return time.Duration(e.clock.ahead.Load()), nil
 	}
 	var server int64
-	err = e.ask(ctx, func(c *conn) error {
+	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).scan(&server)
 	})
 	if err == nil {

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -44,7 +43,7 @@ type sqliteEngine struct {
 	once    sync.Once
 }
 
-// openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
+// openSQLite opens a file. Its records are personal data: only its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
 	file, err := makeFile(path, o.Existing)
 	if err != nil {
@@ -65,8 +64,8 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	if o.Bulk {
 		e.cache = bulkCache
 	}
-	// Looked for when the file is open, and locked: who restores looks for locks then.
-	if err := cmp.Or(unrestored(path), e.migrate(ctx, o.NoMigrate), unrestored(path)); err != nil {
+	// Looked for when the file is open, and locked: a restore looks for locks then.
+	if err := cmp.Or(unrestored(path), e.migrate(ctx, o), unrestored(path)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	readers := o.Connections
@@ -154,7 +153,7 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 }
 
 // openPools lets so many connections read lists, and as many single records. Those of lists map the
-// file; where somebody else has written, SQLite drops a mapping, and each page of a new one
+// file; where another connection has written, SQLite drops a mapping, and each page of a new one
 // has to be faulted in: for the few pages of a record that costs more than to read them.
 func (e *sqliteEngine) openPools(size int) {
 	e.readers = newPool(size, e.connect)
@@ -173,10 +172,17 @@ func (e *sqliteEngine) connectWith(settings string) (*conn, error) {
 	return c, nil
 }
 
-// view reads in a transaction: SQLite then shows one state of the data throughout.
-func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
+// read reads one state of the data in a transaction; one statement is of one state without it.
+func (e *sqliteEngine) read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error {
 	if err := e.unmoved(); err != nil {
 		return err
+	}
+	switch mode {
+	case service.ReadRecord:
+		return e.refusal(e.records.with(ctx, read))
+	case service.ReadList:
+		return e.refusal(e.readers.with(ctx, read))
+	default:
 	}
 	return e.refusal(e.readers.with(ctx, func(c *conn) (err error) {
 		if _, err := c.exec(`BEGIN`); err != nil {
@@ -188,23 +194,6 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 		}()
 		return read(c)
 	}))
-}
-
-// ask reads without a transaction: each statement is one by itself.
-func (e *sqliteEngine) ask(ctx context.Context, read func(*conn) error) error {
-	return e.askBy(ctx, e.records, read)
-}
-
-// askMany is ask for a list.
-func (e *sqliteEngine) askMany(ctx context.Context, read func(*conn) error) error {
-	return e.askBy(ctx, e.readers, read)
-}
-
-func (e *sqliteEngine) askBy(ctx context.Context, p *pool, read func(*conn) error) error {
-	if err := e.unmoved(); err != nil {
-		return err
-	}
-	return e.refusal(p.with(ctx, read))
 }
 
 // writableSetting is what is written to see whether changes can be made: little, and after a
@@ -223,7 +212,7 @@ func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
 	}
-	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
+	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
 }
 
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }
@@ -239,48 +228,14 @@ func (e *sqliteEngine) Close() (err error) {
 	return err
 }
 
-// insertAll writes many rows.
-func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error {
-	return insertOneByOne(c, table, columns, rows, skip)
-}
-
-// reserve is the numbers after the largest: nobody else writes meanwhile.
-func (e *sqliteEngine) reserve(c *conn, table string, rows int) ([]int64, error) {
-	var last int64
-	if err := c.row(`SELECT COALESCE(MAX(number), 0) FROM ` + table).scan(&last); err != nil {
-		return nil, err
-	}
-	numbers := make([]int64, rows)
-	for i := range numbers {
-		numbers[i] = last + int64(i) + 1
-	}
-	return numbers, nil
-}
-
 // advanceNumbers does nothing: new rows are numbered after the largest anyway.
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertPerson leaves the line to those that are added before the commit.
 func (e *sqliteEngine) insertPerson(c *conn, person, line []any) error {
 	err := c.insert(insertPerson(), person...)
-	c.lines = append(c.lines, line...)
+	c.lines = append(c.lines, line)
 	return err
-}
-
-// insertNew writes rows one by one: the engine is in this process, and looks for the
-// identifier by itself.
-func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
-	text := insertAsRead(rows.table, rows.columns) + ` ON CONFLICT DO NOTHING`
-	for i, values := range rows.values {
-		n, err := c.exec(text, values...)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			taken = append(taken, rows.ids[i])
-		}
-	}
-	return taken, nil
 }
 
 // Analyze does nothing: every index was chosen without statistics.

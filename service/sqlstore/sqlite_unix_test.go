@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestFileGoneForAWhile takes away what connections are opened by, as too many open files
@@ -17,15 +18,15 @@ func TestFileGoneForAWhile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	store := reopen(t, "sqlite:"+filepath.Join(folder, "a.db"))
 	read := func() error {
-		return store.View(t.Context(), func(r service.Reader) error {
+		return store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 			_, err := r.Accounts()
 			return err
 		})
 	}
 	write := func() error {
-		return store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+		return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	}
-	err := store.View(t.Context(), func(service.Reader) error { // On the connection that is open already.
+	err := store.Read(t.Context(), service.ReadSnapshot, func(service.Reader) error { // On the connection that is open already.
 		if err := os.Rename(folder, folder+".away"); err != nil {
 			return err
 		}
@@ -36,9 +37,7 @@ func TestFileGoneForAWhile(t *testing.T) {
 		}
 		return os.Rename(folder+".away", folder)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for name, ask := range map[string]func() error{"read": read, "write": write} {
 		if err := ask(); err != nil {
 			t.Errorf("%s: got %v when it is there again", name, err)

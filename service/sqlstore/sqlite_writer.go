@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"fundesk/service"
 )
 
 // The writer of an SQLite file, which commits together what waits together.
 
 // writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
 // pages of the indexes that it changes all over: with the small one a load writes them
-// to the log again and again. It maps nothing: a mapping is dropped where somebody else has
-// written, which nobody but the writer does, so that its own would grow to all that it ever
+// to the log again and again. It maps nothing: a mapping is dropped where another connection has
+// written, which only the writer does, so that its own would grow to all that it ever
 // read. SQLite brings the log into the file by
 // itself, at the commit that makes it longer than 16 MB: with a log of 4 MB a creation takes a
 // seventh more of the processor, as each checkpoint writes the same pages of the indexes again.
@@ -33,9 +35,9 @@ type write struct {
 	result chan error
 }
 
-// update hands a change to the writer and waits until it is durable. Once the writer
+// write hands a change to the writer, which runs one at a time, and waits until it is durable. Once the writer
 // has it, its outcome is waited for: it may already be on its way to the disk.
-func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) error {
+func (e *sqliteEngine) write(ctx context.Context, _ service.WriteMode, change func(*conn) error) error {
 	w := &write{ctx: ctx, change: change, result: make(chan error, 1)}
 	select {
 	case e.writes <- w:
@@ -47,7 +49,7 @@ func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) err
 	}
 }
 
-// movedPause is how often the writer looks whether its file was moved when nobody asks.
+// movedPause is how often the writer looks whether its file was moved when no request comes.
 const movedPause = time.Second
 
 // writer commits changes until the engine is closed.
@@ -170,7 +172,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if recorded { // A change of a record, which readiness does not make.
 		e.damaged.Store(false)
 	}
-	moved := e.unmoved() // Meanwhile: what is saved may be where nobody looks for it.
+	moved := e.unmoved() // Meanwhile: what is saved may be lost.
 	for i, w := range batch {
 		w.result <- cmp.Or(outcomes[i], moved)
 	}
@@ -178,7 +180,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 }
 
 // attempt runs one change of a batch; one that is alone needs no savepoint. outcome is
-// for the one who asked; err is of the database and ends the batch.
+// for the caller; err is of the database and ends the batch.
 func attempt(c *conn, w *write, alone bool) (outcome, err error) {
 	if w.ctx.Err() != nil {
 		return w.ctx.Err(), nil

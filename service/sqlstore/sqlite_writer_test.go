@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -22,13 +23,9 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	const writers, changes, beginnings = 8, 12_000, 3
 	path := filepath.Join(t.TempDir(), "a.db")
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	owner, document := apitype.NewUUID(), make([]byte, 900)
 	var made atomic.Int64
@@ -38,7 +35,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 		group.Go(func() {
 			for !stop.Load() && made.Add(1) <= changes {
 				row := service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, Recruiting: owner, CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: document}
-				if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+				if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 					t.Error(err)
 					return
 				}
@@ -63,9 +60,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 func salt(t *testing.T, path string) []byte {
 	t.Helper()
 	log, err := os.Open(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = log.Close() }() // It was only read.
 	header := make([]byte, 24)
 	if _, err := io.ReadFull(log, header); err != nil {

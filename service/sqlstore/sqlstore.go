@@ -1,5 +1,5 @@
 // Package sqlstore keeps the records of the service in an SQL database. It holds every
-// query, and no rule: rules run in the functions that [Store.View] and [Store.Update]
+// query, and no rule: rules run in the functions that [Store.Read] and [Store.Write]
 // are given, inside the transaction. It must not know HTTP.
 //
 // One query text serves every engine; what differs between them is behind the engine
@@ -40,8 +40,10 @@ type Options struct {
 	AnswerTimeout time.Duration
 	// Now is the clock of this process, which is compared with a PostgreSQL server's; nil: the system's.
 	Now func() time.Time
-	// Observe is told how long each transaction took, waiting included; nil: nobody is.
+	// Observe is told how long each transaction took, waiting included; it may be nil.
 	Observe func(change bool, took time.Duration)
+
+	next []string // More migrations, as later programs will have them: of tests.
 }
 
 // Store is an open database. It is safe for concurrent use, and several processes may
@@ -55,12 +57,8 @@ var _ service.Store = (*Store)(nil)
 
 // engine is what differs between databases.
 type engine interface {
-	view(ctx context.Context, read func(*conn) error) error
-	ask(ctx context.Context, read func(*conn) error) error
-	// askMany is ask for a list.
-	askMany(ctx context.Context, read func(*conn) error) error
-	update(ctx context.Context, change func(*conn) error) error
-	updateShared(ctx context.Context, change func(*conn) error) error
+	read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error
+	write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error
 	// PingChanges reports whether the database takes changes.
 	PingChanges(ctx context.Context) error
 	// ClockAhead is how far the clock of the database is ahead of the system's.
@@ -72,8 +70,8 @@ type engine interface {
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
-	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
-	loadsAlone(c *conn, load bool) error
+	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
+	excludeErasure(c *conn, load bool) error
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files what is left in them of values that were erased.
@@ -82,15 +80,10 @@ type engine interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
-	insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error
-	// reserve is numbers for new rows of a table.
-	reserve(c *conn, table string, rows int) ([]int64, error)
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, and the line of the audit about it.
 	insertPerson(c *conn, person, line []any) error
-	// insertNew writes rows, and is the identifiers of those that are there already.
-	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
 	// among is the condition that a column is one of some identifiers, by one argument
 	// $1.
 	among(column string, ids []apitype.UUID) (cond string, arg any)
@@ -139,34 +132,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{engine: e, observe: o.Observe}, nil
 }
 
-// View runs read on one unchanging state of the data.
-func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
+// Read runs read, as [service.Store] says.
+func (s *Store) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
-	return s.engine.view(ctx, func(c *conn) error { return read(&reader{c}) })
+	return s.engine.read(ctx, mode, func(c *conn) error { return read(&reader{c}) })
 }
 
-// Ask runs read, which hangs on one answer, without a transaction.
-func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error {
-	defer s.timed(false, time.Now())
-	return s.engine.ask(ctx, func(c *conn) error { return read(&reader{c}) })
-}
-
-// AskMany is Ask for a list.
-func (s *Store) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	defer s.timed(false, time.Now())
-	return s.engine.askMany(ctx, func(c *conn) error { return read(&reader{c}) })
-}
-
-// Update runs change in one transaction, durable when it returns.
-func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
+// Write runs change in one transaction, durable when it returns.
+func (s *Store) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, alone: !s.engine.sharesQueue()}) })
-}
-
-// UpdateShared is Update for a change that many make at the same place.
-func (s *Store) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	defer s.timed(true, time.Now())
-	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, shared: s.engine.sharesQueue()}) })
+	isShared, several := mode == service.WriteShared, s.engine.sharesQueue()
+	return s.engine.write(ctx, mode, func(c *conn) error {
+		return change(&tx{reader: reader{c}, shared: isShared && several, alone: !isShared && !several})
+	})
 }
 
 // timed tells the observer of a transaction that ends now.
@@ -178,7 +156,7 @@ func (s *Store) timed(change bool, start time.Time) {
 
 // Ping reports whether the database answers, and reads what every request needs: each account.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.engine.view(ctx, func(c *conn) error {
+	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		var read int64
 		var programs *string
 		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).scan(&read, &programs)
@@ -192,7 +170,7 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
 		return found, err
 	}
-	err = s.engine.view(ctx, func(c *conn) error {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, check := range referenceChecks {
 			var n int
 			if err := c.row(check.query).scan(&n); err != nil {
@@ -226,9 +204,8 @@ type reader struct{ *conn }
 // tx reads and writes in one transaction.
 type tx struct {
 	reader
-	shared  bool                              // It sees what others commit meanwhile.
-	alone   bool                              // All changes are made by this connection, which has in memory what it read.
-	numbers map[string]map[apitype.UUID]int64 // Of rows that were named, by table.
+	shared bool // It sees what others commit meanwhile.
+	alone  bool // All changes are made by this connection, which has in memory what it read.
 }
 
 var (

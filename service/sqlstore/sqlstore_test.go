@@ -71,22 +71,16 @@ func open(t *testing.T) *sqlstore.Store {
 func reopen(t *testing.T, database string) *sqlstore.Store {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, store.Close())
 	})
 	return store
 }
 
 func update(t *testing.T, store *sqlstore.Store, change func(service.Tx) error) {
 	t.Helper()
-	if err := store.Update(t.Context(), change); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Write(t.Context(), service.WriteIsolated, change))
 }
 
 // calls are rows with few distinct times, so that the uuid decides often.
@@ -218,7 +212,7 @@ var all = service.Scope{All: true}
 // walk reads a whole list page by page, and checks what AnyCall says of each place.
 func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) (rows []service.CallRow) {
 	t.Helper()
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		part := service.Range{Backward: backward, Limit: size}
 		for {
 			page, err := r.Calls(f, part)
@@ -245,9 +239,7 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return rows
 }
 
@@ -314,20 +306,18 @@ func testPledgeScope(t *testing.T, database string) {
 				{Scope: test.scope, UpdatedAfter: new(apitype.NewTime(now.Add(-1e6)))},
 				{Scope: test.scope, ReleasedAfter: new(apitype.NewTime(now.Add(-1e6))), ReleasedBy: now},
 			} {
-				err := store.View(t.Context(), func(r service.Reader) error {
+				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 					rows, err := r.Pledges(f, service.Range{Limit: 10})
 					if len(rows) != test.want {
 						t.Errorf("got %d pledges, want %d", len(rows), test.want)
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 			}
 			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeNumber: true}, {WithPledge: true, WithPledgeNumber: true}} {
 				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
-				err := store.View(t.Context(), func(r service.Reader) error {
+				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 					rows, err := r.Calls(f, service.Range{Limit: 10})
 					hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool { return c.PledgeRow != nil })
 					if len(rows) != 6 || len(rows)-len(hidden) != test.want {
@@ -335,9 +325,7 @@ func testPledgeScope(t *testing.T, database string) {
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 			}
 		})
 	}
@@ -366,7 +354,7 @@ func testSmallTables(t *testing.T, database string) {
 	})
 	account.RevokedAt = &now
 	update(t, store, func(tx service.Tx) error { return tx.UpdateAccount(account) })
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		gotAccount, err := r.Account(account.UUID)
 		if diff := cmp.Diff(account, gotAccount); diff != "" || err != nil {
 			t.Errorf("account: %v %s", err, diff)
@@ -398,9 +386,7 @@ func testSmallTables(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // TestRevisions shows that a change of a row that somebody else changed is noticed.
@@ -410,11 +396,11 @@ func testRevisions(t *testing.T, database string) {
 	store, row := reopen(t, database), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	update(t, store, func(tx service.Tx) error { return insertCalls(tx, row) })
 	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
-	err := store.Update(t.Context(), func(tx service.Tx) error { return tx.UpdateCall(row, true) })
+	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
 	if !errors.Is(err, service.ErrNoRow) {
 		t.Errorf("got %v for an old revision, want ErrNoRow", err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertCall(row) })
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertCall(row) })
 	if !errors.Is(err, service.ErrExists) {
 		t.Errorf("got %v for a second insert, want ErrExists", err)
 	}

@@ -33,7 +33,7 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 // A day is kept as its number since 1970.
 const secondsOfDay = 24 * 60 * 60
 
-// InsertToken saves a new token, which nobody used yet.
+// InsertToken saves a new token, which was not used yet.
 func (t *tx) InsertToken(token service.IssuedToken) error {
 	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at, signed_by) VALUES ($1, $2, $3, $4, $5, $6)`,
 		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt), token.SignedBy)

@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestTokens keeps tokens of two accounts: one is used on two days, one ends.
@@ -36,7 +37,7 @@ func testTokens(t *testing.T, database string) {
 		)
 	})
 	first.LastUsedOn, second.EndedAt, shared.LastUsedOn, shared.ExpiresAt = &next, later(2), &next, later(9)
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		ofAccount, err := r.Tokens(&account.UUID)
 		if diff := cmp.Diff([]service.IssuedToken{first, second}, ofAccount); diff != "" || err != nil {
 			t.Errorf("of the account: %v %s", err, diff)
@@ -63,7 +64,5 @@ func testTokens(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }

@@ -113,14 +113,13 @@ type whole struct {
 	calls        []service.CallRow
 }
 
-// whole reads a whole record; where it is to be light, by the bytes of its own row, a heavy one is as
-// if it were not there.
-func (r *reader) whole(record, table, pledge, cond string, args []any, light string) (w whole, err error) {
-	row, size, most := newWholeRow(), 0, math.MaxInt
-	own := cond
-	if light != "" {
+// whole reads a whole record; nil is one that is not light enough, which the bytes of its own row tell first.
+func (r *reader) whole(record, table, pledge, cond string, args []any, bytes string, weight service.Weight) (_ *whole, err error) {
+	row, size, most, w := newWholeRow(), 0, math.MaxInt, &whole{}
+	own, isLight := cond, weight == service.LightOnly
+	if isLight {
 		most, args = lightAnswer, append(args, lightAnswer)
-		own += ` AND ` + light + ` <= $` + strconv.Itoa(len(args))
+		own += ` AND ` + bytes + ` <= $` + strconv.Itoa(len(args))
 	}
 	err = r.each(wholeText(record, table, pledge, cond, own), args, func(result *sql.Rows) error {
 		if err := result.Scan(row.dest...); err != nil {
@@ -132,7 +131,10 @@ func (r *reader) whole(record, table, pledge, cond string, args []any, light str
 		}
 		return w.take(row)
 	})
-	if err == nil && w.doc == nil {
+	switch {
+	case err == nil && w.doc == nil && isLight:
+		return nil, nil //nolint:nilnil // A heavy record is ordinary.
+	case err == nil && w.doc == nil:
 		err = service.ErrNoRow
 	}
 	// The engines agree on no order without sorting whole documents.
@@ -207,80 +209,51 @@ func (w *whole) take(r *wholeRow) error {
 }
 
 // ofPledge is the pledge with what belongs to it.
-func (w *whole) ofPledge() service.WholePledge {
-	return service.WholePledge{PledgeRow: *w.pledge, PersonRow: w.person, Transactions: w.transactions, Calls: w.calls}
+func (w *whole) ofPledge() *service.WholePledge {
+	return &service.WholePledge{PledgeRow: *w.pledge, PersonRow: w.person, Transactions: w.transactions, Calls: w.calls}
 }
 
 // WholeCall is one call with everything that belongs to it.
-func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
-	return r.wholeCall(``, id, scope)
-}
-
-// LightCall is nil where others wait for the change and much belongs to the call, or this
-// connection has nothing of it in memory.
-func (t *tx) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
-	if !t.alone {
-		return nil, nil
-	}
-	return t.reader.LightCall(id, scope)
-}
-
-// LightCall is nil where much belongs to the call.
-func (r *reader) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
-	call, err := r.wholeCall(bytesOfCall, id, scope)
-	return light(call, err)
-}
-
-func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
+func (r *reader) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
-	w, err := r.whole(wholeOfCall(), `calls`, `pledge_number`, cond, args, light)
-	if err != nil {
-		return service.WholeCall{}, err
+	w, err := r.whole(wholeOfCall(), `calls`, `pledge_number`, cond, args, bytesOfCall, weight)
+	if err != nil || w == nil {
+		return nil, err
 	}
-	call := service.WholeCall{CallRow: service.CallRow{
+	call := &service.WholeCall{CallRow: service.CallRow{
 		UUID: w.uuid, Owner: w.owner, RequestedAt: w.at, Doc: w.doc, Rev: w.rev, PersonRow: w.person,
 	}}
 	if w.pledge != nil {
-		pledge := w.ofPledge()
-		call.Pledge = &pledge
+		call.Pledge = w.ofPledge()
 	}
 	return call, nil
 }
 
 // WholePledge is one pledge with everything that belongs to it.
-func (r *reader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
-	return r.wholePledge(``, id, scope)
-}
-
-// LightPledge is LightCall for a pledge.
-func (t *tx) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
-	if !t.alone {
-		return nil, nil
-	}
-	return t.reader.LightPledge(id, scope)
-}
-
-// LightPledge is LightCall for a pledge.
-func (r *reader) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
-	pledge, err := r.wholePledge(bytesOfPledge, id, scope)
-	return light(pledge, err)
-}
-
-// light is what was read, or nil where it is more than that.
-func light[T any](whole T, err error) (*T, error) {
-	if errors.Is(err, service.ErrNoRow) {
-		return nil, nil
-	}
-	return &whole, err
-}
-
-func (r *reader) wholePledge(light string, id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
+func (r *reader) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	w, err := r.whole(wholeOfPledge(), `pledges`, `number`, cond, args, light)
-	if err != nil {
-		return service.WholePledge{}, err
+	w, err := r.whole(wholeOfPledge(), `pledges`, `number`, cond, args, bytesOfPledge, weight)
+	if err != nil || w == nil {
+		return nil, err
 	}
 	pledge := w.ofPledge()
 	pledge.Doc, pledge.Rev = w.doc, w.rev
 	return pledge, nil
+}
+
+// WholeCall reads no light call where others wait for the change, or this connection has nothing of it in
+// memory.
+func (t *tx) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholeCall, error) {
+	if weight == service.LightOnly && !t.alone {
+		return nil, nil //nolint:nilnil // Likewise.
+	}
+	return t.reader.WholeCall(id, scope, weight)
+}
+
+// WholePledge likewise.
+func (t *tx) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
+	if weight == service.LightOnly && !t.alone {
+		return nil, nil //nolint:nilnil // Likewise.
+	}
+	return t.reader.WholePledge(id, scope, weight)
 }

@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -38,39 +39,35 @@ func testLightRecords(t *testing.T, database string) {
 		alone := strings.HasPrefix(database, "sqlite:")
 		var light *service.WholeCall
 		var seenPledge *service.WholePledge
-		err := store.Update(t.Context(), func(tx service.Tx) (err error) {
-			if light, err = tx.LightCall(call, all); err != nil {
+		err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) (err error) {
+			if light, err = tx.WholeCall(call, all, service.LightOnly); err != nil {
 				return err
 			}
-			seenPledge, err = tx.LightPledge(pledge, all)
+			seenPledge, err = tx.WholePledge(pledge, all, service.LightOnly)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = store.View(t.Context(), func(r service.Reader) error {
-			whole, err := r.WholeCall(call, all)
+		servicetest.Check(t, err)
+		err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+			whole, err := r.WholeCall(call, all, service.AnyWeight)
 			if err != nil {
 				return err
 			}
-			wholePledge, err := r.WholePledge(pledge, all)
+			wholePledge, err := r.WholePledge(pledge, all, service.AnyWeight)
 			checkLight(t, c.name+": the call", light, whole, alone && c.lightCall)
 			checkLight(t, c.name+": the pledge", seenPledge, wholePledge, alone && c.lightPledge)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 }
 
-func checkLight[T any](t *testing.T, name string, light *T, whole T, want bool) {
+func checkLight[T any](t *testing.T, name string, light, whole *T, want bool) {
 	t.Helper()
 	switch {
 	case (light != nil) != want:
 		t.Errorf("%s: was read: %v, want %v", name, light != nil, want)
 	case light != nil:
-		if diff := cmp.Diff(whole, *light); diff != "" {
+		if diff := cmp.Diff(whole, light); diff != "" {
 			t.Errorf("%s, beside what is read afterwards:\n%s", name, diff)
 		}
 	}
@@ -90,11 +87,9 @@ func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 
 		return service.CallRow{UUID: apitype.NewUUID(), Owner: owner, Person: donor.UUID, Case: &l.UUID, RequestedAt: now, Private: []byte("{}"), Doc: doc(more), Rev: 1}
 	}
 	first, second := row(call), row(call2)
-	err := store.Update(t.Context(), func(tx service.Tx) error {
+	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return errors.Join(tx.InsertPerson(donor, nil), tx.InsertPledge(l), tx.InsertCall(first), tx.InsertCall(second))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return first.UUID, l.UUID
 }

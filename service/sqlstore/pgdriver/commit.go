@@ -25,7 +25,7 @@ func noteWarning(c *pgconn.PgConn, notice *pgconn.Notice) {
 
 // Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] hands it out,
 // and waits as long as it takes: a commit that is cancelled while it waits for a standby is
-// kept where a failover loses it. What the server warns of is no success: somebody else
+// kept where a failover loses it. What the server warns of is no success: another session
 // cancelled it. Before, in the same round trip, text is run with each of rows as its arguments;
 // where one is refused, the server does not come to the commit.
 func (Driver) Commit(connection any, text string, rows [][]any) error {

@@ -13,7 +13,7 @@ import (
 // milliseconds. Keep-alives are not sent then, and a commit has no deadline of its own.
 const unacknowledged = 10_000
 
-// limitUnacknowledged ends a connection whose other side is gone.
+// limitUnacknowledged ends a connection whose other side does not answer.
 func limitUnacknowledged(_ context.Context, network, _ string, raw syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

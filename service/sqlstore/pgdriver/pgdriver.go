@@ -55,14 +55,14 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	config.OnNotice = noteWarning
 	var settings []string
 	if config.RuntimeParams["statement_timeout"] == "" {
-		// So that the server does not go on with what nobody waits for, and does with what may
+		// So that the server does not go on with what no request waits for, and does with what may
 		// take any time, whatever is set for the role. A pooler refuses it as a parameter of the
 		// connection.
 		settings = append(settings, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10))
 	}
 	// A load that waits for its input is no idle session, whatever is set for the role.
 	settings = append(settings, `SET idle_in_transaction_session_timeout = 0`)
-	if answerTimeout > 0 { // A page of a list is made by one process of the server, and leaves the others to who else asks.
+	if answerTimeout > 0 { // A page of a list is made by one process of the server, and leaves the others to other requests.
 		settings = append(settings, `SET max_parallel_workers_per_gather = 0`)
 	}
 	prepare := func(ctx context.Context, c *pgx.Conn) error {
@@ -84,11 +84,4 @@ func (Driver) Code(err error) string {
 func (Driver) Disconnected(err error) bool {
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
-}
-
-// Copy writes n rows by COPY over one connection of the pool, as [sql.Conn.Raw] hands it
-// out.
-func (Driver) Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error {
-	_, err := connection.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, row))
-	return err
 }

@@ -40,11 +40,11 @@ SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_app
 -- by reference, 3 values
 (SELECT 1 FROM calls t WHERE t.external_application = $2 AND t.external_reference = $3 AND ((t.owner = $1)) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT 1) IS NOT NULL
 
--- by a long reference and status, 5 values
-SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_application = $1 AND t.external_reference IN ($2, $3) AND (t.external_status = $4) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $5) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
-
 -- by a long reference and status, 4 values
-(SELECT 1 FROM calls t WHERE t.external_application = $1 AND t.external_reference IN ($2, $3) AND (t.external_status = $4) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT 1) IS NOT NULL
+SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_application = $1 AND t.external_reference = $2 AND (t.external_status = $3) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $4) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
+
+-- by a long reference and status, 3 values
+(SELECT 1 FROM calls t WHERE t.external_application = $1 AND t.external_reference = $2 AND (t.external_status = $3) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT 1) IS NOT NULL
 
 -- without reference, by two statuses, 3 values
 SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_application IS NULL AND t.external_reference IS NULL AND (t.status = $1 OR t.status = $2) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $3) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC

@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// operations returns those of the interface and of its extensions.
+func (a *api) operations() []route {
+	s := a.service
+	erase := func(ctx context.Context, c service.Caller, id apitype.UUID, r apitype.EraseRequest) (service.Answer, error) {
+		return s.ErasePersonFor(ctx, c, id, service.EraseRequest{Reason: r.Reason, DryRun: r.DryRun})
+	}
+	return []route{
+		{http.MethodGet, "/api/v1/persons", service.PersonsRead, list(apitype.ParsePersonListOptions, s.ListPersons)},
+		{http.MethodPost, "/api/v1/persons", service.PersonsCreate, create(s.CreatePerson)},
+		{http.MethodGet, "/api/v1/persons/{uuid}", service.PersonsRead, get(s.GetPerson)},
+		{http.MethodPut, "/api/v1/persons/{uuid}/actions/update", service.PersonsUpdate, change(s.UpdatePerson)},
+		{http.MethodGet, "/api/v1/calls", service.CallsRead, list(apitype.ParseCallListOptions, s.ListCalls, service.AllowCallIncludes)},
+		{http.MethodPost, "/api/v1/calls", service.CallsCreate, create(s.CreateCall)},
+		{http.MethodGet, "/api/v1/calls/{uuid}", service.CallsRead, get(s.GetCall)},
+		{http.MethodPut, "/api/v1/calls/{uuid}/actions/add-attempt", service.CallsAttempt, change(s.AddAttempt)},
+		{http.MethodPut, "/api/v1/calls/{uuid}/actions/complete", service.CallsComplete, change(s.CompleteCall)},
+		{http.MethodPut, "/api/v1/calls/{uuid}/actions/cancel", service.CallsCancel, change(s.CancelCall)},
+		{http.MethodPut, "/api/v1/calls/{uuid}/actions/expire", service.CallsExpire, change(s.ExpireCall)},
+		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, list(apitype.ParsePledgeListOptions, s.ListPledges)},
+		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, create(s.CreatePledge)},
+		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, get(s.GetPledge)},
+		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, change(s.UpdatePledge)},
+		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge},
+		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, act(http.StatusBadRequest, a.markProcessed)},
+		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
+		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, s.QueueState)},
+		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, s.QueueCalls)},
+		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, read(s.QueueLeases)},
+		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, s.QueueAgents)},
+		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, s.TakeCalls))},
+		{http.MethodGet, "/fundesk/v1/queue/deferrals", service.CallsRead, list(apitype.ParseQueueDeferralListOptions, s.QueueDeferrals)},
+		{http.MethodPost, "/fundesk/v1/queue/release", service.CallsRead, worked(act(http.StatusOK, s.ReleaseUser))},
+		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/lease", service.CallsRead, worked(actOn(s.LeaseCall))},
+		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/extend", service.CallsRead, worked(actOn(s.ExtendLease))},
+		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(s.ReleaseLease))},
+		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(s.DeferCall))},
+		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(s.LeaveNote))},
+		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(s.ExportPersonFor)},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(erase)},
+	}
+}
+
+// actOnPledge takes no body, or {}. Spec gap: R13.
+func (a *api) actOnPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
+	return change(func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
+		return a.service.ActOnPledge(ctx, c, id, m, action)
+	})(w, r, c)
+}
+
+// markRequest is the body with its entries as they came: a wrong value in one is
+// reported on its own. Spec gap: R1.
+type markRequest struct {
+	Entries []apitype.UncheckedEntry `json:"entries"`
+}
+
+// markProcessed has something to say of entries that fail alone.
+func (a *api) markProcessed(ctx context.Context, c service.Caller, request markRequest) (answer service.Answer, err error) {
+	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
+	if err != nil || len(failures) == 0 {
+		return answer, err
+	}
+	answer.JSON, err = json.Marshal(apitype.ProcessedErrors{Errors: failures})
+	return answer, err
+}
+
+// extensionNames are what answers announce.
+var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters}
+
+var extensionHeader = []string{strings.Join(extensionNames, ", ")}
+
+// announce names the extensions on every answer below the interface and below them.
+func announce(header http.Header, path string) {
+	if strings.HasPrefix(path, "/api/v1/") || path == "/fundesk/v1" || strings.HasPrefix(path, "/fundesk/v1/") {
+		header[apitype.ExtensionsHeader] = extensionHeader
+	}
+}
+
+// extensions answers with the extensions of the interface.
+func (a *api) extensions(_ context.Context, c service.Caller) (answer service.Answer, err error) {
+	answer.JSON, err = json.Marshal(apitype.Extensions{Extensions: extensionsFor(c.Account), Version: a.version})
+	return answer, err
+}
+
+// worked answers requests that work with the queue: both permissions come before the
+// values of the request. Spec gap: R3.
+func worked(handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		if err := service.RequireQueue(c); err != nil {
+			return err
+		}
+		return handle(w, r, c)
+	}
+}
+
+// without handles a change whose answer has no body.
+func without[T any](save func(context.Context, service.Caller, apitype.UUID, T) error) handler {
+	return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
+		return service.Answer{}, save(ctx, c, id, request)
+	})
+}
+
+// extensionsFor returns what there is for an account: erasure is announced only to accounts that may erase.
+func extensionsFor(c service.Account) []string {
+	if c.May(service.PersonsErase) {
+		return append(slices.Clip(extensionNames), apitype.ExtensionErase)
+	}
+	return extensionNames
+}
+
+// announceTo names on an answer the extensions that only some accounts have.
+func announceTo(header http.Header, account service.Account) {
+	if account.May(service.PersonsErase) && header[apitype.ExtensionsHeader] != nil {
+		header[apitype.ExtensionsHeader] = []string{strings.Join(extensionsFor(account), ", ")}
+	}
+}

@@ -1,0 +1,305 @@
+-- Words for both engines: IDENTIFIER stands for 16 bytes, BYTES for any bytes, NUMBER for a number that
+-- the engine gives to a new row. A line that begins with --sqlite or --postgres is for that engine alone.
+-- Times are milliseconds since 1970.
+--
+-- Each table of records has the columns that lists filter by, and one document: the record as it is sent.
+-- Records refer to each other by number: those that belong together were saved together, so what a page
+-- includes lies side by side. Documents stand last: SQLite reads through them to what stands behind.
+
+CREATE TABLE settings (
+    name  TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+CREATE TABLE accounts (
+    uuid              IDENTIFIER NOT NULL CONSTRAINT accounts_by_uuid PRIMARY KEY,
+    name              TEXT NOT NULL,
+    permissions       TEXT NOT NULL,
+    all_organizations BIGINT NOT NULL,
+    organizations     TEXT NOT NULL,
+    external_sources  TEXT NOT NULL,
+    created_at        BIGINT NOT NULL,
+    revoked_at        BIGINT
+);
+
+-- The tokens of accounts: only those that have a row are accepted, until ended_at. Tokens that a program
+-- makes for its own account share the row with the account's identifier: their expires_at and signed_by
+-- are null until one is used. used_on is a day since 1970.
+CREATE TABLE tokens (
+    token_uuid   IDENTIFIER NOT NULL CONSTRAINT tokens_by_uuid PRIMARY KEY,
+    account_uuid IDENTIFIER NOT NULL,
+    issued_at    BIGINT NOT NULL,
+    expires_at   BIGINT,
+    ended_at     BIGINT,
+    used_on      BIGINT,
+    signed_by    TEXT
+);
+CREATE INDEX tokens_by_account ON tokens (account_uuid);
+
+CREATE TABLE organizations (
+    uuid              IDENTIFIER NOT NULL CONSTRAINT organizations_by_uuid PRIMARY KEY,
+    name              TEXT NOT NULL,
+    abbreviation      TEXT NOT NULL,
+    max_call_attempts BIGINT,
+    cooling_off       BIGINT NOT NULL
+);
+
+CREATE TABLE users (
+    uuid IDENTIFIER NOT NULL CONSTRAINT users_by_uuid PRIMARY KEY,
+    doc  BYTES NOT NULL
+);
+
+CREATE TABLE focus_areas (
+    uuid         IDENTIFIER NOT NULL CONSTRAINT focus_areas_by_uuid PRIMARY KEY,
+    organization IDENTIFIER NOT NULL,
+    doc          BYTES NOT NULL
+);
+
+-- After how many months what belongs to an organization is erased or blanked; null: never.
+CREATE TABLE retention (
+    organization IDENTIFIER NOT NULL CONSTRAINT retention_by_organization PRIMARY KEY,
+    calls        BIGINT,
+    leads        BIGINT,
+    persons      BIGINT
+);
+
+-- The row of a person who was erased stays, so that the identifier is not used again: without a document,
+-- and it belongs to no organization. erased_owner is the one to which the person belonged.
+CREATE TABLE persons (
+    number       NUMBER CONSTRAINT persons_by_number PRIMARY KEY,
+    uuid         IDENTIFIER NOT NULL,
+    owner        IDENTIFIER NOT NULL,
+    recruiting   IDENTIFIER NOT NULL,
+    created_at   BIGINT NOT NULL,
+    updated_at   BIGINT NOT NULL,
+    erased_at    BIGINT,
+    erased_owner IDENTIFIER,
+    iban         TEXT,
+    mandate_id   TEXT,
+    rev          BIGINT NOT NULL,
+    quality      BYTES,
+    doc          BYTES NOT NULL
+);
+
+CREATE TABLE pledges (
+    number        NUMBER CONSTRAINT pledges_by_number PRIMARY KEY,
+    uuid          IDENTIFIER NOT NULL,
+    owner         IDENTIFIER NOT NULL,
+    recruiting    IDENTIFIER NOT NULL,
+    person_number BIGINT NOT NULL,
+    recruiter     IDENTIFIER NOT NULL,
+    status        TEXT NOT NULL,
+    created_at    BIGINT NOT NULL,
+    updated_at    BIGINT NOT NULL,
+    released_at   BIGINT,
+    external      BIGINT NOT NULL,
+    payment_qr    BIGINT NOT NULL,
+    has_signature BIGINT NOT NULL,
+    rev           BIGINT NOT NULL,
+    private       BYTES NOT NULL,
+    doc           BYTES NOT NULL
+);
+
+CREATE TABLE signatures (
+    pledge  IDENTIFIER NOT NULL CONSTRAINT signatures_by_pledge PRIMARY KEY,
+    content BYTES NOT NULL
+);
+
+CREATE TABLE calls (
+    number               NUMBER CONSTRAINT calls_by_number PRIMARY KEY,
+    uuid                 IDENTIFIER NOT NULL,
+    owner                IDENTIFIER NOT NULL,
+    person_number        BIGINT NOT NULL,
+    pledge_number        BIGINT,
+    status               TEXT NOT NULL,
+    requested_at         BIGINT NOT NULL,
+    updated_at           BIGINT NOT NULL,
+    external             BIGINT NOT NULL,
+    external_application TEXT,
+    external_reference   TEXT,
+    external_status      TEXT,
+    rev                  BIGINT NOT NULL,
+    private              BYTES NOT NULL,
+    doc                  BYTES NOT NULL
+);
+
+CREATE TABLE transactions (
+    uuid          IDENTIFIER NOT NULL,
+    pledge_number BIGINT NOT NULL,
+    created_at    BIGINT NOT NULL,
+    method        TEXT NOT NULL,
+    doc           BYTES NOT NULL
+);
+
+CREATE TABLE processed (
+    account      IDENTIFIER NOT NULL,
+    source       TEXT NOT NULL,
+    entity_name  TEXT NOT NULL,
+    entity       IDENTIFIER NOT NULL,
+    processed_at BIGINT NOT NULL,
+    consumer     IDENTIFIER,
+    CONSTRAINT processed_by_entity PRIMARY KEY (account, source, entity_name, entity)
+);
+CREATE INDEX processed_by_entity_uuid ON processed (entity);
+
+-- The indexes of lists hold what lists are filtered by: what does not pass is passed over without its row
+-- being read. They end with the number, so that the row is not read to find it either. Calls with a
+-- reference of another program and those without have indexes of their own. A pledge that its owner
+-- recruited is found by the owner alone. Without vacuum an index of PostgreSQL does not tell which rows
+-- every transaction sees, and rows are read after all.
+CREATE UNIQUE INDEX persons_by_uuid ON persons (uuid);
+CREATE INDEX persons_by_owner ON persons (owner, created_at, uuid, number);
+CREATE INDEX persons_by_iban ON persons (iban, created_at, uuid);
+CREATE INDEX persons_by_creation ON persons (created_at, uuid, owner, number) WHERE erased_at IS NULL;
+CREATE INDEX persons_by_change ON persons (updated_at, created_at, uuid, owner, number) WHERE erased_at IS NULL;
+CREATE INDEX persons_erased ON persons (erased_at, uuid, erased_owner, number) WHERE erased_at IS NOT NULL;
+CREATE UNIQUE INDEX pledges_by_uuid ON pledges (uuid);
+CREATE INDEX pledges_by_person ON pledges (person_number, created_at, uuid);
+CREATE INDEX pledges_by_payment_qr ON pledges (payment_qr, created_at, uuid);
+CREATE INDEX pledges_by_creation ON pledges (created_at, uuid, owner, recruiting, payment_qr, number);
+CREATE INDEX pledges_owned ON pledges (owner, created_at, uuid, status, payment_qr, number);
+CREATE INDEX pledges_recruited ON pledges ((CASE WHEN recruiting <> owner THEN recruiting END), created_at, uuid, owner, recruiting,
+    status, payment_qr, number);
+CREATE INDEX pledges_by_state ON pledges (status, created_at, uuid, owner, recruiting, payment_qr, number);
+CREATE INDEX pledges_by_change ON pledges (updated_at, created_at, uuid, owner, recruiting, status, payment_qr, number);
+CREATE INDEX pledges_released ON pledges (released_at, external, created_at, uuid, owner, recruiting, status, payment_qr, updated_at, number);
+CREATE UNIQUE INDEX calls_by_uuid ON calls (uuid);
+CREATE INDEX calls_by_person ON calls (person_number);
+CREATE INDEX calls_of_pledge ON calls (pledge_number, requested_at, uuid) WHERE pledge_number IS NOT NULL;
+CREATE INDEX calls_by_owner ON calls (owner, requested_at, uuid, number);
+CREATE INDEX calls_by_request ON calls (requested_at, uuid, owner, number);
+CREATE INDEX calls_in_state ON calls (status, requested_at, uuid, owner, number);
+CREATE INDEX calls_by_code ON calls (external_status, requested_at, uuid, owner, status, number) WHERE external_status IS NOT NULL;
+CREATE INDEX calls_by_owner_code ON calls (owner, external_status, requested_at, uuid, status, number) WHERE external_status IS NOT NULL;
+CREATE INDEX calls_linked ON calls (external_application, external_reference, requested_at, uuid, owner, status, external_status, number)
+    WHERE external_reference IS NOT NULL;
+CREATE INDEX calls_linked_changed ON calls (updated_at, requested_at, uuid, owner, status, external_status, external_application,
+    external_reference, number) WHERE (external_application IS NOT NULL OR external_reference IS NOT NULL);
+CREATE INDEX calls_unlinked ON calls (requested_at, uuid, owner, status, external_status, number)
+    WHERE external_application IS NULL AND external_reference IS NULL;
+CREATE INDEX calls_unlinked_by_change ON calls (updated_at, requested_at, uuid, owner, status, external_status, number)
+    WHERE external_application IS NULL AND external_reference IS NULL;
+CREATE UNIQUE INDEX transactions_by_uuid ON transactions (uuid);
+CREATE INDEX transactions_by_pledge ON transactions (pledge_number, created_at, uuid);
+--postgres ALTER TABLE persons SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+--postgres ALTER TABLE pledges SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+--postgres ALTER TABLE calls SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+
+-- The queue: calls that wait, leases, and what agents did. It names records by their identifiers.
+
+-- Each call that is requested. eligible_at is from when it may be given, null: not as things are. ready is
+-- 1 once that time has come: the oldest of those is found without passing over the others. note is what
+-- agents left for the next one.
+CREATE TABLE queue_calls (
+    call_uuid    IDENTIFIER NOT NULL CONSTRAINT queue_calls_by_uuid PRIMARY KEY,
+    person_uuid  IDENTIFIER NOT NULL,
+    owner        IDENTIFIER NOT NULL,
+    type         TEXT NOT NULL,
+    language     TEXT NOT NULL,
+    kind         TEXT NOT NULL,
+    requested_at BIGINT NOT NULL,
+    attempts     BIGINT NOT NULL,
+    external     BIGINT NOT NULL,
+    opted_out    BIGINT NOT NULL,
+    due_at       BIGINT,
+    kept_for     IDENTIFIER,
+    eligible_at  BIGINT,
+    ready        BIGINT NOT NULL,
+    note         TEXT
+);
+CREATE INDEX queue_calls_by_age ON queue_calls (requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
+CREATE INDEX queue_calls_by_kind ON queue_calls (kind, requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
+CREATE INDEX queue_calls_by_due ON queue_calls (due_at, call_uuid) WHERE due_at IS NOT NULL;
+CREATE INDEX queue_calls_by_wake ON queue_calls (eligible_at) WHERE ready = 0;
+CREATE INDEX queue_calls_by_person ON queue_calls (person_uuid);
+-- A take passes over the rows that were there before: vacuum clears them away when some hundreds have
+-- gathered, however long the queue is.
+--postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+-- When a person was last contacted, on any call.
+CREATE TABLE queue_rings (
+    person_uuid IDENTIFIER NOT NULL CONSTRAINT queue_rings_by_person PRIMARY KEY,
+    rung_at     BIGINT NOT NULL
+);
+
+-- Which numbers were called lately, and whose, by a keyed digest of the number.
+CREATE TABLE queue_numbers (
+    digest      IDENTIFIER NOT NULL CONSTRAINT queue_numbers_by_digest PRIMARY KEY,
+    person_uuid IDENTIFIER NOT NULL,
+    rung_at     BIGINT NOT NULL
+);
+CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
+
+-- Leases, also those that have ended: ended_at is null while one holds. shown_at is null while the lease
+-- was taken ahead and is not shown yet.
+CREATE TABLE queue_leases (
+    lease_uuid   IDENTIFIER NOT NULL CONSTRAINT queue_leases_by_uuid PRIMARY KEY,
+    account_uuid IDENTIFIER NOT NULL,
+    request_uuid IDENTIFIER NOT NULL,
+    ordinal      BIGINT NOT NULL,
+    call_uuid    IDENTIFIER NOT NULL,
+    person_uuid  IDENTIFIER NOT NULL,
+    owner        IDENTIFIER NOT NULL,
+    type         TEXT NOT NULL,
+    language     TEXT NOT NULL,
+    user_uuid    IDENTIFIER NOT NULL,
+    due_at       BIGINT,
+    taken_at     BIGINT NOT NULL,
+    shown_at     BIGINT,
+    expires_at   BIGINT NOT NULL,
+    seen_at      BIGINT NOT NULL,
+    ended_at     BIGINT,
+    ended_by     TEXT
+);
+CREATE UNIQUE INDEX queue_leases_by_person ON queue_leases (person_uuid) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX queue_leases_by_request ON queue_leases (account_uuid, request_uuid, ordinal);
+CREATE INDEX queue_leases_by_end ON queue_leases (expires_at) WHERE ended_at IS NULL;
+CREATE INDEX queue_leases_by_user ON queue_leases (user_uuid, ended_at);
+CREATE INDEX queue_leases_by_seen ON queue_leases (seen_at);
+CREATE INDEX queue_leases_of_person ON queue_leases (person_uuid);
+
+-- What was done with the name of a user.
+CREATE TABLE queue_work (
+    done_at   BIGINT NOT NULL,
+    work_uuid IDENTIFIER NOT NULL CONSTRAINT queue_work_by_uuid PRIMARY KEY,
+    user_uuid IDENTIFIER NOT NULL,
+    owner     IDENTIFIER NOT NULL,
+    work      TEXT NOT NULL,
+    code      TEXT
+);
+CREATE INDEX queue_work_by_time ON queue_work (done_at);
+
+-- What users did in an hour, counted from queue_leases and queue_work when it was over.
+CREATE TABLE queue_hours (
+    hour      BIGINT NOT NULL,
+    user_uuid IDENTIFIER NOT NULL,
+    owner     IDENTIFIER NOT NULL,
+    what      TEXT NOT NULL,
+    code      TEXT NOT NULL,
+    records   BIGINT NOT NULL,
+    seen_at   BIGINT NOT NULL,
+    CONSTRAINT queue_hours_by_hour PRIMARY KEY (hour, user_uuid, owner, what, code)
+);
+
+-- What was done to which record, one line a change, in its transaction. Nothing refers to a line, its key
+-- begins with the time, and lines are only added: on PostgreSQL the table may be replaced by one of the
+-- same columns that is partitioned by done_at. The lines about a person are found by the person's number,
+-- which grows, where the identifiers of new persons lie all over an index.
+CREATE TABLE audit (
+    done_at       BIGINT NOT NULL,
+    line_uuid     IDENTIFIER NOT NULL,
+    account_uuid  IDENTIFIER,
+    user_uuid     IDENTIFIER,
+    request_id    TEXT NOT NULL,
+    operation     TEXT NOT NULL,
+    record_uuid   IDENTIFIER,
+    person_uuid   IDENTIFIER,
+    fields        TEXT NOT NULL,
+    records       BIGINT,
+    reason        TEXT NOT NULL,
+    person_number BIGINT,
+    CONSTRAINT audit_by_time PRIMARY KEY (done_at, line_uuid)
+)
+--sqlite WITHOUT ROWID
+;
+CREATE INDEX audit_by_person_number ON audit (person_number) WHERE person_number IS NOT NULL;
