@@ -150,7 +150,6 @@ func (a *apiFlags) header() (http.Header, error) {
 	return header, nil
 }
 
-// printHead prints the status and the headers of an answer.
 func printHead(s *cli.Session, options render.Options, answer *apiclient.Response) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "HTTP/1.1 %d %s\n", answer.Status, http.StatusText(answer.Status))
@@ -226,14 +225,13 @@ func fieldValueOf(text string) any {
 	return text
 }
 
-// walk prints the records of all pages.
 func (a *apiFlags) walk(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
 	if !options.Format.IsJSON() && options.Format != render.ID && options.Query == nil {
 		options.Format = render.JSON
 	}
 	list, err := render.NewList[json.RawMessage](s.App.Out, nil, options)
 	if err != nil {
-		return cli.UsageError(err.Error())
+		return err
 	}
 	all := apiclient.AllOptions{PageSize: read.DefaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {

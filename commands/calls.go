@@ -17,7 +17,7 @@ func callCommand(s *cli.Session) *cobra.Command {
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
 			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
-			"cancel": change.Cancel, "expire": change.Expire, "watch": read.CallWatch, "stats": read.CallStats,
+			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats,
 			"import": func(s *cli.Session) *cobra.Command {
 				return load.Import(s, load.Rows{Record: "call", Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
 			},
@@ -43,21 +43,23 @@ func callList(s *cli.Session) *cobra.Command {
 			filters.LeaveToService(cmd.Context(), s)
 			o := &filters.Options
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.CallListOptions]{
-				Columns: filters.Columns(s), Options: o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Calls, Passes: filters.Passes(),
+				Columns: filters.Columns(s), Options: o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Calls, Passes: filters.Passes(),
 			})
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterBackwards(cmd)
+	flags.RegisterNoun(cmd)
 	filters.Register(s, cmd)
 	return cmd
 }
 
 func callGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "calls", "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n"+
-		"object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		"  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
-		render.CallColumns(), read.Calls)
+	return read.Get(s, &cobra.Command{
+		Short: "Show calls",
+		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n" +
+			"object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
+	}, render.CallColumns(), read.Calls)
 }
 
 func callCreate(s *cli.Session) *cobra.Command {
@@ -71,7 +73,6 @@ func callCreate(s *cli.Session) *cobra.Command {
 	return change.Create(s, cmd, change.Fields(apitype.CallFields(), apitype.Created), render.CallColumns(), newCall)
 }
 
-// newCall is the creation of a call from its body.
 func newCall(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 	change.SetDefault(object, "requestedAt", apitype.NewTime(s.App.Now()).String())
 	r, err := change.ReadRequest(object, (*apitype.CreateCallRequest).Validate)

@@ -86,13 +86,26 @@ func Run(ctx context.Context, args []string, app cli.App) int {
 // maxRetries keeps a script from waiting for a service that is down for an hour.
 const maxRetries = 10
 
-// onlyPrints tells of commands that neither change nor wait for anything.
-func onlyPrints(name string) bool {
-	switch name {
-	case "version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
-		return true
+// onlyPrint are the commands that neither change nor wait for anything.
+var onlyPrint = []string{"version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// begin refuses what no command takes, before one is run.
+func begin(s *cli.Session, cmd *cobra.Command) error {
+	if s.App.WatchSignals != nil && !slices.Contains(onlyPrint, cmd.Name()) {
+		s.App.WatchSignals()
 	}
-	return false
+	if s.Flags.Timeout <= 0 {
+		return cli.UsageError("--timeout must be greater than 0")
+	}
+	if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
+		return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
+	}
+	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
+			return cli.UsageError("--" + name + " must not be empty")
+		}
+	}
+	return checkOutput(s, cmd)
 }
 
 // newRoot builds the command tree as far as the arguments need it.
@@ -108,35 +121,16 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if s.App.WatchSignals != nil && !onlyPrints(cmd.Name()) {
-				s.App.WatchSignals()
-			}
-			if s.Flags.Timeout <= 0 {
-				return cli.UsageError("--timeout must be greater than 0")
-			}
-			if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
-				return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
-			}
-			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
-				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
-					return cli.UsageError("--" + name + " must not be empty")
-				}
-			}
-			if err := checkOutput(s, cmd); err != nil {
-				return err
-			}
-			return nil
-		},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.ArbitraryArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(s, cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.UnknownVerb(cmd, args[0])
 			}
 			if s.OnTerminal() {
-				return welcome(cmd.Context(), s)
+				return account.Welcome(cmd.Context(), s)
 			}
 			return cmd.Help()
 		},
@@ -149,9 +143,11 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	s.Flags.Register(root)
 	root.SetUsageFunc(printUsage)
 	root.SetHelpCommand(helpCommand(s))
-	chosen, overview := chosenEntry(args), isOverview(args)
+	names := cli.Positional(args)
+	isOverview := len(names) == 0 || len(names) == 1 && names[0] == "help" // Only names are shown.
+	chosen := chosenEntry(names)
 	for _, e := range entries() {
-		if overview {
+		if isOverview {
 			root.AddCommand(&cobra.Command{Use: e.name, Short: e.short, Run: func(*cobra.Command, []string) {}})
 			continue
 		}
@@ -170,8 +166,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 
 // chosenEntry is the first argument that is no flag, when it names a top-level command;
 // "" has the whole tree built. For help and completion it is the argument after.
-func chosenEntry(args []string) string {
-	names := cli.Positional(args)
+func chosenEntry(names []string) string {
 	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {
 		names = names[1:]
 		if len(names) < 2 { // The word that is being typed may be any command.
@@ -187,12 +182,6 @@ func chosenEntry(args []string) string {
 		}
 	}
 	return ""
-}
-
-// isOverview reports whether only the names of the top-level commands are shown.
-func isOverview(args []string) bool {
-	names := cli.Positional(args)
-	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 
 // joinValues joins an opt-in flag with a true or false that follows it, where the flag alone

@@ -87,7 +87,6 @@ func keepFilesOut(cmd *cobra.Command) {
 	})
 }
 
-// topCommand is the top-level command that a command belongs to.
 func topCommand(cmd *cobra.Command) string {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
@@ -95,7 +94,6 @@ func topCommand(cmd *cobra.Command) string {
 	return cmd.Name()
 }
 
-// walkCommands visits a tree of commands.
 func walkCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, child := range cmd.Commands() {

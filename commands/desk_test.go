@@ -37,11 +37,7 @@ func TestLineDesk(t *testing.T) {
 	desk := func(answers string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.Flags.Timeout = time.Minute
-		if err := desk.ByLines(t.Context(), s, 0); err != nil {
-			t.Fatalf("lineDesk: %v\n%s", err, said.String())
-		}
+		workByLines(t, appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, &said), 0)
 		if strings.ContainsAny(said.String(), "\x1b\r") {
 			t.Errorf("got %q, want nothing that moves a cursor", said.String())
 		}
@@ -90,11 +86,7 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 	}
 	for _, step := range steps {
 		var said bytes.Buffer
-		s := cli.NewSession(cli.App{In: strings.NewReader(step.answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.Flags.Timeout = time.Minute
-		if err := desk.ByLines(t.Context(), s, 0); err != nil {
-			t.Fatalf("%s: %v\n%s", step.name, err, said.String())
-		}
+		workByLines(t, appOf(environment, strings.NewReader(step.answers), &bytes.Buffer{}, &said), 0)
 		for _, want := range step.want {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("%s: got no %q:\n%s", step.name, want, said.String())
@@ -127,15 +119,7 @@ func TestLineDeskWithoutService(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := cli.NewSession(cli.App{
-		In: strings.NewReader("a\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}, nil)
-	s.Flags.Timeout = time.Minute
-	if err := desk.ByLines(t.Context(), s, 0); err != nil {
-		t.Fatalf("lineDesk: %v\n%s", err, said.String())
-	}
+	s := workByLines(t, hasty(appOf(environment, strings.NewReader("a\na\n"), &bytes.Buffer{}, &said)), 0)
 	box, err := s.AnyOutbox()
 	if err != nil {
 		t.Fatal(err)
@@ -186,11 +170,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := cli.NewSession(cli.App{
-		In: strings.NewReader("a\na\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}, nil)
+	s := cli.NewSession(hasty(appOf(environment, strings.NewReader("a\na\na\n"), &bytes.Buffer{}, &said)), nil)
 	s.Flags.Timeout = time.Minute
 	if _, err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
@@ -221,7 +201,7 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	queued := filepath.Join(state, "outbox", "queued")
 	desk := func(answers string, said *heard) error {
-		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s := cli.NewSession(appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, said), nil)
 		s.Flags.Timeout = time.Minute
 		return desk.ByLines(t.Context(), s, 0)
 	}
@@ -286,11 +266,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		"A call has come":       say("a"), // Nobody has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	s := cli.NewSession(cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.Flags.Timeout = time.Minute
-	if err := desk.ByLines(t.Context(), s, time.Millisecond); err != nil {
-		t.Fatalf("lineDesk: %v\n%s", err, said.String())
-	}
+	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, time.Millisecond)
 	text := said.String()
 	if strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
 		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
@@ -361,17 +337,24 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 			}()
 		},
 	}}
-	s := cli.NewSession(cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.Flags.Timeout = time.Minute
-	if err := desk.ByLines(t.Context(), s, 5*time.Millisecond); err != nil {
-		t.Fatalf("lineDesk: %v\n%s", err, said.String())
-	}
+	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, 5*time.Millisecond)
 	if taken == "" || kept <= taken || after != "" {
 		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s", taken, kept, after, said.String())
 	}
 	if attempts := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()["attempts"].([]any); len(attempts) != 0 {
 		t.Errorf("got %d attempts, want none", len(attempts))
 	}
+}
+
+// workByLines works the accessible desk to its end.
+func workByLines(t *testing.T, app cli.App, look time.Duration) *cli.Session {
+	t.Helper()
+	s := cli.NewSession(app, nil)
+	s.Flags.Timeout = time.Minute
+	if err := desk.ByLines(t.Context(), s, look); err != nil {
+		t.Fatalf("the desk ended with %v:\n%s", err, app.Err)
+	}
+	return s
 }
 
 // heard is what is said; it does something when it hears a text.
@@ -429,11 +412,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := cli.NewSession(cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-		s.Flags.Timeout = time.Minute
-		if err := desk.ByLines(t.Context(), s, 0); err != nil {
-			t.Fatalf("lineDesk: %v\n%s", err, said.String())
-		}
+		workByLines(t, cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, 0)
 		return said.String()
 	}
 	call := func() map[string]any { return h.Do(c.token, http.MethodGet, "/api/v1/calls/"+first, "").Object() }
@@ -499,11 +478,7 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
 	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
-	s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-	s.Flags.Timeout = time.Minute
-	if err := desk.ByLines(t.Context(), s, 0); err != nil {
-		t.Fatalf("lineDesk: %v\n%s", err, said.String())
-	}
+	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
 	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
@@ -530,11 +505,7 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 		desk := func(answers ...string) string {
 			t.Helper()
 			var said bytes.Buffer
-			s := cli.NewSession(cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
-			s.Flags.Timeout = time.Minute
-			if err := desk.ByLines(t.Context(), s, 0); err != nil {
-				t.Fatalf("lineDesk: %v\n%s", err, said.String())
-			}
+			workByLines(t, appOf(environment, strings.NewReader(strings.Join(answers, "\n")+"\n"), &bytes.Buffer{}, &said), 0)
 			return said.String()
 		}
 		desk("f", "3", "ours@example.org", "", "q")

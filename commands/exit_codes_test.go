@@ -29,11 +29,7 @@ func against(t *testing.T, handler http.HandlerFunc, args ...string) (out, errs 
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
 	var stdout, stderr bytes.Buffer
-	code = Run(t.Context(), args, cli.App{
-		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
 	return stdout.String(), stderr.String(), code
 }
 
@@ -289,10 +285,7 @@ func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	server := httptest.NewServer(status(400, "application/json", bad))
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
-	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, cli.App{
-		In: strings.NewReader(""), Out: closedPipe{}, Err: io.Discard, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-	})
+	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, appOf(environment, strings.NewReader(""), closedPipe{}, io.Discard))
 	if code != 7 {
 		t.Errorf("got exit code %d, want 7", code)
 	}

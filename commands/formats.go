@@ -27,47 +27,40 @@ var (
 	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON}, columns: true}
 	records = outputKind{formats: render.Formats, columns: true}
 	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
-	stream  = outputKind{formats: []render.Format{render.Table, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
+	stream  = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
 )
 
-// outputs are the commands by their path without the program's name: what is not here prints
-// nothing.
+// outputs are the kinds by the name of a verb, or of a verb below its noun where that prints something else.
+// What is not here prints nothing.
 var outputs = map[string]outputKind{
-	"person list": records, "person get": records, "person create": records, "person update": records, "person import": records, "person apply": records,
-	"person export": answers, "person erase": answers,
-	"person watch": stream, "person stats": numbers, "pledge watch": stream, "pledge stats": numbers,
-	"call list": records, "call get": records, "call create": records, "call attempt": records, "call complete": records,
-	"call cancel": records, "call expire": records, "call import": records, "call watch": stream, "call stats": numbers,
-	"pledge list": records, "pledge get": records, "pledge create": records, "pledge update": records, "pledge action": records,
-	"pledge import": records, "pledge apply": records,
-	"queue status": numbers, "queue list": records, "queue take": records, "queue extend": records, "queue agents": records,
-	"queue leases": records, "queue callbacks": records, "queue later": records, "queue release": records,
-	"processed mark": records,
-	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled, "pull erased": pulled,
-	"outbox list": records, "outbox show": value, "outbox send": value,
-	"auth status": value, "auth token": value,
-	"profile list": records, "profile show": value,
-	"api": answers, "doctor": numbers, "version": value,
+	"list": records, "get": records, "create": records, "update": records, "import": records, "apply": records, "mark": records,
+	"attempt": records, "complete": records, "cancel": records, "expire": records, "action": records,
+	"take": records, "extend": records, "release": records, "later": records, "agents": records, "leases": records, "callbacks": records,
+	"export": answers, "erase": answers, "api": answers,
+	"stats": numbers, "queue status": numbers, "doctor": numbers,
+	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
+	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
 }
 
-// outputOf is what a command prints.
 func outputOf(cmd *cobra.Command) outputKind {
-	if kind, ok := outputs[commandName(cmd)]; ok {
-		return kind
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	for _, name := range []string{name, cmd.Name()} {
+		if kind, ok := outputs[name]; ok && !cmd.HasSubCommands() {
+			return kind
+		}
 	}
 	return spoken
-}
-
-// commandName is a command's path without the program's name.
-func commandName(cmd *cobra.Command) string {
-	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-	return name
 }
 
 // checkOutput refuses a format and columns that a command does not have: what is asked for is
 // never left out in silence.
 func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	kind := outputOf(cmd)
+	if isWatched, err := cmd.Flags().GetBool("watch"); err == nil && isWatched {
+		if kind = stream; s.Flags.JQ != "" && s.Flags.Output == "" {
+			s.Flags.Output = string(render.NDJSON) // One document would never end.
+		}
+	}
 	if len(s.Flags.Columns) > 0 && !kind.columns {
 		return cli.UsageError("there are no columns here; " + kind.advice())
 	}
@@ -106,7 +99,6 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	}
 }
 
-// advice names the formats there are.
 func (k outputKind) advice() string {
 	names := apitype.Texts(k.formats)
 	last := len(names) - 1

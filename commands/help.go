@@ -28,7 +28,6 @@ func text(name string) func() string {
 	}
 }
 
-// topics are the pages of fundesk help that are no commands.
 func topics() map[string]func() string {
 	return map[string]func() string{
 		"exit-codes":  text("exit-codes"),
@@ -52,7 +51,7 @@ func helpCommand(s *cli.Session) *cobra.Command {
 				return cmd.Root().Help()
 			}
 			if len(args) == 1 && args[0] == "options" {
-				_, err := fmt.Fprint(s.App.Out, optionsTopic(cmd.Root()))
+				_, err := fmt.Fprint(s.App.Out, "Flags of every command\n\n"+cmd.Root().PersistentFlags().FlagUsages())
 				return err
 			}
 			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {
@@ -69,15 +68,6 @@ func helpCommand(s *cli.Session) *cobra.Command {
 	}
 }
 
-// filesText is what is kept where.
-const filesText = `~/.config/fundesk/config.toml    profiles; mode 0600
-~/.config/fundesk/keys.toml      keys of the tui, where they were changed
-~/.local/state/fundesk/outbox    changes that are not sent yet, drafts
-~/.local/state/fundesk/pull      where each pull ended
-~/.local/share/fundesk           data of the demo
-`
-
-// filtersTopic names every filter there is.
 func filtersTopic() string {
 	var b strings.Builder
 	b.WriteString(filtersText)

@@ -81,10 +81,7 @@ func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(t.Context(), strings.Fields(args), cli.App{
-			In: terminal, Out: io.Discard, Err: terminal, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-		})
+		ended <- Run(t.Context(), strings.Fields(args), appOf(environment, terminal, io.Discard, terminal))
 		terminal.Close() // The master reads to the end of it.
 	}()
 	var text []byte

@@ -14,13 +14,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
-	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
 
@@ -93,11 +91,7 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 	defer server.Close()
 	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": i.token}
 	var stderr bytes.Buffer
-	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), cli.App{
-		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &stderr, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &stderr)))
 	return stderr.String(), code
 }
 

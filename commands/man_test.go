@@ -22,3 +22,11 @@ func TestManualPages(t *testing.T) {
 	}
 	manual.Check(t, wholeTree(t), "man", *update, sections...)
 }
+
+// filesText is what is kept where.
+const filesText = `~/.config/fundesk/config.toml    profiles; mode 0600
+~/.config/fundesk/keys.toml      keys of the tui, where they were changed
+~/.local/state/fundesk/outbox    changes that are not sent yet, drafts
+~/.local/state/fundesk/pull      where each pull ended
+~/.local/share/fundesk           data of the demo
+`

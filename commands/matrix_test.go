@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/cli"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
@@ -157,11 +155,9 @@ func (c *faultCase) play(variant int) {
 	var late time.Duration // By how much the clock is ahead.
 	run := func(line string) (said string, code int) {
 		var stdout, stderr bytes.Buffer
-		code = Run(c.Context(), append(strings.Fields(c.names.Replace(line)), "--timeout", timeout), cli.App{
-			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: func() time.Time { return time.Now().Add(late) },
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
+		app := hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr))
+		app.Now = func() time.Time { return time.Now().Add(late) }
+		code = Run(c.Context(), append(strings.Fields(c.names.Replace(line)), "--timeout", timeout), app)
 		return stderr.String(), code
 	}
 	if !c.isQueued {

@@ -20,13 +20,12 @@ func personCommand(s *cli.Session) *cobra.Command {
 		cli.Verbs{
 			"list": personList, "get": personGet, "create": personCreate, "update": personUpdate,
 			"export": change.Export, "erase": change.Erase,
-			"watch": read.PersonWatch, "stats": read.PersonStats,
+			"stats":  read.PersonStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, personRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, personRows()) },
 		})
 }
 
-// personRows are the rows of a file of persons.
 func personRows() load.Rows {
 	return load.Rows{Record: "person", Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
 }
@@ -48,22 +47,24 @@ func personList(s *cli.Session) *cobra.Command {
 				s.Note("--phone, --email and --name look at what was retrieved: the service does not filter by them")
 			}
 			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
-				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Persons, Passes: passes,
+				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,
 			})
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterBackwards(cmd)
+	flags.RegisterNoun(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters(), &o)
 	selection.Register(cmd)
 	return cmd
 }
 
 func personGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "persons", "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n"+
-		"UUIDs or NDJSON from stdin.",
-		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
-		render.PersonColumns(), read.Persons)
+	return read.Get(s, &cobra.Command{
+		Short: "Show persons",
+		Long: "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n" +
+			"UUIDs or NDJSON from stdin.",
+		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
+	}, render.PersonColumns(), read.Persons)
 }
 
 func personCreate(s *cli.Session) *cobra.Command {
@@ -100,7 +101,6 @@ func personUpdate(s *cli.Session) *cobra.Command {
 	return change.Update(s, cmd, change.Fields(apitype.PersonFields(), apitype.Updated), render.PersonColumns(), changePerson)
 }
 
-// changePerson is the update of a person.
 func changePerson(s *cli.Session, id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {
 	r, err := change.ReadRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) })
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/commands/load"
 	"fundesk/commands/read"
-	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -21,14 +20,13 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "pledge", "Pledges are persons' commitments to donate, once or at an interval.",
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		cli.Verbs{
-			"list": pledgeList, "get": pledgeGet, "create": pledgeCreate, "update": pledgeUpdate, "action": pledgeAction,
-			"watch": read.PledgeWatch, "stats": read.PledgeStats,
+			"list": pledgeList, "get": pledgeGet, "create": pledgeCreate, "update": pledgeUpdate, "action": change.Action,
+			"stats":  read.PledgeStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, pledgeRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, pledgeRows()) },
 		})
 }
 
-// pledgeRows are the rows of a file of pledges.
 func pledgeRows() load.Rows {
 	return load.Rows{Record: "pledge", Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
 }
@@ -48,7 +46,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			person = person || slices.ContainsFunc(s.WantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
-				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Pledges,
+				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Pledges,
 			}
 			if person {
 				l.Embed = read.EmbedPersons(o.PersonUUID)
@@ -57,17 +55,19 @@ func pledgeList(s *cli.Session) *cobra.Command {
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterBackwards(cmd)
+	flags.RegisterNoun(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), &o)
 	read.IncludePersons(cmd, &person)
 	return cmd
 }
 
 func pledgeGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "pledges", "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n"+
-		"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		"  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
-		render.PledgeColumns(), read.Pledges)
+	return read.Get(s, &cobra.Command{
+		Short: "Show pledges",
+		Long: "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n" +
+			"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
+	}, render.PledgeColumns(), read.Pledges)
 }
 
 func pledgeCreate(s *cli.Session) *cobra.Command {
@@ -120,43 +120,4 @@ func changePledge(_ *cli.Session, id apitype.UUID, object map[string]any, raw js
 		return apiclient.Change{}, err
 	}
 	return apiclient.UpdatePledgeChange(id, r)
-}
-
-// isActionName reports whether a text can be an action's name: it stands in the path.
-func isActionName(name string) bool {
-	other := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-	}
-	return name != "" && !strings.ContainsFunc(name, other)
-}
-
-func pledgeAction(s *cli.Session) *cobra.Command {
-	flags := &change.Flags{}
-	cmd := &cobra.Command{
-		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: cli.NeedArgs(2),
-		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
-		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
-			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			action := apitype.PledgeAction(args[0])
-			if args[0] == "update" || !isActionName(args[0]) {
-				return cli.UsageError(cli.Quote(args[0]) + " is not a status action")
-			}
-			return change.Run(s, cmd, flags, args[1:], render.PledgeColumns(), args[0], func(id apitype.UUID) (apiclient.Change, error) {
-				return apiclient.PledgeActionChange(id, action), nil
-			})
-		},
-	}
-	flags.Register(cmd, true)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return s.Records(completions.Source.Pledges)(cmd, args[1:], toComplete)
-		}
-		actions := s.Defaults().PledgeActions
-		if len(actions) == 0 {
-			return cli.Values(apitype.PledgeActions)(cmd, args, toComplete)
-		}
-		return actions, cobra.ShellCompDirectiveNoFileComp
-	}
-	return cmd
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/cli"
 )
 
 // failingWriter takes some bytes and then breaks, as a full disk or a killed reader
@@ -44,11 +42,7 @@ func pullOnce(t *testing.T, url, token, home string, limit int) (out string, cod
 	t.Helper()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": url, "FUNDESK_TOKEN": token}
 	writer := &failingWriter{left: limit}
-	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, cli.App{
-		In: strings.NewReader(""), Out: writer, Err: &bytes.Buffer{}, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, hasty(appOf(environment, strings.NewReader(""), writer, &bytes.Buffer{})))
 	return writer.String(), code
 }
 
@@ -100,104 +94,6 @@ func TestPullLosesNothing(t *testing.T) {
 	}
 }
 
-// Clocks that differ, and records of one time at the border, lose nothing either.
-func TestPullWithAnotherClock(t *testing.T) {
-	t.Parallel()
-	for _, skew := range []time.Duration{-2 * time.Minute, 0, 2 * time.Minute} {
-		t.Run(skew.String(), func(t *testing.T) {
-			t.Parallel()
-			served := time.Now().Add(skew)
-			var calls []string
-			add := func(n int, at time.Time) {
-				calls = append(calls, `{"uuid":"00000000-0000-4000-8000-00000000000`+strconv.Itoa(n)+`","status":"requested","lastUpdatedAt":"`+apitype.NewTime(at).String()+`"}`)
-			}
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				after, _ := apitype.ParseTime(r.URL.Query().Get("updatedAfter"))
-				var edges []string
-				for _, call := range calls {
-					var record struct{ LastUpdatedAt apitype.Time }
-					if err := json.Unmarshal([]byte(call), &record); err != nil {
-						t.Error(err)
-					}
-					if record.LastUpdatedAt.After(after.Time) {
-						edges = append(edges, `{"cursor":"c","node":`+call+`}`)
-					}
-				}
-				w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
-				status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
-			}))
-			defer server.Close()
-			home := t.TempDir()
-			add(1, served)
-			if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
-				t.Fatalf("got exit code %d and %q, want the first call", code, out)
-			}
-			add(2, served)                   // The same time, visible only now.
-			add(3, served.Add(-time.Minute)) // Earlier, visible only now.
-			if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 2 {
-				t.Errorf("got exit code %d and %q, want the two others and no repeat", code, out)
-			}
-		})
-	}
-}
-
-// A pull goes on where the service says that its changes are settled, and never past that: a change that
-// is committed late has a time after it.
-func TestPullUntilSettled(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	settled := apitype.NewTime(now.Add(-10 * time.Minute))
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Query().Get("updatedAfter"))
-		w.Header().Set("Fundesk-Settled", settled.String())
-		edges := ""
-		if len(asked) > 1 { // Committed only now.
-			edges = `{"cursor":"c","node":{"uuid":"` + testID + `","lastUpdatedAt":"` + apitype.NewTime(now.Add(-9*time.Minute)).String() + `"}}`
-		}
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
-	}))
-	defer server.Close()
-	home := t.TempDir()
-	for n, want := range []int{0, 1, 0} {
-		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != want {
-			t.Errorf("pull %d: got exit code %d and %q, want %d calls", n, code, out, want)
-		}
-	}
-	if want := []string{"", settled.String(), settled.String()}; !slices.Equal(asked, want) {
-		t.Errorf("got %q asked for, want %q", asked, want)
-	}
-	settled = apitype.NewTime(now.Add(-time.Hour)) // Another process, with an older transaction.
-	for range 2 {
-		pullOnce(t, server.URL, "token", home, 1<<30)
-	}
-	if got, want := asked[len(asked)-1], apitype.NewTime(now.Add(-10*time.Minute)).String(); got != want {
-		t.Errorf("got a position of %s, want that it stays at %s", got, want)
-	}
-}
-
-// Without that, a position lies 120 s before the newest record: nothing says that more was seen.
-func TestPullWithoutSettled(t *testing.T) {
-	t.Parallel()
-	newest := apitype.NewTime(time.Now().Add(-time.Hour))
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Query().Get("updatedAfter"))
-		w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`","lastUpdatedAt":"`+newest.String()+`"}}]}`)(w, r)
-	}))
-	defer server.Close()
-	home := t.TempDir()
-	for n, want := range []int{1, 0} {
-		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != want {
-			t.Errorf("pull %d: got exit code %d and %q, want %d calls", n, code, out, want)
-		}
-	}
-	if want := apitype.NewTime(newest.Add(-120 * time.Second)).String(); asked[1] != want {
-		t.Errorf("got %s asked for, want %s", asked[1], want)
-	}
-}
-
 // A watch from now on means the service's now: this machine's clock is ten minutes ahead.
 func TestWatchWithAnotherClock(t *testing.T) {
 	t.Parallel()
@@ -216,7 +112,7 @@ func TestWatchWithAnotherClock(t *testing.T) {
 		}
 		w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
-	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
+	}, "call", "list", "--watch", "--interval", "1s", "--limit", "1", "-o", "id")
 	if code != 0 || out != testID+"\n" {
 		t.Errorf("got exit code %d, %q and %q, want the change", code, out, errs)
 	}
@@ -241,7 +137,7 @@ func TestWatchOverARestart(t *testing.T) {
 		default:
 			status(403, "application/json", `{"detail":"no more"}`)(w, r)
 		}
-	}, "call", "watch", "--interval", "1s", "-o", "id")
+	}, "call", "list", "--watch", "--interval", "1s", "-o", "id")
 	if code != 5 || out != testID+"\n" {
 		t.Errorf("got exit code %d and %q, want 5 after the change was printed once", code, out)
 	}
@@ -250,70 +146,41 @@ func TestWatchOverARestart(t *testing.T) {
 	}
 }
 
-// Where a service keeps times in whole seconds, a second change within one is a change.
-func TestChangesWithinASecond(t *testing.T) {
+// A pull that follows writes each record once under one header, keeps its position after each round, and
+// outlasts a service that restarts.
+func TestPullFollows(t *testing.T) {
 	t.Parallel()
-	now := time.Now().Truncate(time.Second)
+	other := "00000000-0000-4000-8000-000000000001"
+	node := func(id, at string) string {
+		return `{"cursor":"` + id + `","node":{"uuid":"` + id + `","requestedAt":"` + at + `"}}`
+	}
 	var polls atomic.Int32
-	service := func(w http.ResponseWriter, r *http.Request) {
-		n := polls.Add(1)
-		if n > 2 { // It would go on for ever.
-			status(404, "application/json", `{"detail":"both were seen"}`)(w, r)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		edges := node(testID, "2026-11-20T09:15:00.000Z")
+		switch n := polls.Add(1); {
+		case n == 2:
+			status(503, "text/plain", "restarting")(w, r)
+			return
+		case n == 3:
+			edges = node(other, "2026-11-20T09:16:00.000Z") + "," + edges
+		case n > 3:
+			status(403, "application/json", `{"detail":"no more"}`)(w, r)
 			return
 		}
-		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`","status":"requested",`+
-			`"attemptsCount":`+strconv.Itoa(int(n))+`,"lastUpdatedAt":"`+now.UTC().Format(time.RFC3339)+`"}}]}`)(w, r)
-	}
-	out, errs, code := against(t, service, "call", "watch", "--interval", "1s", "--since", "1h", "--count", "2", "-o", "id")
-	if code != 0 || out != testID+"\n"+testID+"\n" {
-		t.Errorf("watch: got exit code %d, %q and %q, want both changes", code, out, errs)
-	}
-	polls.Store(0)
-	server := httptest.NewServer(http.HandlerFunc(service))
-	defer server.Close()
-	home := t.TempDir()
-	for range 2 {
-		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
-			t.Errorf("pull: got exit code %d and %q, want the change", code, out)
-		}
-	}
-}
-
-// A time that is nobody's does not hide what comes until then.
-func TestPullWithAnImpossibleClock(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		changed := apitype.NewTime(time.Now().Add(time.Minute))
-		edges := `{"cursor":"c","node":{"uuid":"` + testID + `","lastUpdatedAt":"` + changed.String() + `"}}`
-		if after, err := apitype.ParseTime(r.URL.Query().Get("updatedAfter")); err == nil && after.After(changed.Time) {
-			edges = ""
-		}
-		w.Header().Set("Date", "Thu, 01 Jan 2099 00:00:00 GMT")
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
 	}))
 	defer server.Close()
-	home := t.TempDir()
-	for range 2 {
-		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
-			t.Errorf("got exit code %d and %q, want the change", code, out)
-		}
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "t"}}
+	out, errs, code := l.run(t, "pull", "call", "--follow", "--interval", "1s", "--retry", "0", "-o", "csv", "--columns", "uuid")
+	if want := "uuid\r\n" + testID + "\r\n" + other + "\r\n"; code != 5 || out != want {
+		t.Errorf("got exit code %d and %q, want 5 after %q", code, out, want)
 	}
-}
-
-// A call without the time of its last change is a change as well.
-func TestWatchWithoutTimes(t *testing.T) {
-	t.Parallel()
-	var polls atomic.Int32
-	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-		if polls.Add(1) > 1 { // It would go on for ever.
-			status(404, "application/json", `{"detail":"it was seen"}`)(w, r)
-			return
-		}
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
-	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
-	if code != 0 || out != testID+"\n" {
-		t.Errorf("got exit code %d, %q and %q, want the call", code, out, errs)
+	if strings.Count(errs, "trying on") != 1 || strings.Count(errs, "the next pull begins at") != 2 {
+		t.Errorf("got %s, want one note for the restart and one for each record", errs)
+	}
+	polls.Store(2)
+	if out, _, _ := l.run(t, "pull", "call", "-o", "id"); out != "" {
+		t.Errorf("got %q from the next pull, want nothing that was written before", out)
 	}
 }
 
@@ -380,11 +247,7 @@ func TestPullInterruptedWhileMarking(t *testing.T) {
 	defer server.Close()
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
-	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, cli.App{
-		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, hasty(appOf(environment, strings.NewReader(""), io.Discard, io.Discard)))
 	if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); code != 130 || len(kept) > 0 {
 		t.Errorf("got exit code %d and %v kept, want 130 and no position", code, kept)
 	}

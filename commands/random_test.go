@@ -129,7 +129,11 @@ func (m *monkey) line() []string {
 		args = append(args, m.word()) // A verb too many, or a wrong one.
 	}
 	var flags []*pflag.Flag
-	collect := func(f *pflag.Flag) { flags = append(flags, f) }
+	collect := func(f *pflag.Flag) {
+		if f.Name != "watch" && f.Name != "follow" { // They never end by themselves.
+			flags = append(flags, f)
+		}
+	}
 	cmd.LocalNonPersistentFlags().VisitAll(collect)
 	cmd.InheritedFlags().VisitAll(collect)
 	for range m.IntN(5) {
@@ -155,9 +159,6 @@ func (m *monkey) line() []string {
 		if cmd.Flags().Lookup("yes") == nil {
 			args = args[:len(args)-1]
 		}
-	}
-	if cmd.Name() == "watch" { // It waits for ever by itself.
-		args = append(args, "--count", "1")
 	}
 	return args
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,12 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/commands/cli"
 )
 
 // What was kept with a token that names no account is the profile's: with the next token it is
@@ -47,11 +44,7 @@ func TestARenewedOpaqueTokenFindsItsOutbox(t *testing.T) {
 	run := func(token string, args ...string) (out, errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_STATE_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": token}
 		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), args, cli.App{
-			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
+		code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
 		return stdout.String(), stderr.String(), code
 	}
 	const former = "token-ba7816bf8f01cfea" // Of the token abc.
@@ -112,11 +105,7 @@ func TestARenewedTokenWithoutAProfileSendsWhatWaits(t *testing.T) {
 	run := func(token string, args ...string) (errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
 		var stderr bytes.Buffer
-		code = Run(t.Context(), args, cli.App{
-			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
+		code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), io.Discard, &stderr)))
 		return stderr.String(), code
 	}
 	if errs, code := run("abc", "call", "cancel", testID, "--yes", "--outbox"); code != 10 {

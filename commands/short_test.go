@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,9 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"fundesk/commands/cli"
 )
 
 // onePage is a page of two records that no other page has.
@@ -121,11 +117,7 @@ func walkBroken(t *testing.T, list func(http.ResponseWriter, *http.Request, int)
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 	var stdout, stderr bytes.Buffer
-	code := Run(t.Context(), strings.Fields(line), cli.App{
-		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code := Run(t.Context(), strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
 	if code != 8 || stderr.Len() == 0 {
 		t.Errorf("got exit code %d and %q, want 8 and the reason\n%s", code, stderr.String(), stdout.String())
 	}

@@ -40,10 +40,13 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 	}
 	owner := apitype.MustParseUUID(c.names.Replace("$PERSON"))
 	for n, interval := range []apitype.DonationInterval{"once", "monthly", "yearly"} {
-		pledge := apitype.Pledge{UUID: apitype.NewUUID(), Status: apitype.PledgeActive, DonationInterval: interval, InitialDonationInterval: interval,
+		now := apitype.NewTime(h.Clock.Now())
+		pledge := apitype.Pledge{
+			UUID: apitype.NewUUID(), Status: apitype.PledgeActive, DonationInterval: interval, InitialDonationInterval: interval,
 			DonationAmount: apitype.Cents(int64(1250 + n)), InitialDonationAmount: apitype.Cents(1250), Person: apitype.Embed(apitype.Person{UUID: owner}),
-			CreatedAt: apitype.NewTime(h.Clock.Now()), UpdatedAt: apitype.NewTime(h.Clock.Now()), StartsAt: apitype.NewTime(h.Clock.Now()),
-			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner, RecruiterUserUUID: apitype.NewUUID()}
+			CreatedAt: now, UpdatedAt: now, StartsAt: now,
+			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner, RecruiterUserUUID: apitype.NewUUID(),
+		}
 		h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
 	}
 	printed := map[string]map[string]any{}

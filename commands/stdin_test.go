@@ -10,12 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
-
-	"fundesk/commands/cli"
 )
 
 // silentInput is a stdin that nobody writes to; reading tells of its first read.
@@ -35,10 +32,7 @@ func interruptible(t *testing.T, ctx context.Context, line string, in io.Reader,
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
-	return Run(ctx, strings.Fields(line), cli.App{
-		In: in, Out: &bytes.Buffer{}, Err: errs, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-	})
+	return Run(ctx, strings.Fields(line), appOf(environment, in, &bytes.Buffer{}, errs))
 }
 
 // An interrupt ends a command that waits for its stdin.
@@ -96,11 +90,7 @@ func TestInterruptWhileSending(t *testing.T) {
 			var errs bytes.Buffer
 			run := func(ctx context.Context, line string) int {
 				errs.Reset()
-				return Run(ctx, strings.Fields(line), cli.App{
-					In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &errs, Now: time.Now,
-					Getenv: func(name string) string { return environment[name] },
-					Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-				})
+				return Run(ctx, strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &errs)))
 			}
 			if line == "outbox send" {
 				run(t.Context(), "call attempt "+testID+" --outbox")
@@ -165,11 +155,7 @@ func TestTypedNotes(t *testing.T) {
 	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "token"}
 	run := func(in io.Reader, line string) (errs string, code int) {
 		var said bytes.Buffer
-		code = Run(t.Context(), strings.Fields(line), cli.App{
-			In: in, Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
+		code = Run(t.Context(), strings.Fields(line), hasty(appOf(environment, in, &bytes.Buffer{}, &said)))
 		return said.String(), code
 	}
 	master, terminal, err := pty.Open()
@@ -191,10 +177,7 @@ func TestTypedNotes(t *testing.T) {
 	_, id, _ := strings.Cut(errs, "waits in the outbox as ")
 	id, _, _ = strings.Cut(id, ":")
 	var shown bytes.Buffer
-	code = Run(t.Context(), []string{"outbox", "show", id, "-o", "json"}, cli.App{
-		In: strings.NewReader(""), Out: &shown, Err: io.Discard, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-	})
+	code = Run(t.Context(), []string{"outbox", "show", id, "-o", "json"}, appOf(environment, strings.NewReader(""), &shown, io.Discard))
 	if code != 0 || !strings.Contains(shown.String(), "rings back") {
 		t.Errorf("got exit code %d and %s, want the notes", code, shown.String())
 	}

@@ -20,6 +20,17 @@ import (
 	"fundesk/commands/cli"
 )
 
+// appOf are the surroundings of a command in an environment.
+func appOf(environment map[string]string, in io.Reader, out, errs io.Writer) cli.App {
+	return cli.App{In: in, Out: out, Err: errs, Now: time.Now, Getenv: func(name string) string { return environment[name] }}
+}
+
+// hasty has an app wait for nothing.
+func hasty(app cli.App) cli.App {
+	app.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	return app
+}
+
 // line is one command line in an environment of its own.
 type line struct {
 	environment map[string]string
@@ -31,11 +42,7 @@ type line struct {
 func (l line) run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	app := cli.App{
-		In: strings.NewReader(l.stdin), Out: &stdout, Err: &stderr, Now: time.Now,
-		Getenv: func(name string) string { return l.environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}
+	app := hasty(appOf(l.environment, strings.NewReader(l.stdin), &stdout, &stderr))
 	if l.homeless {
 		app.OpenEmbedded = func(context.Context, string, string) (cli.Embedded, error) { return nil, errors.New("opened") }
 		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }

@@ -68,7 +68,7 @@ func TestChosenEntry(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := chosenEntry(test.args); got != test.want {
+			if got := chosenEntry(cli.Positional(test.args)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -103,8 +103,8 @@ var leafArguments = map[string][]string{
 	"person export": {"%PERSON"}, "person erase": {"%PERSON", "--reason", "r", "--dry-run"},
 	"call get": {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
 	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
-	"call import": {"-", "--yes"}, "call watch": {"--since", "1000d", "--count", "1"}, "person watch": {"--since", "1000d", "--count", "1"}, "pledge watch": {"--since", "1000d", "--count", "1"},
-	"pledge get": {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
+	"call import": {"-", "--yes"},
+	"pledge get":  {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},

@@ -17,7 +17,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/commands/cli"
 )
 
 // truths is how many changes are told; the long form is -truths 1000.
@@ -45,10 +44,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	run := func(args ...string) (errs string, code int) {
 		environment := map[string]string{"HOME": home, "FUNDESK_STATE_DIR": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
 		var stderr bytes.Buffer
-		code = Run(t.Context(), args, cli.App{
-			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-		})
+		code = Run(t.Context(), args, appOf(environment, strings.NewReader(""), io.Discard, &stderr))
 		return stderr.String(), code
 	}
 	ctx, stop := context.WithCancel(t.Context())

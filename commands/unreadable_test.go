@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"fundesk/commands/cli"
 )
 
 // A record that cannot be read is named, and everything that walks lists goes around it: the
@@ -49,7 +45,7 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		{"person list --all -o tsv", "", 8, 2, badID, false},
 		{"call stats -o csv --no-header", "", 8, 5, badID, false},
 		{"call stats -o csv --no-header", "/null", 8, 5, "is not a record", false},
-		{"call watch --since 2026-11-01 --count 2 -o id", "", 8, 2, badID, false},
+		{"call list --watch --updated-after 2026-11-01 --limit 2 -o id", "", 8, 2, badID, false},
 		{"pull call", "", 0, 3, "3 records", true}, // As it was sent: nothing of it is lost.
 		{"pull call -o csv --no-header", "", 8, 2, badID, false},
 		{"pull call", "/null", 8, 2, "is not a record", false},
@@ -58,11 +54,7 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 			t.Parallel()
 			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL + test.base, "FUNDESK_TOKEN": "token"}
 			var stdout, stderr bytes.Buffer
-			code := Run(t.Context(), strings.Fields(test.line), cli.App{
-				In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
-				Getenv: func(name string) string { return environment[name] },
-				Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-			})
+			code := Run(t.Context(), strings.Fields(test.line), hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
 			if got := strings.Count(stdout.String(), "\n"); code != test.code || got != test.lines || !strings.Contains(stderr.String(), test.stderr) {
 				t.Errorf("got exit %d, %q and %q, want %d, %d lines and %q", code, stdout.String(), stderr.String(), test.code, test.lines, test.stderr)
 			}

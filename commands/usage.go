@@ -66,8 +66,3 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 		}
 	}
 }
-
-// optionsTopic is the flags that every command has.
-func optionsTopic(root *cobra.Command) string {
-	return "Flags of every command\n\n" + root.PersistentFlags().FlagUsages()
-}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/commands/account"
 	"fundesk/commands/cli"
 )
 
@@ -69,7 +70,7 @@ func TestWelcome(t *testing.T) {
 				}
 				out.Reset()
 			}
-			if err := welcome(t.Context(), s); err != nil {
+			if err := account.Welcome(t.Context(), s); err != nil {
 				t.Fatalf("welcome: %v", err)
 			}
 			if got := out.String(); !strings.Contains(got, test.want) || !strings.Contains(got, test.next) || strings.Contains(got, expired) {

@@ -21,7 +21,7 @@ var (
 	pageTitles = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats", "Floor"}
 )
 
-// PageNames are the names of the pages, in the order of their tabs.
+// PageNames returns the names of the pages, in the order of their tabs.
 func PageNames() []string { return slices.Clone(pageNames) }
 
 // How often changes are asked for, in seconds: when somebody looks, and when nobody
@@ -63,7 +63,7 @@ type drawn[K comparable] struct {
 	line string
 }
 
-// of is the line for key, made anew when key is another one.
+// of returns the line for key, made anew when key is another one.
 func (d *drawn[K]) of(key K, draw func() string) string {
 	if d.line == "" || d.key != key {
 		d.key, d.line = key, draw()
@@ -119,7 +119,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	return a, nil
 }
 
-// keptFile is where the arrangement of the screen is kept, "" for nowhere.
+// keptFile returns where the arrangement of the screen is kept, "" for nowhere.
 func keptFile(stateFile string) string {
 	if stateFile == "" {
 		return ""
@@ -165,7 +165,7 @@ func (a *app) notice(n desk.Notice) {
 	}
 }
 
-// KeyOf is the key of an action as it is shown.
+// KeyOf returns the key of an action as it is shown.
 func (a *app) KeyOf(id string) string { return a.keys.keyOf(id) }
 
 // Jump opens a record on the page of its kind; the way back leads here.
@@ -242,8 +242,6 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(ahead, a.paste(msg))
 	case tea.MouseMsg:
 		return a, a.onMouse(msg)
-	case recordFound:
-		return a, a.onFound(msg)
 	case tea.BlurMsg:
 		a.focused = false
 		a.Day.Changes.Autosave.FlushSoon()
@@ -271,9 +269,6 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(cmd, a.catchUp())
 	case finished:
 		return a, tea.Quit
-	case page.Failed:
-		a.Messages.Fail(msg.What, msg.Err)
-		return a, nil
 	case page.Copied:
 		a.Messages.Say(msg.What + " copied")
 		return a, tea.SetClipboard(msg.Text)
@@ -335,7 +330,7 @@ func (a *app) View() tea.View {
 // asciiSigns are what stands for our signs where there is only ASCII.
 var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
 
-// screen is exactly the lines of the terminal.
+// screen returns exactly the lines of the terminal.
 func (a *app) screen() []string {
 	l := a.layout
 	if l.TooSmall {
@@ -367,7 +362,7 @@ func (a *app) screen() []string {
 	return screen
 }
 
-// tabs is the first line: the pages, and in the corner the profile and the state of
+// tabs returns the first line: the pages, and in the corner the profile and the state of
 // the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner := a.corner()
@@ -400,71 +395,6 @@ func (a *app) tabNames(all bool, gap string) string {
 	return b.String()
 }
 
-// footer is the last line: all keys that work now, and their words as far as there is room.
-func (a *app) footer() string {
-	if a.Dialog != nil {
-		return a.hintLine(a.Dialog.Hints())
-	}
-	if a.isTyping() {
-		return a.hintLine(a.textHints())
-	}
-	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
-	acts := a.keys.footer(scopes)
-	for i, act := range acts {
-		if a.whyNot(act) == "" {
-			key.allowed |= 1 << i
-		}
-	}
-	return a.drawnFooter.of(key, func() string {
-		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
-		worded := map[string]bool{page.ActHelp: true} // The way to all the others always has its word.
-		for _, act := range acts {
-			if worded[act.id] = true; render.Width(a.footerLine(acts, worded)) > a.layout.Width {
-				delete(worded, act.id)
-				break
-			}
-		}
-		return widget.Fit(a.footerLine(acts, worded), a.layout.Width)
-	})
-}
-
-// footerLine is some keys beside each other, with the words of those that have room for one.
-func (a *app) footerLine(acts []*action, worded map[string]bool) string {
-	var b strings.Builder
-	for i, act := range acts {
-		switch {
-		case i > 0 && (worded[act.id] || worded[acts[i-1].id]):
-			b.WriteString("  ")
-		case i > 0:
-			b.WriteString(" ")
-		}
-		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
-		if worded[act.id] {
-			b.WriteString(" " + act.footer)
-		}
-	}
-	return b.String()
-}
-
-// textHints are the keys that work while text is typed.
-func (a *app) textHints() (hints []page.Hint) {
-	for _, act := range a.keys.footer(a.pages[a.current].Scopes()) {
-		if act.is(inText) && a.whyNot(act) == "" {
-			hints = append(hints, page.Hint{Key: act.Keys()[0], Does: act.footer})
-		}
-	}
-	return hints
-}
-
-func (a *app) hintLine(hints []page.Hint) string {
-	items := make([]string, 0, len(hints))
-	for _, h := range hints {
-		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+h.Does)
-	}
-	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
-}
-
 // tellOmitted says what is not shown because it could not be read: records, or objects in them.
 func (a *app) tellOmitted() {
 	if a.Day.Omitted == nil {
@@ -477,7 +407,7 @@ func (a *app) tellOmitted() {
 	a.omitted = n
 }
 
-// pollEvery is after how many seconds changes are asked for.
+// pollEvery returns after how many seconds changes are asked for.
 func (a *app) pollEvery() int {
 	switch {
 	case a.Day.Offline != "":

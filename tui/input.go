@@ -62,7 +62,7 @@ func (w *wholeInput) fill(most int) {
 	w.cut = bytes.Clone(all[whole:])
 }
 
-// wholePart is how much of b can be handed on, and whether a paste goes on after it.
+// wholePart returns how much of b can be handed on, and whether a paste goes on after it.
 func wholePart(b []byte, pasting bool) (whole int, goesOn bool) {
 	if i, j := bytes.LastIndex(b, []byte(pasteStart)), bytes.LastIndex(b, []byte(pasteEnd)); i != j {
 		pasting = i > j

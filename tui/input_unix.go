@@ -17,7 +17,7 @@ type wholeFile struct {
 
 func (f *wholeFile) Read(p []byte) (int, error) { return f.whole.Read(p) }
 
-// inputOf is where keys come from: in, or the terminal where in is nil. It is nil where
+// inputOf returns where keys come from: in, or the terminal where in is nil. It is nil where
 // the library has to find the terminal by itself.
 func inputOf(in io.Reader) io.Reader {
 	if in == nil {

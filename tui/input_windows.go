@@ -4,7 +4,7 @@ import (
 	"io"
 )
 
-// inputOf is in: the library asks the console for keys, not for bytes.
+// inputOf returns in: the library asks the console for keys, not for bytes.
 func inputOf(in io.Reader) io.Reader { return in }
 
 // isCooked reports whether a line feed also returns to the first column; here it never

@@ -44,7 +44,7 @@ const (
 
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
 
-// row is an action of the table; keys are separated by blanks.
+// row returns an action of the table; keys are separated by blanks.
 func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
 	a := &action{id: id, scope: s, help: help, footer: footer, run: run, why: why, Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...))}
 	for _, t := range traits {
@@ -53,12 +53,11 @@ func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.
 	return a
 }
 
-// registry is every action there is.
 func registry() []*action {
 	return slices.Concat(deskActions(), listActions(), everywhereActions())
 }
 
-// deskRow is a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
+// deskRow returns a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
 // run is what it does where each face has its own way; nil: what the action says.
 func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	does, _ := desk.ActionOf(id)
@@ -132,7 +131,7 @@ func listActions() []*action {
 
 		row("send-again", page.ScopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*page.Outbox).AskSendAgain), onWhy((*page.Outbox).WhyNotSendAgain)),
 		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
-		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay(func(d *desk.Day) []desk.Event { return d.Changes.SendNow() }), nil),
+		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", func(a *app) tea.Cmd { return a.Perform(a.Day.Changes.SendNow()) }, nil),
 		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
 		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
 	}
@@ -148,29 +147,46 @@ func pageActions() []*action {
 }
 
 func everywhereActions() []*action {
+	noPanes := func(a *app) string {
+		return desk.When(a.layout.Panes == 1, "there is one pane: more stand beside each other from 100 columns")
+	}
 	undo := deskRow(page.ActUndo, "u", nil, inFooter)
 	undo.scope = page.ScopeEverywhere
 	return slices.Concat([]*action{
 		undo,
-		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
-		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", (*app).askPalette, nil),
+		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", func(a *app) tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }, nil),
+		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", func(a *app) tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }, nil),
 	}, pageActions(), []*action{
 		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
 		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
 		row(page.ActOutbox, page.ScopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.show(page.OutboxPage, nil) }, nil),
 		row(page.ActRefresh, page.ScopeEverywhere, "R", "read again", "", on(page.Page.Refresh), nil),
-		row(page.ActReveal, page.ScopeEverywhere, "v", "show or mask IBAN and social security number", "", (*app).reveal, nil),
-		row("narrower", page.ScopeEverywhere, "<", "make the left pane narrower", "", func(a *app) tea.Cmd { return a.resizePanes(-paneStep) }, (*app).whyNoPanes),
-		row("wider", page.ScopeEverywhere, ">", "make the left pane wider", "", func(a *app) tea.Cmd { return a.resizePanes(paneStep) }, (*app).whyNoPanes),
-		row(page.ActResults, page.ScopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, (*app).whyNoBatch),
-		row(page.ActDismiss, page.ScopeEverywhere, "x", "dismiss the message", "", (*app).dismiss, (*app).whyNotDismiss),
-		row("messages", page.ScopeEverywhere, "!", "show the last messages again", "", (*app).showMessages, (*app).whyNoMessages),
+		row(page.ActReveal, page.ScopeEverywhere, "v", "show or mask IBAN and social security number", "", does(func(a *app) { a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed }), nil),
+		row("narrower", page.ScopeEverywhere, "<", "make the left pane narrower", "", func(a *app) tea.Cmd { return a.resizePanes(-paneStep) }, noPanes),
+		row("wider", page.ScopeEverywhere, ">", "make the left pane wider", "", func(a *app) tea.Cmd { return a.resizePanes(paneStep) }, noPanes),
+		row(page.ActResults, page.ScopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, func(a *app) string {
+			return desk.When(a.Day.Changes.Batch == nil, "there was no action on several records")
+		}),
+		row(page.ActDismiss, page.ScopeEverywhere, "x", "dismiss the message", "", does(func(a *app) { a.Messages.Errors = a.Messages.Errors[1:] }), func(a *app) string {
+			return desk.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
+		}),
+		row("messages", page.ScopeEverywhere, "!", "show the last messages again", "", (*app).showMessages, func(a *app) string {
+			return desk.When(len(a.Messages.Past) == 0, "there was no message yet")
+		}),
 		row("mouse-on", page.ScopeEverywhere, "", "click chooses, a double click opens, the wheel scrolls", "", func(a *app) tea.Cmd { return a.turnMouse(true) }, nil),
 		row("mouse-off", page.ScopeEverywhere, "", "the terminal has the mouse, to select text", "", func(a *app) tea.Cmd { return a.turnMouse(false) }, nil),
 		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
 		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
 		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
 	})
+}
+
+// does returns an action that is over at once.
+func does(run func(*app)) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd {
+		run(a)
+		return nil
+	}
 }
 
 // on runs a method of the page in front, or of the desk.
@@ -191,11 +207,6 @@ func onWhy[P any](why func(P) string) func(*app) string {
 	}
 }
 
-// ofDay does something of the agent's day.
-func ofDay(run func(*desk.Day) []desk.Event) func(*app) tea.Cmd {
-	return func(a *app) tea.Cmd { return a.Perform(run(a.Day)) }
-}
-
 func scroll(by page.Step) func(*app) tea.Cmd {
 	return func(a *app) tea.Cmd { return a.pages[a.current].Scroll(by) }
 }
@@ -208,7 +219,7 @@ type KeyHelp struct {
 	Help   string
 }
 
-// Keys are all keys of the interface, scope by scope.
+// Keys returns all keys of the interface, scope by scope.
 func Keys() []KeyHelp {
 	actions := registry()
 	help := make([]KeyHelp, 0, len(actions))
@@ -228,7 +239,7 @@ func IsOfDesk(name string) bool {
 // keymap finds actions by keys.
 type keymap []*action
 
-// find is the action of a key in the first of the scopes that has it, nil for none.
+// find returns the action of a key in the first of the scopes that has it, nil for none.
 func (k keymap) find(name string, scopes []page.Scope) *action {
 	for _, a := range k.in(scopes) {
 		if slices.Contains(a.Keys(), name) {
@@ -238,7 +249,7 @@ func (k keymap) find(name string, scopes []page.Scope) *action {
 	return nil
 }
 
-// in are the actions of the scopes, in their order.
+// in returns the actions of the scopes, in their order.
 func (k keymap) in(scopes []page.Scope) []*action {
 	var found []*action
 	for _, s := range scopes {
@@ -251,7 +262,7 @@ func (k keymap) in(scopes []page.Scope) []*action {
 	return found
 }
 
-// keyOf is the key of an action as it is shown.
+// keyOf returns the key of an action as it is shown.
 func (k keymap) keyOf(id string) string {
 	for _, a := range k {
 		if keys := a.Keys(); a.id == id && len(keys) > 0 {
@@ -261,7 +272,7 @@ func (k keymap) keyOf(id string) string {
 	return id
 }
 
-// footer are the actions of the scopes that the footer may show.
+// footer returns the actions of the scopes that the footer may show.
 func (k keymap) footer(scopes []page.Scope) []*action {
 	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })
 }

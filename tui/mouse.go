@@ -98,13 +98,6 @@ func (a *app) clickTab(x int) tea.Cmd {
 	return a.show(clicked, nil)
 }
 
-// recordFound tells which record has a UUID that was asked for.
-type recordFound struct {
-	ref   page.Reference
-	there bool
-	err   error
-}
-
 // recordOption opens the record whose UUID was typed.
 func (a *app) recordOption(text string) []page.Option {
 	id, err := apitype.ParseUUID(strings.TrimSpace(text))
@@ -112,41 +105,35 @@ func (a *app) recordOption(text string) []page.Option {
 		return nil
 	}
 	return []page.Option{{Key: "enter", Label: "open the record " + id.String(), Run: func() tea.Cmd {
-		return func() tea.Msg { return findRecord(a.Ctx, a.Day.Client, id) }
+		return page.Load(a.Env, func(ctx context.Context) (page.Kind, error) { return findRecord(ctx, a.Day.Client, id) }, func(kind page.Kind, err error) tea.Cmd {
+			switch {
+			case apiclient.KindOf(err) == apiclient.KindNotFound:
+				a.Messages.Refuse("there is no call, person or pledge " + id.String())
+			case err != nil:
+				a.FailRead("cannot open "+id.String(), err)
+			default:
+				return a.Jump(page.Reference{Kind: kind, ID: id})
+			}
+			return nil
+		})
 	}}}
 }
 
-// findRecord asks for a call, a person and a pledge of that UUID.
-func findRecord(ctx context.Context, client *apiclient.Client, id apitype.UUID) recordFound {
-	var failed error
-	for _, try := range []struct {
-		kind page.Kind
-		get  func() error
-	}{
-		{page.KindCall, func() error { _, err := client.Calls.Get(ctx, id); return err }},
-		{page.KindPerson, func() error { _, err := client.Persons.Get(ctx, id); return err }},
-		{page.KindPledge, func() error { _, err := client.Pledges.Get(ctx, id); return err }},
+// findRecord asks for a call, a person and a pledge of that UUID. Where there is none, it returns the error that says
+// most.
+func findRecord(ctx context.Context, client *apiclient.Client, id apitype.UUID) (kind page.Kind, failed error) {
+	for kind, get := range []func() error{
+		page.KindCall:   func() error { _, err := client.Calls.Get(ctx, id); return err },
+		page.KindPerson: func() error { _, err := client.Persons.Get(ctx, id); return err },
+		page.KindPledge: func() error { _, err := client.Pledges.Get(ctx, id); return err },
 	} {
-		err := try.get()
+		err := get()
 		if err == nil {
-			return recordFound{ref: page.Reference{Kind: try.kind, ID: id}, there: true}
+			return page.Kind(kind), nil
 		}
-		if kind := apiclient.KindOf(err); failed == nil && kind != apiclient.KindNotFound {
+		if failed == nil || apiclient.KindOf(failed) == apiclient.KindNotFound {
 			failed = err
 		}
 	}
-	return recordFound{ref: page.Reference{ID: id}, err: failed}
-}
-
-func (a *app) onFound(found recordFound) tea.Cmd {
-	switch {
-	case found.err != nil:
-		a.FailRead("cannot open "+found.ref.ID.String(), found.err)
-		return nil
-	case !found.there:
-		a.Messages.Refuse("there is no call, person or pledge " + found.ref.ID.String())
-		return nil
-	default:
-		return a.Jump(found.ref)
-	}
+	return kind, failed
 }

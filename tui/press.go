@@ -164,25 +164,6 @@ func (a *app) whyNot(act *action) string {
 	return act.why(a)
 }
 
-func (a *app) whyNotDismiss() string {
-	if len(a.Messages.Errors) == 0 {
-		return "there is no error to dismiss"
-	}
-	return ""
-}
-
-func (a *app) dismiss() tea.Cmd {
-	a.Messages.Errors = a.Messages.Errors[1:]
-	return nil
-}
-
-func (a *app) whyNoMessages() string {
-	if len(a.Messages.Past) == 0 {
-		return "there was no message yet"
-	}
-	return ""
-}
-
 // showMessages lists what was said, the latest first.
 func (a *app) showMessages() tea.Cmd {
 	var lines []string
@@ -190,11 +171,6 @@ func (a *app) showMessages() tea.Cmd {
 		lines = append(lines, m.At.Format("15:04:05")+"  "+page.Clean(m.Text))
 	}
 	a.Dialog = &page.Text{Title: "Messages", Lines: lines}
-	return nil
-}
-
-func (a *app) reveal() tea.Cmd {
-	a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed
 	return nil
 }
 
@@ -206,13 +182,6 @@ func (a *app) resizePanes(by int) tea.Cmd {
 	cmd := a.ResizePanes(by)
 	a.resize(a.layout.Width, a.layout.Height)
 	return cmd
-}
-
-func (a *app) whyNoPanes() string {
-	if a.layout.Panes == 1 {
-		return "there is one pane: more stand beside each other from 100 columns"
-	}
-	return ""
 }
 
 func (a *app) suspend() tea.Cmd {
@@ -227,10 +196,6 @@ func (a *app) redraw() tea.Cmd {
 	a.canvas.Redraw()
 	return nil
 }
-
-func (a *app) askHelp() tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }
-
-func (a *app) askPalette() tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }
 
 // askAction lists the actions that work here; picking one runs it.
 func (a *app) askAction(title string, byName bool) tea.Cmd {
@@ -252,13 +217,6 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	}
 	a.Dialog = &page.Choose{Title: title, Options: options, Filterable: true, More: a.recordOption}
 	return nil
-}
-
-func (a *app) whyNoBatch() string {
-	if a.Day.Changes.Batch == nil {
-		return "there was no action on several records"
-	}
-	return ""
 }
 
 // showBatch lists what became of each record of the latest action on several.

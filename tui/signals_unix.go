@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// endSignals are what asks the program to end; SIGHUP is a closed terminal.
+// endSignals returns what asks the program to end; SIGHUP is a closed terminal.
 func endSignals() []os.Signal {
 	return []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
 }

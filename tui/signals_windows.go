@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// endSignals are what asks the program to end.
+// endSignals returns what asks the program to end.
 func endSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, os.Interrupt} }
 
 // notifyContinued tells nothing: Windows stops no programs.

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (a *app) corner() string {
 // leastNews is how many cells a message needs beside what is held.
 const leastNews = 16
 
-// status is the line above the footer: what is held, and after it, or alone, what there is to say.
+// status returns the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
 	width := a.layout.Width
 	held := a.Day.Changes.HeldText(a.KeyOf(page.ActUndo))
@@ -74,7 +75,7 @@ func (a *app) status() string {
 	return a.Styles.Held(held) + "  " + a.news(room)
 }
 
-// news is the reply to a key, an error, an offer, or the latest message.
+// news returns the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
 	said := a.Messages.IsSaid()
 	offer, does := a.Day.Gate.Offered()
@@ -142,4 +143,69 @@ type ticked struct{}
 
 func everySecond() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
+}
+
+// footer returns the last line: all keys that work now, and their words as far as there is room.
+func (a *app) footer() string {
+	if a.Dialog != nil {
+		return a.hintLine(a.Dialog.Hints())
+	}
+	if a.isTyping() {
+		return a.hintLine(a.textHints())
+	}
+	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
+	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
+	acts := a.keys.footer(scopes)
+	for i, act := range acts {
+		if a.whyNot(act) == "" {
+			key.allowed |= 1 << i
+		}
+	}
+	return a.drawnFooter.of(key, func() string {
+		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
+		worded := map[string]bool{page.ActHelp: true} // The way to all the others always has its word.
+		for _, act := range acts {
+			if worded[act.id] = true; render.Width(a.footerLine(acts, worded)) > a.layout.Width {
+				delete(worded, act.id)
+				break
+			}
+		}
+		return widget.Fit(a.footerLine(acts, worded), a.layout.Width)
+	})
+}
+
+// footerLine returns some keys beside each other, with the words of those that have room for one.
+func (a *app) footerLine(acts []*action, worded map[string]bool) string {
+	var b strings.Builder
+	for i, act := range acts {
+		switch {
+		case i > 0 && (worded[act.id] || worded[acts[i-1].id]):
+			b.WriteString("  ")
+		case i > 0:
+			b.WriteString(" ")
+		}
+		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
+		if worded[act.id] {
+			b.WriteString(" " + act.footer)
+		}
+	}
+	return b.String()
+}
+
+// textHints returns the keys that work while text is typed.
+func (a *app) textHints() (hints []page.Hint) {
+	for _, act := range a.keys.footer(a.pages[a.current].Scopes()) {
+		if act.is(inText) && a.whyNot(act) == "" {
+			hints = append(hints, page.Hint{Key: act.Keys()[0], Does: act.footer})
+		}
+	}
+	return hints
+}
+
+func (a *app) hintLine(hints []page.Hint) string {
+	items := make([]string, 0, len(hints))
+	for _, h := range hints {
+		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+h.Does)
+	}
+	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }

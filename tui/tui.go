@@ -84,7 +84,7 @@ func freeMemory() tea.Msg {
 	return nil
 }
 
-// run is Run with further options of the program, for tests.
+// run does what Run does, with further options of the program, for tests.
 func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -66,7 +66,7 @@ func (a *app) catchUp() tea.Cmd {
 	return tea.Batch(commands...)
 }
 
-// typedText is the text of keys and pastes.
+// typedText returns the text of keys and pastes.
 func typedText(presses []tea.Msg) string {
 	var b strings.Builder
 	for _, msg := range presses {

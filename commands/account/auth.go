@@ -21,6 +21,7 @@ import (
 	"fundesk/render"
 )
 
+// Auth is the command auth.
 func Auth(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
 		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",
@@ -42,16 +43,12 @@ func authLogin(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// login reads, tries and stores a token.
 func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	config, err := s.Store().Load()
 	if err != nil {
 		return cli.UsageError(err.Error())
 	}
-	name := s.ProfileName(config)
-	if name == "" {
-		name = "default"
-	}
+	name := cmp.Or(s.ProfileName(config), "default")
 	if err := profile.CheckName(name); err != nil {
 		return cli.UsageError(err.Error())
 	}
@@ -59,7 +56,11 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if name == profile.Demo && p.BaseURL == "" {
 		p.BaseURL = profile.DemoURL
 	}
-	chosen := strings.TrimRight(loginURL(s, p), "/")
+	address := cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
+	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
+		address = p.BaseURL // Of the profile that was named.
+	}
+	chosen := strings.TrimRight(address, "/")
 	if explicit := s.Flags.Profile != "" && s.Flags.BaseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
 		return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(chosen)),
 			"log in under another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(chosen))
@@ -74,9 +75,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if p.TokenStorage == profile.StorageKeyring && insecure {
 		return cli.UsageError("profile " + cli.Quote(name) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file")
 	}
-	if p.TokenStorage == profile.StorageFile {
-		insecure = true
-	}
+	insecure = insecure || p.TokenStorage == profile.StorageFile
 	token, err := readToken(cmd.Context(), s, withToken)
 	if err != nil {
 		return err
@@ -105,18 +104,9 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	return nil
 }
 
-// loginURL is where a login goes: flag, the profile that was named, environment, profile.
-func loginURL(s *cli.Session, p profile.Profile) string {
-	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
-		return p.BaseURL
-	}
-	return cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
-}
-
 // maxToken is more than any token has, in bytes.
 const maxToken = 64 << 10
 
-// readToken reads a token without showing it.
 func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, error) {
 	if withToken {
 		data, err := s.ReadAll(ctx, io.LimitReader(s.App.In, maxToken+1))

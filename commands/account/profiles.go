@@ -12,6 +12,7 @@ import (
 	"fundesk/render"
 )
 
+// Profiles is the command profile.
 func Profiles(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
@@ -54,26 +55,14 @@ func profileList(s *cli.Session) *cobra.Command {
 			for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
 				all = append(all, newShownProfile(name, current, config.Profiles[name]))
 			}
-			return cli.ShowList(s, "name", profileColumns(), all)
+			return cli.ShowList(s, "name", []render.Column[shownProfile]{
+				{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
+				{Name: "current", Default: true, Value: func(p shownProfile) string { return map[bool]string{true: "*"}[p.Current] }},
+				{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
+				{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
+			}, all)
 		},
 	}
-}
-
-func profileColumns() []render.Column[shownProfile] {
-	return []render.Column[shownProfile]{
-		{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
-		{Name: "current", Default: true, Value: currentMark},
-		{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
-		{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
-	}
-}
-
-// currentMark marks the profile that is in use.
-func currentMark(p shownProfile) string {
-	if p.Current {
-		return "*"
-	}
-	return ""
 }
 
 func profileAdd(s *cli.Session) *cobra.Command {
@@ -152,17 +141,13 @@ func profileShow(s *cli.Session) *cobra.Command {
 			}
 			shown := newShownProfile(t.Name, config.Current, t.Profile)
 			shown.Service = t.Service()
-			return cli.ShowOne(s, shown, profileFields(shown))
+			fields := []cli.Pair{{"name", shown.Name}, {"service", shown.Service}, {"base_url", shown.BaseURL}}
+			for _, t := range settings() {
+				fields = append(fields, cli.Pair{t.key, t.text(shown.Profile)})
+			}
+			return cli.ShowOne(s, shown, slices.DeleteFunc(fields, func(f cli.Pair) bool { return f[1] == "" }))
 		},
 	}
-}
-
-func profileFields(p shownProfile) []cli.Pair {
-	all := []cli.Pair{{"name", p.Name}, {"service", p.Service}, {"base_url", p.BaseURL}}
-	for _, t := range settings() {
-		all = append(all, cli.Pair{t.key, t.text(p.Profile)})
-	}
-	return slices.DeleteFunc(all, func(f cli.Pair) bool { return f[1] == "" })
 }
 
 func profileRemove(s *cli.Session) *cobra.Command {

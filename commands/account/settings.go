@@ -140,7 +140,6 @@ func (f *profileFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// apply writes the given settings over a profile.
 func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 	for _, t := range settings() {
 		if !cmd.Flags().Changed(t.flag()) {
@@ -158,7 +157,6 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 	}
 }
 
-// check refuses settings that cannot work.
 func (f *profileFlags) check(p profile.Profile) error {
 	for name, id := range map[string]string{"agent": p.Agent, "owning-organization": p.OwningOrganization, "recruiting-organization": p.RecruitingOrganization} {
 		if id == "" {
@@ -263,7 +261,6 @@ func dropToken(s *cli.Session, name string, was, is profile.Profile) error {
 	}
 }
 
-// profileOf is the profile of a name.
 func profileNamed(s *cli.Session, name string) (profile.Profile, error) {
 	config, err := s.Config()
 	if err != nil {
@@ -272,14 +269,12 @@ func profileNamed(s *cli.Session, name string) (profile.Profile, error) {
 	return cli.FindProfile(config, name)
 }
 
-// settingFlags are the flags of all settings, to be set by the keys of config.toml.
 func settingFlags() (*cobra.Command, *profileFlags) {
 	cmd, f := &cobra.Command{}, &profileFlags{}
 	f.register(cmd)
 	return cmd, f
 }
 
-// settingFlag is the flag of a key.
 func settingFlag(cmd *cobra.Command, key string) (*pflag.Flag, error) {
 	if flag := cmd.Flags().Lookup(strings.ReplaceAll(key, "_", "-")); flag != nil {
 		return flag, nil

@@ -108,7 +108,6 @@ func ReadResults(path string) (known Earlier, size int64, err error) {
 	}
 }
 
-// note reads one line of a results file.
 func (e Earlier) note(line []byte) {
 	var r Result
 	if json.Unmarshal(line, &r) != nil || r.Line <= 0 {

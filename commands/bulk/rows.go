@@ -128,7 +128,6 @@ func newDecoder(in io.Reader) *jsontext.Decoder {
 	return jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true))
 }
 
-// documentRows reads the objects of a document.
 func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		lines := &lineCounter{in: in, line: 1}
@@ -187,7 +186,6 @@ func (l *lineCounter) at(place int64) int {
 	return l.line
 }
 
-// readCSV reads rows under a header.
 func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
 	comma, err := delimiterOf(begin, delimiter)
 	if err != nil {
@@ -222,7 +220,6 @@ func (l *lineLimiter) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// csvRows reads the rows below the header.
 func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 	for {
 		cells, err := reader.Read()
@@ -241,17 +238,13 @@ func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 			return
 		}
 		line, _ := reader.FieldPos(0)
-		if isEmptyRow(cells) { // As spreadsheets leave them below the last one.
+		if strings.Join(cells, "") == "" { // As spreadsheets leave them below the last one.
 			continue
 		}
 		if !yield(Row{Line: line, Cells: cells}, nil) {
 			return
 		}
 	}
-}
-
-func isEmptyRow(cells []string) bool {
-	return !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
 }
 
 // delimiters are what separates cells, the usual one first.

@@ -67,7 +67,6 @@ func (d *decoder) Transform(to, from []byte, atEnd bool) (decoded, taken int, er
 	return decoded, taken, err
 }
 
-// fault is the first line that is not of the encoding.
 func (d *decoder) fault() error {
 	at := "line " + strconv.Itoa(d.line)
 	if d.encoding != "utf-8" {

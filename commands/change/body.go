@@ -150,6 +150,7 @@ func (b *Body) hasField(name string) bool {
 	return slices.ContainsFunc(b.Fields, func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") })
 }
 
+// Paths returns the JSON names of the fields.
 func (b *Body) Paths() []string {
 	paths := make([]string, len(b.Fields))
 	for i, field := range b.Fields {

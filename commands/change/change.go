@@ -4,7 +4,6 @@ package change
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,13 +33,14 @@ type Flags struct {
 	allowEmpty  bool
 }
 
+// Register declares the flags; many adds those of a command that changes several records.
 func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
-	cmd.Flags().DurationVar(&c.hold, "hold", 0, "keep the change in the outbox for so long before it is sent; ctrl+c or outbox drop takes it back")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
+	cmd.Flags().DurationVar(&c.hold, "hold", 0, "keep the change in the outbox for so long before it is sent; ctrl+c or outbox drop takes it back")
 	if many {
 		cli.AllowEmptyFlag(cmd, &c.allowEmpty)
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
@@ -56,6 +56,7 @@ func (c *Flags) check(cmd *cobra.Command) error {
 	return CheckConcurrency(cmd, c.concurrency)
 }
 
+// CheckConcurrency refuses a number of requests that is none, or too many.
 func CheckConcurrency(cmd *cobra.Command, n int) error {
 	if cmd.Flags().Changed("concurrency") && (n < 1 || n > bulk.MaxConcurrency) {
 		return cli.UsageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
@@ -71,7 +72,6 @@ type plannedRequest struct {
 	Service string          `json:"service,omitempty"`
 }
 
-// printChange prints a request that is not sent.
 func printChange(s *cli.Session, ch apiclient.Change) error {
 	return PrintRequests(s, false, slices.Values([]apiclient.Change{ch}))
 }
@@ -117,12 +117,9 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 
 // runChange sends one change and prints the record that the service answers.
 func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
-	options, err := s.Output()
+	print, err := cli.Print(s, "", columns)
 	if err != nil {
 		return err
-	}
-	if _, err := render.Select(columns, options.Columns, false); err != nil {
-		return cli.UsageError(err.Error())
 	}
 	if err := flags.check(cmd); err != nil {
 		return err
@@ -134,15 +131,21 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	if err != nil {
 		return err
 	}
-	answer, err := deliver(cmd.Context(), s, client, flags, ch)
+	var answer *apiclient.Response
+	if !flags.outbox {
+		answer, err = client.Send(cmd.Context(), ch)
+	} else if queued, failed := Enqueue(cmd.Context(), s, []apiclient.Change{ch}, flags.hold); failed != nil {
+		err = failed
+	} else {
+		answer, err = queued[0].Value, queued[0].Err
+	}
 	if err != nil {
 		return aboutChange(ch, err)
 	}
 	if answer.Body == nil {
 		return nil // The outbox settled it without the record.
 	}
-	record := apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}
-	if err := render.Record(s.App.Out, columns, options, record.Raw, record.Decode); err != nil {
+	if err := print.Record(apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}, nil); err != nil {
 		if cli.IsClosedPipe(err) {
 			return err
 		}
@@ -187,24 +190,12 @@ func Update[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns [
 		if len(object) == 0 {
 			return cli.WithHint(cli.UsageError("there is nothing to change"), "name fields by flags, --clear or --file")
 		}
-		return Run(s, cmd, flags, args, columns, "", func(id apitype.UUID) (apiclient.Change, error) {
+		return Moves[T]{Columns: columns, Change: func(id apitype.UUID) (apiclient.Change, error) {
 			ch, err := change(s, id, object, nil)
 			return ch, b.byFlags(err)
-		})
+		}}.Run(s, cmd, flags, args)
 	}
 	return cmd
-}
-
-// deliver sends a change, through the outbox when that was asked for.
-func deliver(ctx context.Context, s *cli.Session, client *apiclient.Client, flags *Flags, ch apiclient.Change) (*apiclient.Response, error) {
-	if !flags.outbox {
-		return client.Send(ctx, ch)
-	}
-	queued, err := Enqueue(ctx, s, []apiclient.Change{ch}, flags.hold)
-	if err != nil {
-		return nil, err
-	}
-	return queued[0].Value, queued[0].Err
 }
 
 // aboutChange says what to look at after a change failed. A uuid may be taken by a record that nobody
@@ -231,8 +222,7 @@ type Result struct {
 	Error  *string `json:"error"`
 }
 
-// ResultColumns are the columns of bulk operations.
-func ResultColumns() []render.Column[Result] {
+func resultColumns() []render.Column[Result] {
 	return []render.Column[Result]{
 		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
 		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
@@ -257,9 +247,15 @@ func newResult(id apitype.UUID, answer *apiclient.Response, err error) Result {
 	return r
 }
 
-// Run changes the records that the arguments name: one is answered with the
-// record, several with a result line each.
-func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string, columns []render.Column[T], question string, change func(apitype.UUID) (apiclient.Change, error)) error {
+// Moves is a change of the records that the arguments of a command name.
+type Moves[T any] struct {
+	Columns  []render.Column[T]
+	Question string // Asked for one record, too; "" for none.
+	Change   func(apitype.UUID) (apiclient.Change, error)
+}
+
+// Run carries the change out: one record is answered with it, several with a result line each.
+func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []string) error {
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
@@ -273,7 +269,7 @@ func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string,
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
-		if changes[i], err = change(id); err != nil {
+		if changes[i], err = m.Change(id); err != nil {
 			return err
 		}
 	}
@@ -281,23 +277,16 @@ func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string,
 	if flags.dryRun {
 		return PrintRequests(s, many, slices.Values(changes))
 	}
-	if (question != "" || many) && len(ids) > 0 {
-		if err := s.AskChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), cli.RefsOf(changes), len(changes)); err != nil {
+	if (m.Question != "" || many) && len(ids) > 0 {
+		question := cmp.Or(m.Question, strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for") + " " + cli.Count(len(changes), changes[0].Operation().Noun())
+		if err := s.AskChange(cmd.Context(), flags.yes, question, cli.RefsOf(changes), len(changes)); err != nil {
 			return err
 		}
 	}
 	if !many {
-		return runChange(s, cmd, flags, columns, changes[0])
+		return runChange(s, cmd, flags, m.Columns, changes[0])
 	}
 	return sendAll(s, cmd, flags, changes)
-}
-
-// bulkQuestion is what is asked before a change.
-func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Change) string {
-	if question == "" {
-		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"
-	}
-	return question + " " + cli.Count(len(changes), changes[0].Operation().Noun())
 }
 
 // sendAll sends changes, several at a time, and prints one result line each.
@@ -348,16 +337,14 @@ type Results struct {
 	err     error
 }
 
+// NewResults opens the output of a bulk operation.
 func NewResults(s *cli.Session) (*Results, error) {
-	options, err := s.Output()
+	print, err := cli.Print(s, "", resultColumns())
 	if err != nil {
 		return nil, err
 	}
-	list, err := render.NewList(s.App.Out, ResultColumns(), options)
-	if err != nil {
-		return nil, cli.UsageError(err.Error())
-	}
-	return &Results{list: list, options: options}, nil
+	list, err := print.List()
+	return &Results{list: list, options: print.Options}, err
 }
 
 // Add prints one line at once; as an identifier only what was changed.
@@ -375,6 +362,7 @@ func (r *Results) Add(result Result) {
 	r.err = err
 }
 
+// Close ends the output, and returns why a line was not printed.
 func (r *Results) Close() error {
 	if r.list != nil && r.err == nil {
 		r.err = r.list.Close()

@@ -20,6 +20,7 @@ import (
 	"fundesk/commands/cli"
 )
 
+// Processed is the command processed.
 func Processed(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "processed", "Tell the service which records were retrieved and handled.",
 		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", cli.Verbs{"mark": processedMark})
@@ -101,6 +102,7 @@ func (m *MarkFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 	return entries, nil
 }
 
+// AddSource names the external source of an entry that names none.
 func (m *MarkFlags) AddSource(entry *apitype.ProcessedEntry) {
 	if entry.ExternalSourceName == nil && m.Source != "" {
 		entry.ExternalSourceName = &m.Source
@@ -145,7 +147,6 @@ func (m *MarkFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	return entry, nil
 }
 
-// run marks the entries and prints one result line each.
 func (m *MarkFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
 	if err := m.check(cmd); err != nil {
 		return err
@@ -231,7 +232,6 @@ func enqueueMarks(s *cli.Session, cmd *cobra.Command, printed *Results, changes 
 	return cmp.Or(failed, printed.Close())
 }
 
-// addMarks prints one line for each entry.
 func addMarks(printed *Results, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) {
 	for i, entry := range entries {
 		r := Result{UUID: entry.EntityUUID.String(), OK: true, Status: 204}

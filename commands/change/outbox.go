@@ -23,13 +23,13 @@ import (
 	"fundesk/tui/desk"
 )
 
+// Outbox is the command outbox.
 func Outbox(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
 		"  fundesk outbox list\n  fundesk outbox send",
 		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop})
 }
 
-// shownEntry is an entry as it is printed.
 func shownEntry(e outbox.Entry) render.Entry {
 	shown := render.Entry{
 		ID: e.ID, State: string(e.State), Op: e.Op, Method: e.Method, Path: e.Path,
@@ -84,9 +84,13 @@ func outboxShow(s *cli.Session) *cobra.Command {
 		Example: "  fundesk outbox show 01k3f9c2\n" +
 			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, entry, err := entryOf(s, args[0])
+			box, err := s.AnyOutbox()
 			if err != nil {
 				return err
+			}
+			entry, err := box.Show(args[0])
+			if err != nil {
+				return aboutEntry(args[0], err)
 			}
 			shown := shownEntry(entry)
 			if json.Valid(entry.Body) {
@@ -115,17 +119,6 @@ func entryFields(e render.Entry) []cli.Pair {
 	return fields
 }
 
-// entryOf finds an entry of any service.
-func entryOf(s *cli.Session, id string) (*outbox.Outbox, outbox.Entry, error) {
-	box, err := s.AnyOutbox()
-	if err != nil {
-		return nil, outbox.Entry{}, err
-	}
-	entry, err := box.Show(id)
-	return box, entry, aboutEntry(id, err)
-}
-
-// aboutEntry is the error of an entry.
 func aboutEntry(id string, err error) error {
 	if err == nil {
 		return nil
@@ -197,7 +190,6 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	return nil
 }
 
-// sendOutcome is the error of a round of sending.
 func sendOutcome(report outbox.Report) error {
 	waiting := report.Err != nil
 	switch {
@@ -301,7 +293,11 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
-		entry := outbox.NewEntry(withSeen(ctx, s, ch))
+		var none apiclient.History
+		if ch.Seen == nil && apiclient.Before(ch, none) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
+			ch = ch.After(s.Client.Look(ctx, ch, none))
+		}
+		entry := outbox.NewEntry(ch)
 		if hold > 0 {
 			entry.NotBefore = s.App.Now().Add(hold)
 		}
@@ -329,16 +325,6 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		results[i].Value, results[i].Err = queuedResult(id, event, err)
 	}
 	return results, nil
-}
-
-// withSeen is a change that is put into the outbox, with what its record shows now, where the service
-// answers: by the time it is sent, somebody else may have changed that.
-func withSeen(ctx context.Context, s *cli.Session, ch apiclient.Change) apiclient.Change {
-	var h apiclient.History
-	if ch.Seen != nil || apiclient.Before(ch, h) != apiclient.StepLookUp {
-		return ch
-	}
-	return ch.After(s.Client.Look(ctx, ch, h))
 }
 
 // endOf is what became of an entry that this process has not sent: another one did, or dropped it. While

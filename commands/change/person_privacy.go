@@ -13,11 +13,6 @@ import (
 	"fundesk/commands/cli"
 )
 
-// privacyPath is where a service offers what a donor may ask for.
-func privacyPath(id apitype.UUID, verb string) string {
-	return "/fundesk/v1/persons/" + id.String() + "/" + verb
-}
-
 // privacyClient is the client of a service that exports and erases by this account.
 func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, error) {
 	client, err := s.Connect(ctx)
@@ -32,6 +27,7 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 	return client, err
 }
 
+// Export is the verb export of persons.
 func Export(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: cli.NeedExactly(1),
@@ -65,6 +61,7 @@ func Export(s *cli.Session) *cobra.Command {
 	}
 }
 
+// Erase is the verb erase of persons.
 func Erase(s *cli.Session) *cobra.Command {
 	r, yes, dry := apitype.EraseRequest{}, false, false
 	cmd := &cobra.Command{
@@ -87,7 +84,7 @@ func Erase(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			erasure := apiclient.Change{Method: http.MethodPost, Path: privacyPath(id, "erase"), Body: body}
+			erasure := apiclient.Change{Method: http.MethodPost, Path: "/fundesk/v1/persons/" + id.String() + "/erase", Body: body}
 			if dry {
 				return printChange(s, erasure)
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ func Positional(args []string) []string {
 		switch arg := args[i]; {
 		case arg == "--":
 			return append(names, args[i+1:]...)
-		case takesValue(arg):
+		case slices.Contains(valueFlags, arg):
 			i++
 		case strings.HasPrefix(arg, "-") && arg != "-":
 		default:
@@ -61,12 +62,7 @@ func Positional(args []string) []string {
 	return names
 }
 
-// takesValue reports whether the next argument is the value of a flag that every
-// command has.
-func takesValue(arg string) bool {
-	switch arg {
-	case "--profile", "--base-url", "-o", "--output", "--columns", "--sort-by", "--arg", "--jq", "--timeout", "--retry", "--ca-cert":
-		return true
-	}
-	return false
+// valueFlags are the flags of every command whose value is the next argument.
+var valueFlags = []string{
+	"--profile", "--base-url", "-o", "--output", "--columns", "--sort-by", "--arg", "--jq", "--timeout", "--retry", "--ca-cert",
 }

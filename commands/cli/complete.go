@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/completions"
 	"fundesk/render"
@@ -22,15 +21,6 @@ func Values[T ~string](all []T) Completer {
 	return cobra.FixedCompletions(apitype.Texts(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
-// source asks the service; it never prompts and stays silent when it cannot.
-func (s *Session) source() completions.Source {
-	s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false
-	return completions.Source{
-		Connect:  func(ctx context.Context) (*apiclient.Client, error) { return s.Connect(ctx) },
-		Patience: s.App.CompletionPatience,
-	}
-}
-
 // Records completes with records of a noun.
 func (s *Session) Records(find func(completions.Source, context.Context, string) []string) Completer {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -38,7 +28,9 @@ func (s *Session) Records(find func(completions.Source, context.Context, string)
 		if ctx == nil {
 			ctx = context.Background()
 		}
-		lines := slices.DeleteFunc(find(s.source(), ctx, toComplete), func(line string) bool {
+		s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false // It never asks, and is silent where it cannot.
+		source := completions.Source{Connect: s.Connect, Patience: s.App.CompletionPatience}
+		lines := slices.DeleteFunc(find(source, ctx, toComplete), func(line string) bool {
 			value, _, _ := strings.Cut(line, "\t")
 			return slices.Contains(args, value)
 		})
@@ -93,7 +85,6 @@ func RegisterFlag(cmd *cobra.Command, name string, complete Completer) {
 	}
 }
 
-// outboxEntries completes with what waits in the outbox.
 func (s *Session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	entries, _, _ := s.AllEntries() // What cannot be read is not offered.
 	lines := make([]string, len(entries))

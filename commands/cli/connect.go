@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -135,7 +138,7 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	if s.App.OpenEmbedded == nil {
 		return Failure(apiclient.KindUsage, "this program has no embedded service")
 	}
-	dir, err := s.dataDir()
+	dir, err := wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
 	if err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 			return token, err
 		},
 	}
-	options.Account = accountOf(t.Name)
+	options.Account = "profile-" + t.Name // Where the token names none.
 	if s.unpaged {
 		options.Unpaged = ListNouns
 	}
@@ -201,9 +204,6 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 	s.Client, err = apiclient.New(options)
 	return s.Client, err
 }
-
-// accountOf names the account of a profile, or of none, whose token does not name one.
-func accountOf(profile string) string { return "profile-" + profile }
 
 // endsSoon is how long before its end a token is told of.
 const endsSoon = 14 * 24 * time.Hour
@@ -222,7 +222,6 @@ func (s *Session) TokenEnd() string {
 	return "ends in " + Count(int(left/(24*time.Hour)), "day") + ", on " + ends.Local().Format(time.DateOnly)
 }
 
-// noteTokenEnd tells of it.
 func (s *Session) noteTokenEnd() {
 	ends := s.TokenEnd()
 	if ends == "" {
@@ -246,3 +245,19 @@ func (s *Session) Network(t *Target) apiclient.Network {
 
 // ListNouns are those that the interface lists.
 var ListNouns = []string{"person", "call", "pledge"}
+
+// Probe asks the service for one call. What answers something else than the interface
+// in its version 1 is told apart from one that is away.
+func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
+	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = answer.Err()
+	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
+	if isOther {
+		return answer, WithHint(Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
+			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
+	}
+	return answer, err
+}

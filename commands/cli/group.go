@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,9 +24,9 @@ func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 		},
 	}
 	chosen := chosenVerb(s.Args, use, below)
-	for name, build := range below {
+	for _, name := range slices.Sorted(maps.Keys(below)) {
 		if chosen == "" || name == chosen {
-			command.AddCommand(build(s))
+			command.AddCommand(below[name](s))
 		}
 	}
 	return command

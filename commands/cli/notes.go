@@ -23,27 +23,11 @@ func (s *Session) Warn(format string, args ...any) {
 	}
 }
 
-// warnOmitted says once what could not be read, and was left out of what was shown.
-func (s *Session) warnOmitted() {
-	if n, first := s.Omitted.Read(); n > 0 {
-		s.Warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", Count(n, "embedded object"), first)
-	}
-}
-
-// tellNotes writes the notes that were kept.
 func (s *Session) tellNotes() {
 	for _, note := range s.notes {
 		fmt.Fprintln(s.App.Err, note)
 	}
 	s.notes = nil
-}
-
-// cleanJSON is a line of JSON as stderr may show it.
-func (s *Session) cleanJSON(line []byte) []byte {
-	if IsTerminal(s.App.Err) {
-		return render.CleanJSON(line)
-	}
-	return line
 }
 
 // WantsJSON reports whether errors are to be told as JSON. It looks at the arguments

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -115,7 +118,6 @@ func (s *Session) Output() (render.Options, error) {
 	return o, nil
 }
 
-// query is the jq expression with its texts.
 func (s *Session) query() (*render.Query, error) {
 	var variables []render.Variable
 	for _, text := range s.Flags.Arguments {
@@ -199,61 +201,98 @@ func ShowOne(s *Session, value any, lines []Pair) error {
 	return nil
 }
 
-// ShowList prints values of our own as a list; identifier is the member that -o id prints,
-// "" where they have none.
-func ShowList[T any](s *Session, identifier string, columns []render.Column[T], values []T) error {
-	return ShowEach(s, identifier, columns, slices.Values(values))
+// Printer prints records by their columns. It is made before the service is asked, so that what cannot be
+// printed is refused before anything is done.
+type Printer[T any] struct {
+	render.Options
+	out     io.Writer
+	columns []render.Column[T]
 }
 
-// ShowEach is [showList] for values that are not in memory all at once.
-func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
-	var wrong error
-	raws := func(yield func(json.RawMessage) bool) {
-		for value := range values {
-			var raw json.RawMessage
-			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {
-				return
-			}
-		}
+// Print prepares the output of records; identifier is the member that -o id prints, "" for the uuid.
+func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p Printer[T], err error) {
+	p = Printer[T]{out: s.App.Out, columns: columns}
+	if p.Options, err = s.Output(); err == nil {
+		_, err = render.Select(columns, p.Columns, false)
 	}
-	if err := showRaw(s, identifier, columns, raws); err != nil {
-		return err
-	}
-	return wrong
+	p.Identifier = identifier
+	return p, err
 }
 
-// showRaw prints JSON objects as a list.
-func showRaw[T any](s *Session, identifier string, columns []render.Column[T], raws iter.Seq[json.RawMessage]) error {
-	options, err := s.Output()
+// Open prepares the output of records, and connects to the service that they come from.
+func Open[T any](ctx context.Context, s *Session, identifier string, columns []render.Column[T]) (*apiclient.Client, Printer[T], error) {
+	p, err := Print(s, identifier, columns)
+	if err != nil {
+		return nil, p, err
+	}
+	client, err := s.Connect(ctx)
+	return client, p, err
+}
+
+// List begins a list.
+func (p Printer[T]) List() (*render.List[T], error) {
+	return render.NewList(p.out, p.columns, p.Options)
+}
+
+// Record prints the record that a request answers, unless it failed.
+func (p Printer[T]) Record(record apiclient.Record[T], err error) error {
 	if err != nil {
 		return err
 	}
-	options.Identifier = identifier
-	list, err := render.NewList(s.App.Out, columns, options)
+	return render.Record(p.out, p.columns, p.Options, record.Raw, record.Decode)
+}
+
+// Members prints the objects of one member of the answer to a request, unless that failed.
+func (p Printer[T]) Members(member string, answer json.RawMessage, err error) error {
 	if err != nil {
-		return UsageError(err.Error())
+		return err
+	}
+	var members map[string]json.RawMessage
+	var raws []json.RawMessage
+	if err = json.Unmarshal(answer, &members); err == nil {
+		err = json.Unmarshal(members[member], &raws)
+	}
+	if err != nil {
+		return Failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
+	}
+	return p.raws(slices.Values(raws))
+}
+
+func (p Printer[T]) raws(raws iter.Seq[json.RawMessage]) error {
+	list, err := p.List()
+	if err != nil {
+		return err
 	}
 	for raw := range raws {
-		err := list.Add(raw, func() (value T, err error) { return value, json.Unmarshal(raw, &value) })
-		if err != nil {
+		if err := list.Add(raw, func() (value T, err error) { return value, json.Unmarshal(raw, &value) }); err != nil {
 			return err
 		}
 	}
 	return list.Close()
 }
 
-// ShowMembers prints the objects of one member of an answer as a list.
-func ShowMembers[T any](s *Session, identifier string, columns []render.Column[T], raw json.RawMessage, member string) error {
-	var answer map[string]json.RawMessage
-	var raws []json.RawMessage
-	err := json.Unmarshal(raw, &answer)
-	if err == nil {
-		err = json.Unmarshal(answer[member], &raws)
-	}
+// ShowList prints values of our own as a list; identifier is the member that -o id prints,
+// "" where they have none.
+func ShowList[T any](s *Session, identifier string, columns []render.Column[T], values []T) error {
+	return ShowEach(s, identifier, columns, slices.Values(values))
+}
+
+// ShowEach is [ShowList] for values that are not in memory all at once.
+func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
+	p, err := Print(s, identifier, columns)
 	if err != nil {
-		return Failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
+		return err
 	}
-	return showRaw(s, identifier, columns, slices.Values(raws))
+	var wrong error
+	err = p.raws(func(yield func(json.RawMessage) bool) {
+		for value := range values {
+			var raw json.RawMessage
+			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {
+				return
+			}
+		}
+	})
+	return cmp.Or(err, wrong)
 }
 
 // Count is a number with its noun.

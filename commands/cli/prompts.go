@@ -6,4 +6,5 @@ import (
 	"fundesk/render"
 )
 
+// Prompt writes a question; the answer comes on its line.
 func (s *Session) Prompt(text string) { fmt.Fprint(s.App.Err, render.Clean(text)) }

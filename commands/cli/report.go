@@ -94,7 +94,9 @@ func defaultHint(kind apiclient.Kind, t *Target) string {
 
 // Finish tells an error and returns the exit code.
 func (s *Session) Finish(command *cobra.Command, err error) int {
-	s.warnOmitted()
+	if n, first := s.Omitted.Read(); n > 0 {
+		s.Warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", Count(n, "embedded object"), first)
+	}
 	s.noteTokenEnd()
 	if !WantsJSON(s.Args) {
 		s.tellNotes()
@@ -120,17 +122,17 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 		r.Kind, r.Message = apiclient.KindFailure, query.Error()
 	}
 	if WantsJSON(s.Args) {
-		line, marshalErr := json.Marshal(map[string]Report{"error": r})
-		if marshalErr == nil {
-			fmt.Fprintf(s.App.Err, "%s\n", s.cleanJSON(line))
+		line, _ := json.Marshal(map[string]Report{"error": r}) // Texts and numbers always can be.
+		if IsTerminal(s.App.Err) {
+			line = render.CleanJSON(line)
 		}
+		fmt.Fprintf(s.App.Err, "%s\n", line)
 	} else {
 		s.tell(command, r)
 	}
 	return ExitCodes[r.Kind]
 }
 
-// tell writes an error for a person.
 func (s *Session) tell(command *cobra.Command, r Report) {
 	what := ""
 	if command != nil && command.HasParent() {

@@ -42,6 +42,7 @@ type globals struct {
 	UTC       bool
 }
 
+// Register declares the flags.
 func (g *globals) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.Profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
@@ -82,8 +83,10 @@ type Session struct {
 	tokenEnds atomic.Pointer[time.Time]
 }
 
+// NewSession begins the run of one command line.
 func NewSession(app App, args []string) *Session { return &Session{App: app, Args: args} }
 
+// Close ends what was opened.
 func (s *Session) Close() {
 	if s.embedded != nil {
 		// Everything that was answered is on disk already.
@@ -141,20 +144,20 @@ func wantDir(dir, variable string) (string, error) {
 	return dir, nil
 }
 
+// ConfigDir returns the folder of config.toml, "" where there is none.
 func (s *Session) ConfigDir() string {
 	return s.dir("FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
 }
 
+// StateDir returns the folder of the outbox, drafts and positions.
 func (s *Session) StateDir() (string, error) {
 	return wantDir(s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state"), "FUNDESK_STATE_DIR")
 }
 
-func (s *Session) dataDir() (string, error) {
-	return wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
-}
-
+// Store returns the store of profiles.
 func (s *Session) Store() profile.Store { return profile.Store{Dir: s.ConfigDir()} }
 
+// Tokens returns the store of tokens.
 func (s *Session) Tokens() profile.Tokens {
 	return profile.Tokens{Dir: s.ConfigDir(), Getenv: s.App.Getenv}
 }
@@ -172,6 +175,7 @@ func (c cleaned) Write(text []byte) (int, error) {
 // OnTerminal reports whether what is printed is seen on a terminal.
 func (s *Session) OnTerminal() bool { return IsTerminal(s.App.Out) }
 
+// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

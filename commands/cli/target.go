@@ -25,6 +25,7 @@ type Target struct {
 	foreignToken string
 }
 
+// IsEmbedded reports whether the service runs inside the process.
 func (t *Target) IsEmbedded() bool { return strings.HasPrefix(t.BaseURL, profile.EmbeddedPrefix) }
 
 // Label is the target as a person knows it.

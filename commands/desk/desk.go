@@ -141,7 +141,6 @@ func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err err
 	return answer, l.onDesk() != asked, err
 }
 
-// onDesk is the call on the desk; zero for none.
 func (l *lineDesk) onDesk() apitype.UUID {
 	if l.day.Call == nil {
 		return apitype.UUID{}
@@ -196,9 +195,8 @@ func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.E
 	return events[1:]
 }
 
-// listen takes in what was told from beside the desk.
 func (l *lineDesk) listen(ctx context.Context) {
-	for _, r := range l.told.take() {
+	for _, r := range l.told.drain() {
 		l.perform(ctx, l.day.Receive(r))
 	}
 }
@@ -219,7 +217,6 @@ func (l *lineDesk) tell(n desk.Notice) {
 	l.say("%s", n.Text)
 }
 
-// say writes one line.
 func (l *lineDesk) say(format string, args ...any) {
 	fmt.Fprintln(l.session.App.Err, render.Clean(fmt.Sprintf(format, args...)))
 }
@@ -365,7 +362,7 @@ func (i *inbox) put(r desk.Result) {
 	i.results = append(i.results, r)
 }
 
-func (i *inbox) take() []desk.Result {
+func (i *inbox) drain() []desk.Result {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	taken := i.results

@@ -24,16 +24,10 @@ type lineAnswer struct {
 func (l *lineDesk) answers(typed string) []lineAnswer {
 	d := l.day
 	has := d.Call != nil
-	unless := func(works bool, why string) string {
-		if works {
-			return ""
-		}
-		return why
-	}
-	notHere := func(works bool) string { return unless(works, "there is nothing of that now") }
+	notHere := func(works bool) string { return desk.When(!works, "there is nothing of that now") }
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	all := []lineAnswer{
-		{"r", "to send what you entered", "", unless(has && d.Form.Code != "", "there is nothing to send again"), l.sendEntered},
+		{"r", "to send what you entered", "", desk.When(!has || d.Form.Code == "", "there is nothing to send again"), l.sendEntered},
 		l.action("a", "not-reached", nil),
 		l.action("c", "result", d.Ask.Form),
 		l.action("x", "cancel", nil),

@@ -17,7 +17,6 @@ import (
 	"fundesk/tui/page"
 )
 
-// queueFilter is what the agent of a profile takes from a queue.
 func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 	f := apitype.QueueFilter{Languages: slices.Clone(p.Languages)}
 	for _, kind := range p.CallTypes {
@@ -38,7 +37,6 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 	return f, cli.UsageError(key + " " + problems[0].Message)
 }
 
-// callingHours are the hours of the profile's countries.
 func callingHours(p profile.Profile) (desk.CallingHours, error) {
 	hours := desk.CallingHours{}
 	for _, country := range slices.Sorted(maps.Keys(p.CallingHours)) {
@@ -54,7 +52,6 @@ func callingHours(p profile.Profile) (desk.CallingHours, error) {
 	return hours, nil
 }
 
-// results are the results of the profile by type of call.
 func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
 	all := map[apitype.CallType][]desk.ResultRow{}
 	for _, kind := range slices.Sorted(maps.Keys(p.Results)) {
@@ -81,7 +78,6 @@ func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
 	return all, nil
 }
 
-// agentNames are the names of the profile's agents.
 func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
 	names := map[apitype.UUID]string{}
 	for _, text := range slices.Sorted(maps.Keys(p.Agents)) {
@@ -104,7 +100,6 @@ func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
 	return hiddenActions(p)
 }
 
-// hiddenActions refuses an action that the Desk does not have.
 func hiddenActions(p profile.Profile) error {
 	for _, name := range p.HiddenActions {
 		if !tui.IsOfDesk(name) {
@@ -119,7 +114,6 @@ func CheckSettings(p profile.Profile) error {
 	return errors.Join(deskSettings(p, &desk.Options{}), screenSettings(p, profile.Config{}, &tui.Options{}))
 }
 
-// deskSettings are what the profile says of the desk.
 func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if o.Filter, err = queueFilter(p); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"fundesk/tui"
 )
 
+// TUI is the command tui.
 func TUI(s *cli.Session) *cobra.Command {
 	var ascii bool
 	pages := tui.PageNames()
@@ -39,6 +40,7 @@ func TUI(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
+// Demo is the command demo.
 func Demo(s *cli.Session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
@@ -55,7 +57,6 @@ func Demo(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// runTUI opens the terminal interface on the chosen service.
 func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 	if !s.OnTerminal() || !cli.IsTerminal(s.App.In) {
 		return cli.WithHint(cli.UsageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")

@@ -3,11 +3,8 @@ package doctor
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -30,6 +27,7 @@ type checkup struct {
 	Service string `json:"service,omitempty"` // That which is looked at, once it is known.
 }
 
+// Command is the command doctor.
 func Command(s *cli.Session) *cobra.Command {
 	var interfaces bool
 	var person *apitype.UUID
@@ -57,21 +55,20 @@ func Command(s *cli.Session) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cli.ShowList(s, "", heldColumns(), held)
+				return cli.ShowList(s, "", []render.Column[heldFile]{
+					{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
+					{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
+				}, held)
 			}
 			if interfaces {
-				client, err := s.Connect(cmd.Context())
-				if err != nil {
-					return err
-				}
-				traits, err := examineInterface(cmd.Context(), client)
-				if err != nil {
-					return err
-				}
-				return cli.ShowList(s, "", traitColumns(), traits)
+				return showTraits(s, cmd)
 			}
 			checks, problem := examine(s, cmd)
-			if err := cli.ShowList(s, "", checkupColumns(), checks); err != nil {
+			if err := cli.ShowList(s, "", []render.Column[checkup]{
+				{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
+				render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
+				{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
+			}, checks); err != nil {
 				return err
 			}
 			return problem
@@ -81,14 +78,6 @@ func Command(s *cli.Session) *cobra.Command {
 	cmd.Flags().Var(cli.UUIDValue(&person), "person", "only list the files of this computer that name this person")
 	cmd.Flags().StringSliceVar(&calls, "call", nil, "with --person: a call of the person (repeatable)")
 	return cmd
-}
-
-func checkupColumns() []render.Column[checkup] {
-	return []render.Column[checkup]{
-		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
-		render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
-		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
-	}
 }
 
 // examine makes all checks; the error is that of the first that failed.
@@ -126,7 +115,7 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 		return checks, problem
 	}
 	started := s.App.Now()
-	answer, err := Probe(cmd.Context(), client)
+	answer, err := cli.Probe(cmd.Context(), client)
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
 		err = cli.WithHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
 	}
@@ -142,7 +131,6 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	return checks, problem
 }
 
-// wayTo says how the service is reached.
 func wayTo(s *cli.Session, t *cli.Target) string {
 	if t.IsEmbedded() {
 		return "inside the program"
@@ -180,22 +168,6 @@ func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *api
 		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.TokenSource(), render.RelativeTime(at, s.App.Now())), cli.LoginHint(t))
 	}
 	return nil
-}
-
-// Probe asks the service for one call. What answers something else than the interface
-// in its version 1 is told apart from one that is away.
-func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
-	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	err = answer.Err()
-	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
-	if isOther {
-		return answer, cli.WithHint(cli.Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
-			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
-	}
-	return answer, err
 }
 
 // checkConfig reads the configuration and looks at who may read it.

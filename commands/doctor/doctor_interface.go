@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
@@ -26,30 +28,31 @@ type trait struct {
 	Does  string `json:"does"`
 }
 
-func traitColumns() []render.Column[trait] {
-	return []render.Column[trait]{
-		{Name: "point", Default: true, Value: func(t trait) string { return t.Point }},
-		render.OutcomeColumn("differs", func(t trait) bool { return t.OK }),
-		{Name: "found", Default: true, Flexible: true, Value: func(t trait) string { return t.Found }},
-		{Name: "does", Default: true, Flexible: true, Value: func(t trait) string { return t.Does }},
+// showTraits reads a few records and says how the service differs from what fundesk expects. It changes nothing.
+func showTraits(s *cli.Session, cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return err
 	}
-}
-
-// examineInterface reads a few records and says how the service differs from what fundesk
-// expects. It changes nothing.
-func examineInterface(ctx context.Context, client *apiclient.Client) (traits []trait, err error) {
+	var traits []trait
 	for _, noun := range cli.ListNouns {
 		found, err := listTraits(ctx, client, noun)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		traits = append(traits, found...)
 	}
 	refusal, err := client.Do(ctx, http.MethodGet, "/api/v1/calls/"+apitype.NewUUID().String(), nil, nil, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return append(traits, refusalTrait(refusal), extensionTrait(ctx, client)), nil
+	return cli.ShowList(s, "", []render.Column[trait]{
+		{Name: "point", Default: true, Value: func(t trait) string { return t.Point }},
+		render.OutcomeColumn("differs", func(t trait) bool { return t.OK }),
+		{Name: "found", Default: true, Flexible: true, Value: func(t trait) string { return t.Found }},
+		{Name: "does", Default: true, Flexible: true, Value: func(t trait) string { return t.Does }},
+	}, append(traits, refusalTrait(refusal), extensionTrait(ctx, client)))
 }
 
 // sampleSize is how many records a list is asked for: few, and more than a service needs
@@ -189,7 +192,6 @@ func refusalTrait(answer *apiclient.Response) trait {
 	}
 }
 
-// extensionTrait is whether the service has a queue.
 func extensionTrait(ctx context.Context, client *apiclient.Client) trait {
 	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
 		return trait{"queue", false, "none", "the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7"}

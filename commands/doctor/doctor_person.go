@@ -12,20 +12,12 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/cli"
-	"fundesk/render"
 )
 
 // heldFile is a file on this computer that names a person.
 type heldFile struct {
 	File string `json:"file"`
 	What string `json:"what"`
-}
-
-func heldColumns() []render.Column[heldFile] {
-	return []render.Column[heldFile]{
-		{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
-		{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
-	}
 }
 
 // heldKinds say what a file is by the folder that it lies in, and how it goes.
@@ -57,7 +49,14 @@ func heldOf(s *cli.Session, ids []string) (held []heldFile, err error) {
 			return nil
 		}
 		if err == nil && mentions(content, ids) {
-			held = append(held, heldFile{name, heldKind(name)})
+			h := heldFile{name, "kept by fundesk: erase the file"}
+			for _, kind := range heldKinds {
+				if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
+					h.What = kind.what
+					break
+				}
+			}
+			held = append(held, h)
 		}
 		return err
 	})
@@ -77,14 +76,4 @@ func mentions(content []byte, ids []string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool {
 		return bytes.Contains(bytes.ToLower(content), []byte(id)) || bytes.Contains(bytes.ToLower(entry.Body), []byte(id))
 	})
-}
-
-// heldKind says what a file is.
-func heldKind(name string) string {
-	for _, kind := range heldKinds {
-		if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
-			return kind.what
-		}
-	}
-	return "kept by fundesk: erase the file"
 }

@@ -218,29 +218,19 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
 	d := &comparison{reader: a.reader, empty: a.flags.empty, object: map[string]any{}}
-	var err error
-	if d.record, err = decodeRecord(raw); err != nil {
-		return nil, err
+	record, err := change.DecodeAny(raw)
+	var isObject bool
+	if d.record, isObject = record.(map[string]any); err != nil || !isObject {
+		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}
-	change, err := d.change(k.id, k.values, raw)
+	asked, err := d.change(k.id, k.values, raw)
 	if wrong := mistakesIn(d.wrong, err); len(wrong) > 0 {
 		return nil, &bulk.Mistakes{Row: k.Row, What: wrong}
 	}
 	if len(d.changes) == 0 {
 		return nil, nil
 	}
-	change.Revision = etag
-	change.Seen = apiclient.SeenOf(change, raw)
+	asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
 	sum := bulk.SumOf(k.id, k.SumText())
-	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: change}, Changes: d.changes}, nil
-}
-
-// decodeRecord decodes a record with every digit of its numbers.
-func decodeRecord(raw json.RawMessage) (map[string]any, error) {
-	value, err := change.DecodeAny(raw)
-	record, ok := value.(map[string]any)
-	if err != nil || !ok {
-		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
-	}
-	return record, nil
+	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: asked}, Changes: d.changes}, nil
 }

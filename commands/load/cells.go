@@ -4,16 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/change"
-	"fundesk/commands/cli"
 	"fundesk/render"
 )
 
@@ -128,15 +124,6 @@ func truthWord(text string) string {
 	default:
 		return text
 	}
-}
-
-// checkRowCountry wants a country whose way of writing is known.
-func checkRowCountry(cmd *cobra.Command, country string) error {
-	if !cmd.Flags().Changed("country") || slices.Contains(render.PhoneCountries(), country) {
-		return nil
-	}
-	return cli.WithHint(cli.UsageError("--country "+cli.Quote(country)+" is not a country whose phone numbers are known"),
-		"there are "+strings.Join(render.PhoneCountries(), ", "))
 }
 
 // isShownAs reports whether a row gives what a record shows.

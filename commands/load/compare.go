@@ -40,7 +40,10 @@ func (d *comparison) change(id apitype.UUID, values []rowValue, raw json.RawMess
 		case can:
 			d.field(field, v)
 		case v.value == nil && d.isGroup(v.name):
-			d.clearGroup(v.name)
+			if before, _ := apiclient.Shown(d.record, v.name); before != nil {
+				d.object[v.name] = nil
+				d.changes = append(d.changes, fieldChange{v.name, before, nil})
+			}
 		default:
 			d.readOnly(v)
 		}
@@ -83,7 +86,6 @@ func (d *comparison) notField(v rowValue) {
 	d.wrong.Add(pointerOf(v.name), "is not a field of a %s", d.reader.shape.Record)
 }
 
-// field compares one field that can be changed.
 func (d *comparison) field(field change.Field, v rowValue) {
 	shown := apiclient.ShownAs(field.Path)
 	before, _ := apiclient.Shown(d.record, shown)
@@ -115,14 +117,6 @@ func (d *comparison) field(field change.Field, v rowValue) {
 // isGroup reports whether a name is an object of fields, such as address.
 func (d *comparison) isGroup(name string) bool {
 	return slices.ContainsFunc(d.reader.shape.Updates, func(f change.Field) bool { return strings.HasPrefix(f.Path, name+".") })
-}
-
-// clearGroup clears an object that the record has.
-func (d *comparison) clearGroup(name string) {
-	if before, _ := apiclient.Shown(d.record, name); before != nil {
-		d.object[name] = nil
-		d.changes = append(d.changes, fieldChange{name, before, nil})
-	}
 }
 
 // clearWhole clears an object as a whole where nothing of it is left: its parts cannot be

@@ -46,11 +46,11 @@ func (r *rowRun) show() error {
 	if err != nil {
 		return err
 	}
-	options, err := s.Output()
+	print, err := cli.Print(s, "uuid", diffColumns())
 	if err != nil {
 		return err
 	}
-	if options.Format.IsJSON() || options.Format == render.ID || options.Query != nil {
+	if print.Format.IsJSON() || print.Format == render.ID || print.Query != nil {
 		return cli.ShowEach[plannedChange](s, "uuid", nil, func(yield func(plannedChange) bool) {
 			for line := range r.lines.All() {
 				ch := line.Change
@@ -60,9 +60,9 @@ func (r *rowRun) show() error {
 			}
 		})
 	}
-	list, err := render.NewList(s.App.Out, diffColumns(), options)
+	list, err := print.List()
 	if err != nil {
-		return cli.UsageError(err.Error())
+		return err
 	}
 	for line := range r.lines.All() {
 		for _, d := range diffLines(line) {
@@ -97,7 +97,6 @@ func diffLines(line plannedLine) []diffLine {
 	return lines
 }
 
-// shownValue is a JSON value as a cell has it.
 func shownValue(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -165,16 +164,16 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	if err != nil {
 		return fmt.Errorf("write the example: %w", err)
 	}
-	options, err := s.Output()
+	print, err := cli.Print(s, "", columns)
 	if err != nil {
 		return err
 	}
-	if s.Flags.Output == "" && options.Query == nil {
-		options.Format = render.CSV
+	if s.Flags.Output == "" && print.Query == nil {
+		print.Format = render.CSV
 	}
-	list, err := render.NewList(s.App.Out, columns, options)
+	list, err := print.List()
 	if err != nil {
-		return cli.UsageError(err.Error())
+		return err
 	}
 	if err := list.Add(raw, func() (map[string]any, error) { return row, nil }); err != nil {
 		return err

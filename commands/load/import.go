@@ -129,7 +129,6 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	return r.carryOut(size, args[0])
 }
 
-// carryOut checks all lines, and then shows or sends them.
 func (r *rowRun) carryOut(size int64, name string) error {
 	if err := r.verb.prepare(r); err != nil {
 		return cli.RefusedInput(err)
@@ -147,20 +146,15 @@ func (r *rowRun) carryOut(size int64, name string) error {
 		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
 	}
 	if r.lines.Len == 0 {
-		r.noteNothing()
+		switch {
+		case r.read == 0:
+			r.session.Note("there is no line")
+		case r.unchanged > 0:
+			r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
+		}
 		return nil
 	}
 	return r.send(size)
-}
-
-// noteNothing says why there is nothing to send.
-func (r *rowRun) noteNothing() {
-	switch {
-	case r.read == 0:
-		r.session.Note("there is no line")
-	case r.unchanged > 0:
-		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
-	}
 }
 
 // wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
@@ -183,7 +177,6 @@ func (w *wrongLines) add(m bulk.Mistakes) {
 	}
 }
 
-// write writes the file of mistakes.
 func (w *wrongLines) write(path string, header []string) error {
 	if w.all == nil {
 		return nil
@@ -191,7 +184,6 @@ func (w *wrongLines) write(path string, header []string) error {
 	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
 }
 
-// texts are the lines that are told, and how many are not.
 func (w *wrongLines) texts() []string {
 	texts := make([]string, len(w.first))
 	for i, m := range w.first {
@@ -219,7 +211,6 @@ func (r *rowRun) refuse() error {
 	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
 }
 
-// hint is the way out of wrong lines.
 func (r *rowRun) hint(text string) string {
 	switch {
 	case strings.Contains(text, emptyCell):
@@ -281,7 +272,6 @@ func (r *rowRun) reading() *progress {
 	return p
 }
 
-// plan keeps a line to be sent.
 func (r *rowRun) plan(line plannedLine) {
 	r.asked.add(line)
 	if !r.dryRun {
@@ -356,7 +346,6 @@ func (q *rowQuestion) text(record string) string {
 	return question
 }
 
-// send asks, and sends the lines.
 func (r *rowRun) send(size int64) error {
 	ctx := r.cmd.Context()
 	if err := r.session.AskChange(ctx, r.yes, r.asked.text(r.reader.shape.Record), cli.RefsOf(r.asked.first), r.asked.changes); err != nil {
@@ -386,7 +375,6 @@ func (r *rowRun) send(size int64) error {
 	return errors.Join(err, out.Close())
 }
 
-// watch runs a job and tells how it goes.
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	printed, err := rowResults(r.session)
 	if err != nil {
@@ -417,15 +405,6 @@ func rowResults(s *cli.Session) (*change.Results, error) {
 	return change.NewResults(s)
 }
 
-// worked tells how many records were created and how many changed.
-func (r *rowRun) worked(all int) string {
-	text := fmt.Sprintf("%d %s", all, r.verb.done)
-	if r.created > 0 && r.verb.done != created {
-		text = fmt.Sprintf("%d %s, %d %s", all-r.created, r.verb.done, r.created, created)
-	}
-	return text
-}
-
 // conclude says how a run ended; why is what stopped it early.
 func (r *rowRun) conclude(why error, p *progress) error {
 	hint := "run it again with --results FILE to be able to go on"
@@ -436,7 +415,10 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
 	worked := p.done - r.wrong.count
-	told := r.worked(worked)
+	told := fmt.Sprintf("%d %s", worked, r.verb.done)
+	if r.created > 0 && r.verb.done != created {
+		told = fmt.Sprintf("%d %s, %d %s", worked-r.created, r.verb.done, r.created, created)
+	}
 	if why != nil {
 		if worked == 0 { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)

@@ -20,6 +20,7 @@ import (
 	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
+	"fundesk/render"
 )
 
 // Rows is how the rows of a file become changes of one noun.
@@ -76,7 +77,11 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 		return cli.UsageError("--errors and --results name one file")
 	}
 	f.country = strings.ToUpper(f.country)
-	return checkRowCountry(cmd, f.country)
+	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
+		return cli.WithHint(cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
+			"there are "+strings.Join(render.PhoneCountries(), ", "))
+	}
+	return nil
 }
 
 // rowReader makes requests of rows.
@@ -241,7 +246,6 @@ const ignored = "-"
 // isPassedOver reports whether a column of CSV is of no record.
 func isPassedOver(name string) bool { return name == ignored || bulk.IsOwnColumn(name) }
 
-// columnName is the field that a column of CSV is for.
 func (r *rowReader) columnName(text string) string {
 	name := strings.TrimSpace(text)
 	if field, mapped := r.names[name]; mapped {
@@ -313,7 +317,6 @@ func (r *rowReader) request(values []rowValue) (object map[string]any, wrong api
 	return object, append(wrong, r.fill(object, defaults)...)
 }
 
-// fill sets the fields of a body.
 func (r *rowReader) fill(object map[string]any, values []rowValue) (wrong apitype.Violations) {
 	for _, v := range values {
 		field, known := fieldNamed(r.shape.Creates, v.name)
@@ -338,7 +341,6 @@ func (r *rowReader) fill(object map[string]any, values []rowValue) (wrong apityp
 	return wrong
 }
 
-// pointerOf is a dotted field as a JSON pointer.
 func pointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
 // mistakesIn is everything that is wrong with a row, each place once: a value that could not

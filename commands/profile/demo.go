@@ -20,7 +20,6 @@ func Scripts() map[string]string {
 	return scripts
 }
 
-// demoResults are the results of the sample data.
 func demoResults() map[string][]Result {
 	return map[string][]Result{
 		"verification": {

@@ -170,10 +170,6 @@ func (s Store) Change(change func(*Config) error) error {
 	if err != nil {
 		return err
 	}
-	return s.save(config)
-}
-
-func (s Store) save(config Config) error {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(config); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)

@@ -109,7 +109,6 @@ func originOf(address string) string {
 	return u.Scheme + "://" + host
 }
 
-// read is the token that is stored for a profile.
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
@@ -126,13 +125,16 @@ func (t Tokens) read(name, storage string) (string, error) {
 		}
 		return strings.TrimSpace(string(data)), nil
 	case StorageKeyring:
-		return t.fromKeyring(name)
+		token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
+		if errors.Is(err, keyring.ErrNotFound) {
+			return "", ErrNoToken
+		}
+		return token, err
 	default:
 		return "", ErrNoToken
 	}
 }
 
-// write stores what read finds.
 func (t Tokens) write(name, storage, token string) error {
 	if storage == StorageFile {
 		return WriteFile(t.path(name), []byte(token+"\n"))
@@ -190,14 +192,6 @@ func (t Tokens) Delete(name string, p Profile) error {
 func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }
 
 func (t Tokens) originPath(name string) string { return filepath.Join(t.Dir, "origins", name) }
-
-func (t Tokens) fromKeyring(name string) (string, error) {
-	token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
-	if errors.Is(err, keyring.ErrNotFound) {
-		return "", ErrNoToken
-	}
-	return token, err
-}
 
 // keyring runs one operation on the keyring for at most keyringTimeout.
 func (t Tokens) keyring(do func() (string, error)) (string, error) {

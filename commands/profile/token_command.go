@@ -21,7 +21,6 @@ const (
 // maxComplaint is how much of what a failed command says is told, in bytes.
 const maxComplaint = 200
 
-// runCommand runs a program that prints a token.
 func runCommand(ctx context.Context, command []string) (string, error) {
 	if len(command) == 0 {
 		return "", ErrNoToken

@@ -19,6 +19,7 @@ import (
 	"fundesk/render"
 )
 
+// Command is the command queue.
 func Command(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "queue", "The calls that wait, shared by many agents: a lease says who is about to ring a donor, so that nobody\n"+
 		"else does. It is an extension that a service may not have.",
@@ -38,31 +39,15 @@ func queueStatus(s *cli.Session) *cobra.Command {
 			"agents hold.",
 		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, options, err := toPrint(cmd.Context(), s, "")
+			client, print, err := cli.Open(cmd.Context(), s, "", render.QueueStateColumns())
 			if err != nil {
 				return err
 			}
-			state, err := client.Queue.State(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, render.QueueStateColumns(), options, state.Raw, state.Decode)
+			return print.Record(client.Queue.State(cmd.Context(), o))
 		},
 	}
 	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
 	return cmd
-}
-
-// toPrint is the client, and how records are written; identifier is the member that -o id
-// prints, "" where they have none.
-func toPrint(ctx context.Context, s *cli.Session, identifier string) (*apiclient.Client, render.Options, error) {
-	options, err := s.Output()
-	if err != nil {
-		return nil, options, err
-	}
-	options.Identifier = identifier
-	client, err := s.Connect(ctx)
-	return client, options, err
 }
 
 func queueList(s *cli.Session) *cobra.Command {
@@ -115,18 +100,12 @@ func queueTake(s *cli.Session) *cobra.Command {
 			if err := change.Refuse(r.Validate()); err != nil {
 				return err
 			}
-			if _, err := render.Select(render.LeaseColumns(), s.Flags.Columns, false); err != nil { // Before anything is taken.
-				return err
-			}
-			client, err := s.Connect(cmd.Context())
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
 			}
 			taken, err := client.Queue.Take(cmd.Context(), r)
-			if err != nil {
-				return err
-			}
-			return cli.ShowMembers(s, "leaseUuid", render.LeaseColumns(), taken.Raw, "leases")
+			return print.Members("leases", taken.Raw, err)
 		},
 	}
 	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
@@ -136,7 +115,6 @@ func queueTake(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// leaseSeconds is a duration as leases are asked for.
 func leaseSeconds(lease time.Duration) (*int, error) {
 	if lease%time.Second != 0 || lease < apitype.MinLease || lease > apitype.MaxLease {
 		return nil, cli.UsageError("--lease " + lease.String() + " must be whole seconds, from 30s to 1h")
@@ -159,40 +137,37 @@ func queueExtend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, options, err := toPrint(cmd.Context(), s, "leaseUuid")
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
 			}
-			if _, err := render.Select(render.LeaseColumns(), options.Columns, false); err != nil {
-				return err
-			}
-			extended, err := client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds})
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, render.LeaseColumns(), options, extended.Raw, extended.Decode)
+			return print.Record(client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds}))
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long it is kept from now on, 30s to 1h")
 	return cmd
 }
 
-// deferral is the flags that put a call off.
-type deferral struct {
-	at     string
-	user   *apitype.UUID
-	anyone bool
+// putOff is how calls are put off or given back.
+type putOff struct {
+	at                      string
+	user                    *apitype.UUID
+	anyone                  bool
+	yes, dryRun, allowEmpty bool
+	method, path            string // Of the request; %s is the call or the lease.
+	send                    func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error
 }
 
-func (d *deferral) register(cmd *cobra.Command) {
+func (d *putOff) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
 	f.Var(cli.UUIDValue(&d.user), "user", "keep it for this user (default: the profile's agent)")
 	f.BoolVar(&d.anyone, "anyone", false, "keep it for nobody")
+	f.BoolVar(&d.yes, "yes", false, "do not ask")
+	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
 }
 
-// request is what is asked of the service.
-func (d *deferral) request(s *cli.Session) (r apitype.DeferRequest, err error) {
+func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 	if d.anyone && d.user != nil {
 		return r, cli.UsageError("--user and --anyone exclude each other")
 	}
@@ -214,7 +189,7 @@ func (d *deferral) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 }
 
 func queueRelease(s *cli.Session) *cobra.Command {
-	d, flags, deferrals := &deferral{}, putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release"}, false
+	d, deferrals := putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release", send: (*apiclient.QueueService).Release}, false
 	cmd := &cobra.Command{
 		Use: "release LEASE… | --user UUID", Short: "Give calls back",
 		Long: "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.\n" +
@@ -225,23 +200,22 @@ func queueRelease(s *cli.Session) *cobra.Command {
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && d.user != nil && d.at == "" {
-				return releaseUser(cmd.Context(), s, apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}, flags)
+				return d.releaseUser(cmd.Context(), s, deferrals)
 			}
 			if deferrals {
 				return cli.UsageError("--deferrals goes with --user, without a LEASE and --at")
 			}
-			return runPutOff(s, cmd, args, d, flags, (*apiclient.QueueService).Release)
+			return d.run(s, cmd, args)
 		},
 	}
 	d.register(cmd)
 	cmd.Flags().Lookup("user").Usage = "with --at: keep it for this user (default: the profile's agent); without a LEASE: give back all that this user holds"
 	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
-	flags.register(cmd)
 	return cmd
 }
 
 func queueLater(s *cli.Session) *cobra.Command {
-	d, flags := &deferral{}, putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later"}
+	d := putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later", send: (*apiclient.QueueService).Later}
 	cmd := &cobra.Command{
 		Use: "later UUID… | -", Short: "Put calls off",
 		Long: "Put a call off that no agent has taken: it is given to nobody before its time. It is kept for the profile's\n" +
@@ -254,11 +228,10 @@ func queueLater(s *cli.Session) *cobra.Command {
 			if d.at == "" {
 				return cli.UsageError("--at is missing: the time before which the call is given to nobody")
 			}
-			return runPutOff(s, cmd, args, d, flags, (*apiclient.QueueService).Later)
+			return d.run(s, cmd, args)
 		},
 	}
 	d.register(cmd)
-	flags.register(cmd)
-	cli.AllowEmptyFlag(cmd, &flags.allowEmpty)
+	cli.AllowEmptyFlag(cmd, &d.allowEmpty)
 	return cmd
 }

@@ -39,19 +39,12 @@ func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
 	if a.interval < time.Second {
 		return cli.UsageError("--interval must be at least 1s")
 	}
-	format, err := s.Format()
-	if err != nil {
-		return err
-	}
-	if a.watch && format == render.JSON {
-		return cli.UsageError("--watch never ends, and one document would not; use -o ndjson")
-	}
-	client, err := s.Connect(cmd.Context())
+	client, print, err := cli.Open(cmd.Context(), s, "userUuid", render.QueueAgentColumns())
 	if err != nil {
 		return err
 	}
 	for {
-		if err := a.show(cmd.Context(), s, client); err != nil || !a.watch {
+		if err := a.show(cmd.Context(), s, client, print); err != nil || !a.watch {
 			return err
 		}
 		if err := apiclient.Pause(cmd.Context(), a.interval); err != nil {
@@ -61,7 +54,7 @@ func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
 }
 
 // show asks once and prints all agents; on a terminal they take the place of the last ones.
-func (a *agentsFlags) show(ctx context.Context, s *cli.Session, client *apiclient.Client) error {
+func (a *agentsFlags) show(ctx context.Context, s *cli.Session, client *apiclient.Client, print cli.Printer[apitype.QueueAgent]) error {
 	since := a.since
 	if since == nil { // Anew each time: a watch goes on over midnight.
 		today, err := apitype.ParseTypedTime("today", s.App.Now())
@@ -71,11 +64,9 @@ func (a *agentsFlags) show(ctx context.Context, s *cli.Session, client *apiclien
 		since = &today
 	}
 	agents, err := client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since})
-	if err != nil {
-		return err
-	}
-	if a.watch && s.OnTerminal() && !s.IsAccessible() {
+	if err == nil && a.watch && s.OnTerminal() && !s.IsAccessible() {
 		fmt.Fprint(s.App.Out, "\x1b[H\x1b[2J")
 	}
-	return cli.ShowMembers(s, "userUuid", render.QueueAgentColumns(), agents.Raw, "agents")
+	print.Now = s.App.Now() // Times are told by how long ago they were.
+	return print.Members("agents", agents.Raw, err)
 }

@@ -26,18 +26,12 @@ func queueLeases(s *cli.Session) *cobra.Command {
 			"It shows nothing of donors.",
 		Example: "  fundesk queue leases\n  fundesk queue leases -o json --jq '.[] | [.name, .expiresAt]'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := render.Select(render.HeldColumns(), s.Flags.Columns, false); err != nil {
-				return err
-			}
-			client, err := s.Connect(cmd.Context())
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.HeldColumns())
 			if err != nil {
 				return err
 			}
 			leases, err := client.Queue.Leases(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return cli.ShowMembers(s, "leaseUuid", render.HeldColumns(), leases.Raw, "leases")
+			return print.Members("leases", leases.Raw, err)
 		},
 	}
 }
@@ -63,36 +57,26 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// putOff is how calls are put off or given back.
-type putOff struct {
-	yes, dryRun, allowEmpty bool
-	method, path            string // Of the request; %s is the call or the lease.
-}
-
-func (f *putOff) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the request and send nothing")
-}
-
-// putOff gives back or puts off what the arguments name, and says until when.
-func runPutOff(s *cli.Session, cmd *cobra.Command, args []string, d *deferral, flags putOff, send func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error) error {
+// run gives back or puts off what the arguments name, and says until when.
+func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	r, err := d.request(s)
 	if err != nil {
 		return err
 	}
-	named, err := s.Targets(cmd.Context(), args, flags.allowEmpty)
+	named, err := s.Targets(cmd.Context(), args, d.allowEmpty)
 	if err != nil {
 		return err
 	}
-	if _, err := render.Select(change.ResultColumns(), s.Flags.Columns, false); err != nil {
-		return cli.UsageError(err.Error())
+	printed, err := change.NewResults(s) // Before anything is sent.
+	if err != nil {
+		return err
 	}
 	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
-	if flags.dryRun {
+	if d.dryRun {
 		noteUntil(s, r)
 		return change.PrintRequests(s, many, func(yield func(apiclient.Change) bool) {
 			for _, id := range ids {
-				if body, _ := json.Marshal(r); !yield(apiclient.Change{Method: flags.method, Path: fmt.Sprintf(flags.path, id), Body: body}) {
+				if body, _ := json.Marshal(r); !yield(apiclient.Change{Method: d.method, Path: fmt.Sprintf(d.path, id), Body: body}) {
 					return
 				}
 			}
@@ -104,19 +88,15 @@ func runPutOff(s *cli.Session, cmd *cobra.Command, args []string, d *deferral, f
 	}
 	noteUntil(s, r)
 	if !many {
-		return send(client.Queue, cmd.Context(), ids[0], r)
+		return d.send(client.Queue, cmd.Context(), ids[0], r)
 	}
 	if len(ids) > 0 {
-		if err := s.AskChange(cmd.Context(), flags.yes, "queue "+cmd.Name()+" for "+cli.Count(len(ids), "call"), nil, len(ids)); err != nil {
+		if err := s.AskChange(cmd.Context(), d.yes, "queue "+cmd.Name()+" for "+cli.Count(len(ids), "call"), nil, len(ids)); err != nil {
 			return err
 		}
 	}
-	printed, err := change.NewResults(s)
-	if err != nil {
-		return err
-	}
 	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
-		return &apiclient.Response{Status: http.StatusNoContent}, send(client.Queue, ctx, id, r)
+		return &apiclient.Response{Status: http.StatusNoContent}, d.send(client.Queue, ctx, id, r)
 	})
 	return change.PrintOutcomes(printed, outcomes, func(id apitype.UUID) apitype.UUID { return id }, len(ids))
 }
@@ -128,17 +108,13 @@ func noteUntil(s *cli.Session, r apitype.DeferRequest) {
 	}
 }
 
-// releaseUser gives back all that a user holds.
-func releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest, flags putOff) error {
-	if flags.dryRun {
+func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, deferrals bool) error {
+	r := apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}
+	if d.dryRun {
 		body, _ := json.Marshal(r)
 		return change.PrintRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
 	}
-	options, err := s.Output()
-	if err != nil {
-		return err
-	}
-	client, err := s.Connect(ctx)
+	client, print, err := cli.Open(ctx, s, "", render.ReleasedColumns())
 	if err != nil {
 		return err
 	}
@@ -146,12 +122,8 @@ func releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserReque
 	if r.Deferrals {
 		question += ", and open the callbacks to every user"
 	}
-	if err := s.AskChange(ctx, flags.yes, question, nil, 1); err != nil {
+	if err := s.AskChange(ctx, d.yes, question, nil, 1); err != nil {
 		return err
 	}
-	released, err := client.Queue.ReleaseUser(ctx, r)
-	if err != nil {
-		return err
-	}
-	return render.Record(s.App.Out, render.ReleasedColumns(), options, released.Raw, released.Decode)
+	return print.Record(client.Queue.ReleaseUser(ctx, r))
 }

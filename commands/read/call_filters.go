@@ -20,9 +20,9 @@ type CallFilters struct {
 	noExternal bool
 }
 
-// Register declares the filters of calls but those that the command sets itself.
-func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command, own ...string) {
-	cli.RegisterFilters(s, cmd, cli.Without(apitype.CallFilters(), own...), &c.Options)
+// Register declares the filters of calls.
+func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
+	cli.RegisterFilters(s, cmd, apitype.CallFilters(), &c.Options)
 	cli.RegisterFilters(s, cmd, apitype.CallSelections(), &c.selection)
 	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
 }

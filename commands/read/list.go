@@ -4,6 +4,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +38,8 @@ type ListFlags struct {
 	last     int
 	after    string
 	before   string
+	watch    bool
+	interval time.Duration
 }
 
 const (
@@ -43,6 +47,7 @@ const (
 	DefaultPageSize = 100
 )
 
+// Register declares the flags of every list.
 func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&l.limit, "limit", defaultLimit, "records to print in all")
@@ -53,7 +58,6 @@ func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	s.UnpagedFlag(cmd)
 }
 
-// aboutList adds the way out to the error of a list.
 func aboutList(err error) error {
 	if errors.Is(err, apiclient.ErrUnpaged) {
 		return cli.WithHint(err, "if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge")
@@ -61,10 +65,14 @@ func aboutList(err error) error {
 	return err
 }
 
-// RegisterBackwards declares the flags of a list that can be read from its end.
-func (l *ListFlags) RegisterBackwards(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
-	cmd.Flags().StringVar(&l.before, "before", "", "cursor before which to end")
+// RegisterNoun declares the flags of a list that can be read from its end, and whose changes can be watched.
+func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
+	f := cmd.Flags()
+	cmd.SuggestFor = []string{"watch"}
+	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
+	f.StringVar(&l.before, "before", "", "cursor before which to end")
+	f.BoolVar(&l.watch, "watch", false, "print what comes from now on, each once, until it is interrupted")
+	f.DurationVar(&l.interval, "interval", defaultInterval, "time between two requests of --watch, at least 1s")
 }
 
 // Check refuses flags that exclude each other and fills in what depends on others.
@@ -81,8 +89,12 @@ func (l *ListFlags) Check(cmd *cobra.Command) error {
 		return cli.UsageError("--first and --last are one page; they exclude --limit, --all and --page-size")
 	case l.first < 0 || l.last < 0:
 		return cli.UsageError("--first and --last must not be negative")
+	case l.watch && (l.all || l.isPage(cmd) || given("page-size") || given("after")):
+		return cli.UsageError("--watch goes with filters, --limit and --interval")
+	case l.interval == 0: // The list cannot be watched.
+		return nil
 	}
-	return nil
+	return checkInterval(cmd, l.watch, l.interval)
 }
 
 // isPage reports whether one page is asked for as the service sends it.
@@ -91,7 +103,6 @@ func (l *ListFlags) isPage(cmd *cobra.Command) bool {
 	return given("first") || given("last") || given("before")
 }
 
-// paging is the part of the list options that the flags give.
 func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
 	p := apitype.Paging{After: l.after, Before: l.before}
 	if cmd.Flags().Changed("first") {
@@ -107,46 +118,14 @@ func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
 type List[T any, O apiclient.ListOptions] struct {
 	Columns []render.Column[T]
 	Options *O
-	// identifier is the member that -o id prints; empty: uuid.
+	// Identifier is the member that -o id prints; empty: uuid.
 	Identifier string
 	At         func(apitype.Paging) // Puts a place in the list into the options.
+	Since      string               // The filter of what has changed, for --watch.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
-	// embed adds to records what the list of the service does not show; nil: nothing.
-	Embed  func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
-	absent *absences
-}
-
-// absences are the embedded objects of asked columns that no record had: such a column would
-// be empty without a word.
-type absences struct{ missing map[string]string } // The column by its object.
-
-func newAbsences(columns []string) *absences {
-	a := &absences{missing: map[string]string{}}
-	for _, column := range columns {
-		if object, _, nested := strings.Cut(column, "."); nested {
-			a.missing[object] = column
-		}
-	}
-	return a
-}
-
-// see looks at a record that was printed.
-func (a *absences) see(raw []byte) {
-	for object := range a.missing {
-		if bytes.Contains(raw, []byte(`"`+object+`"`)) {
-			delete(a.missing, object)
-		}
-	}
-}
-
-// tell says which columns are empty because the list shows no such object.
-func (a *absences) tell(s *cli.Session, printed int) {
-	for _, object := range slices.Sorted(maps.Keys(a.missing)) {
-		if printed > 0 {
-			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", a.missing[object], object)
-		}
-	}
+	// Embed adds to records what the list of the service does not show; nil: nothing.
+	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
 }
 
 // RunList prints a list.
@@ -154,33 +133,110 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if err := flags.Check(cmd); err != nil {
 		return err
 	}
-	options, err := s.Output()
+	if flags.watch {
+		return watch(s, cmd, flags, l)
+	}
+	client, printer, err := cli.Open(cmd.Context(), s, l.Identifier, l.Columns)
 	if err != nil {
 		return err
 	}
-	options.Identifier = l.Identifier
-	list, err := render.NewList(s.App.Out, l.Columns, options)
-	if err != nil {
-		return cli.UsageError(err.Error())
-	}
-	client, err := s.Connect(cmd.Context())
+	list, err := printer.List()
 	if err != nil {
 		return err
 	}
-	print := printAll[T, O]
+	p := &printing[T]{list: list, passes: l.Passes, absent: map[string]string{}}
+	for _, column := range printer.Options.Columns {
+		if object, _, nested := strings.Cut(column, "."); nested {
+			p.absent[object] = column
+		}
+	}
+	print := l.printAll
 	if flags.isPage(cmd) {
-		print = printPage[T, O]
+		print = l.printPage
 	}
-	l.absent = newAbsences(options.Columns)
-	hint, err := print(cmd, client, flags, l, list)
+	hint, err := print(cmd, client, flags, p)
 	if err := EndList(list, err); err != nil {
 		return err
 	}
-	l.absent.tell(s, list.Count())
+	for _, object := range slices.Sorted(maps.Keys(p.absent)) {
+		if list.Count() > 0 {
+			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", p.absent[object], object)
+		}
+	}
 	if hint != "" {
 		s.Warn("%s", hint)
 	}
 	return nil
+}
+
+// printing prints the records of a walk. One that cannot be read is kept in unread, and does not stand in the
+// way of the others.
+type printing[T any] struct {
+	list    *render.List[T]
+	passes  func(T) bool              // Filters what was retrieved; nil: everything passes.
+	most    int                       // Records to print; 0 for any number.
+	printed func(apiclient.Record[T]) // Told of each record that left something in the output; may be nil.
+	absent  map[string]string         // The embedded objects of asked columns that no record had, with a column of each.
+	flushed error                     // Of the end of a page.
+	more    bool                      // There are, or may be, further records.
+	unread  []error
+}
+
+// walk prints records until most are printed. Its error is why it broke off.
+func (p *printing[T]) walk(records iter.Seq2[apiclient.Record[T], error]) error {
+	for record, err := range records {
+		switch {
+		case err != nil && len(p.unread) > 0:
+			return errors.Join(err, unreadable(p.unread, false))
+		case err != nil:
+			return err
+		case p.flushed != nil:
+			return p.flushed
+		case p.most > 0 && p.list.Count() >= p.most: // A filtered list that has enough.
+			p.more = true
+			return nil
+		}
+		if err := p.add(record); err != nil {
+			return err
+		}
+	}
+	return p.flushed
+}
+
+// end returns why some records of a whole walk were not printed.
+func (p *printing[T]) end() error {
+	if len(p.unread) > 0 {
+		return unreadable(p.unread, true)
+	}
+	return nil
+}
+
+func (p *printing[T]) add(record apiclient.Record[T]) error {
+	for object := range p.absent {
+		if bytes.Contains(record.Raw, []byte(`"`+object+`"`)) {
+			delete(p.absent, object)
+		}
+	}
+	var decoding error
+	decode := func() (value T, err error) {
+		value, decoding = record.Decode()
+		return value, decoding
+	}
+	before := p.list.Printed()
+	var err error
+	if p.passes == nil {
+		err = p.list.Add(record.Raw, decode)
+	} else if value, failed := decode(); failed == nil && p.passes(value) {
+		err = p.list.Add(record.Raw, func() (T, error) { return value, nil })
+	}
+	if decoding != nil {
+		p.unread = append(p.unread, decoding)
+		return nil
+	}
+	if p.printed != nil && p.list.Printed() > before {
+		p.printed(record)
+	}
+	return err
 }
 
 // EndList ends the output of a list that err ended, nil for its end. What broke off must not
@@ -197,27 +253,21 @@ func EndList[T any](list *render.List[T], err error) error {
 
 // printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
-func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, l List[T, O], list *render.List[T]) (hint string, err error) {
+func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
 	paging := flags.paging(cmd)
 	l.At(paging)
 	page, err := l.Of(client).List(cmd.Context(), *l.Options)
 	if err != nil {
 		return "", err
 	}
-	var unread []error
-	for record, err := range l.embedded(cmd.Context(), client, eachOf(page.Records)) {
-		if err == nil {
-			err = addRecord(list, l, record, &unread)
-		}
-		if err != nil {
-			return "", err
-		}
+	if err := p.walk(l.embedded(cmd.Context(), client, eachOf(page.Records))); err != nil {
+		return "", err
 	}
 	if err := page.Err(); err != nil {
-		unread = append(unread, err)
+		p.unread = append(p.unread, err)
 	}
-	if len(unread) > 0 {
-		return "", unreadable(unread, true)
+	if err := p.end(); err != nil {
+		return "", err
 	}
 	switch {
 	case page.HasNextPage && page.EndCursor != "" && !paging.IsBackward():
@@ -240,7 +290,6 @@ func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, reco
 	return l.Embed(ctx, client, records)
 }
 
-// eachOf are the records of a page.
 func eachOf[T any](records []apiclient.Record[T]) iter.Seq2[apiclient.Record[T], error] {
 	return func(yield func(apiclient.Record[T], error) bool) {
 		for _, record := range records {
@@ -279,42 +328,23 @@ func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
 }
 
 // printAll prints a list up to its limit; hint says when that was not everything.
-func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, l List[T, O], list *render.List[T]) (hint string, err error) {
-	var unread []error
-	more := false
+func (l List[T, O]) printAll(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
 	options := flags.walk(cmd, l.Passes != nil)
-	options.More = func() { more = true }
-	var flushed error
-	options.Yielded = func() { flushed = list.Flush() }
+	options.More = func() { p.more = true }
+	options.Yielded = func() { p.flushed = p.list.Flush() }
+	if !flags.all {
+		p.most = flags.limit
+	}
 	l.At(apitype.Paging{After: flags.after})
-	for record, err := range collectingSooner(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options))) {
-		if err != nil {
-			if len(unread) > 0 {
-				err = errors.Join(err, unreadable(unread, false))
-			}
-			return "", err
-		}
-		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
-			more = true
-			break
-		}
-		if err := addRecord(list, l, record, &unread); err != nil {
-			return "", err
-		}
-		if flushed != nil {
-			return "", flushed
-		}
+	err = p.walk(collectingSooner(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options))))
+	if err = cmp.Or(err, p.end()); err != nil || !p.more {
+		return "", err
 	}
-	switch {
-	case len(unread) > 0:
-		return "", unreadable(unread, true)
-	case !more:
-		return "", nil
-	case l.Passes != nil:
-		return fmt.Sprintf("stopped after %s; there may be more: --limit N, or --all", cli.Count(list.Count(), "record")), nil
-	default:
-		return fmt.Sprintf("printed %s, there are more: --limit N, or --all", cli.Count(list.Count(), "record")), nil
+	printed := cli.Count(p.list.Count(), "record")
+	if l.Passes != nil {
+		return "stopped after " + printed + "; there may be more: --limit N, or --all", nil
 	}
+	return "printed " + printed + ", there are more: --limit N, or --all", nil
 }
 
 // walk is how the list is walked: a filtered one does not know how far.
@@ -327,28 +357,6 @@ func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 		o.Limit = l.limit
 	}
 	return o
-}
-
-// addRecord prints a record that passes the filters. One that cannot be read is kept in
-// unread, and does not stand in the way of the others.
-func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l List[T, O], record apiclient.Record[T], unread *[]error) error {
-	l.absent.see(record.Raw)
-	var decoding error
-	decode := func() (value T, err error) {
-		value, decoding = record.Decode()
-		return value, decoding
-	}
-	var err error
-	if l.Passes == nil {
-		err = list.Add(record.Raw, decode)
-	} else if value, failed := decode(); failed == nil && l.Passes(value) {
-		err = list.Add(record.Raw, func() (T, error) { return value, nil })
-	}
-	if decoding != nil {
-		*unread = append(*unread, decoding)
-		return nil
-	}
-	return err
 }
 
 // unreadable is the error of a list of which some records could not be read; atEnd says that
@@ -367,37 +375,27 @@ func unreadable(unread []error, atEnd bool) error {
 	return e
 }
 
-// Get is the verb get of a noun.
-func Get[T any, O apiclient.ListOptions](s *cli.Session, nouns, long, example string, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
+// Get makes a command the verb get of a noun.
+func Get[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
 	allowEmpty := false
-	cmd := &cobra.Command{
-		Use: "get UUID… | -", Short: "Show " + nouns, Args: cli.NeedArgs(1), Long: long, Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := s.Targets(cmd.Context(), args, allowEmpty)
-			if err != nil {
-				return err
-			}
-			options, err := s.Output()
-			if err != nil {
-				return err
-			}
-			list, err := render.NewList(s.App.Out, columns, options)
-			if err != nil {
-				return cli.UsageError(err.Error())
-			}
-			client, err := s.Connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(ids) != 1 || args[0] == "-" {
-				return getAll(cmd.Context(), ids, list, of(client).Get)
-			}
-			record, err := of(client).Get(cmd.Context(), ids[0])
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, columns, options, record.Raw, record.Decode)
-		},
+	cmd.Use, cmd.Args = "get UUID… | -", cli.NeedArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ids, err := s.Targets(cmd.Context(), args, allowEmpty)
+		if err != nil {
+			return err
+		}
+		client, print, err := cli.Open(cmd.Context(), s, "", columns)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 1 && args[0] != "-" {
+			return print.Record(of(client).Get(cmd.Context(), ids[0]))
+		}
+		list, err := print.List()
+		if err != nil {
+			return err
+		}
+		return getAll(cmd.Context(), ids, list, of(client).Get)
 	}
 	cli.AllowEmptyFlag(cmd, &allowEmpty)
 	return cmd

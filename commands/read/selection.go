@@ -22,6 +22,7 @@ import (
 // what was retrieved.
 type PersonSelection struct{ phone, email, name string }
 
+// Register declares the flags.
 func (p *PersonSelection) Register(cmd *cobra.Command) {
 	const here = "; looks at what was retrieved"
 	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, in any way of writing it"+here)
@@ -179,7 +180,6 @@ func personOfPledge(ctx context.Context, client *apiclient.Client, record apicli
 	return members.Person, nil
 }
 
-// hasMember reports whether an object has a member.
 func hasMember(raw json.RawMessage, name string) bool {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &members) // What is no object has none.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,10 +136,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 		return err
 	}
 	columns := n.columnsFor(len(by) > 0)
-	if _, err := render.Select(columns, s.Flags.Columns, false); err != nil {
-		return err
-	}
-	client, err := s.Connect(cmd.Context())
+	client, _, err := cli.Open(cmd.Context(), s, "", columns)
 	if err != nil {
 		return err
 	}
@@ -221,10 +219,7 @@ func numberColumn(name, title string, of func(statRow) *json.Number) render.Colu
 
 // sortedGroups returns the values of a group, numbers by their value.
 func sortedGroups(rows map[string]*desk.Count) []string {
-	names := make([]string, 0, len(rows))
-	for name := range rows {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(rows))
 	slices.SortFunc(names, func(a, b string) int {
 		x, err1 := strconv.ParseFloat(a, 64)
 		y, err2 := strconv.ParseFloat(b, 64)

@@ -159,7 +159,7 @@ func (c *Canvas) draw() bool {
 	return len(changes) > 0
 }
 
-// Output is what the library writes to, and a terminal for it where out is a file.
+// Output returns what the library writes to, and a terminal for it where out is a file.
 func (c *Canvas) Output() io.Writer {
 	if out, isFile := c.out.(*os.File); isFile {
 		return &file{Canvas: c, out: out}
@@ -194,7 +194,7 @@ func (c *Canvas) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// paint is what turns the screen into the latest frame, nothing where it is that already
+// paint returns what turns the screen into the latest frame, nothing where it is that already
 // or is not there.
 func (c *Canvas) paint() []byte {
 	c.waiting.Lock()

@@ -54,30 +54,30 @@ func Actions() []Action {
 		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
 		{"find", "find", "find a donor who rings back: a name, or digits of a number…", nil, nil},
 		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
-		{"last-calls", "last calls", "your last calls, to open one again…", nil, func(d *Day) string { return unless(len(d.Recent) > 0, "you have worked on no call yet") }},
+		{"last-calls", "last calls", "your last calls, to open one again…", nil, func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
 		{"person", "person", "open the person", nil, whyNoCall},
 		{"pledge", "pledge", "open the pledge", nil, func(d *Day) string {
-			return cmp.Or(unless(d.Call == nil || d.Call.RelatedCaseUUID != nil, "the call has no pledge"), whyNoCall(d))
+			return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 		}},
 		{"copy", "copy", "copy the number to dial", nil, whyNoCall},
 		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
-		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return unless(len(d.Changes.Drafts) > 0, "there is no draft") }},
+		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") }},
 		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
 		{"warnings", "warnings", "show all that speaks against ringing now", nil, whyNoCall},
-		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return unless(d.Changes.CanUndo(), "nothing to undo: no change is held") }},
+		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") }},
 	}
 }
 
-// unless returns why where something is not so.
-func unless(ok bool, why string) string {
-	if ok {
-		return ""
+// When returns why where something is so; "" where it is not.
+func When(is bool, why string) string {
+	if is {
+		return why
 	}
-	return why
+	return ""
 }
 
 func whyNoCall(d *Day) string {
-	return unless(d.Call != nil, "no call on the desk: {next-call} takes the next one")
+	return When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
 }
 
 func whyNotEnd(d *Day) string {
@@ -91,7 +91,7 @@ func whyNotFix(d *Day) string {
 	if why := whyNotEnd(d); why != "" {
 		return why
 	}
-	return unless(d.Call.Person.Pointer() != nil, "the person is not shown to this account")
+	return When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
 }
 
 func whyNotLater(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }

@@ -65,7 +65,7 @@ func (a *Autosave) Put(d outbox.Draft) {
 	a.notify()
 }
 
-// Unwritten is the newest state of a call's draft, where that is not on disk yet.
+// Unwritten returns the newest state of a call's draft, where that is not on disk yet.
 func (a *Autosave) Unwritten(call apitype.UUID) (d outbox.Draft, found bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +116,7 @@ func (a *Autosave) run(ctx context.Context) {
 	}
 }
 
-// untilDue is the time to the next write, an hour when there is none.
+// untilDue returns the time to the next write, an hour when there is none.
 func (a *Autosave) untilDue() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -210,7 +210,7 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	return d, nil
 }
 
-// joinDrafts is mine with what theirs has besides base, which both come from: notes and corrections.
+// joinDrafts returns mine with what theirs has besides base, which both come from: notes and corrections.
 func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
 	all := maps.Clone(theirs.Corrections)
@@ -235,7 +235,7 @@ func (a *Autosave) Loaded(d outbox.Draft) {
 	a.base[d.Call] = d
 }
 
-// From is the draft on disk from which that of a call comes.
+// From returns the draft on disk from which that of a call comes.
 func (a *Autosave) From(call apitype.UUID) outbox.Draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()

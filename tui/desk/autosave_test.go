@@ -143,9 +143,9 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.Form.SetNotes("from A, more")
 	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
-	d.take()
+	d.drain()
 	d.Form.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
-	if events := d.take(); d.Form.Notes != "from A, more" || len(events) != 0 {
+	if events := d.drain(); d.Form.Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
 	}
 	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
@@ -155,7 +155,7 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	if d.Form.Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form.Notes)
 	}
-	if events := d.take(); !slices.ContainsFunc(events, func(e Event) bool {
+	if events := d.drain(); !slices.ContainsFunc(events, func(e Event) bool {
 		told, ok := e.(Notice)
 		return ok && strings.HasPrefix(told.Text, "another terminal has notes for") && strings.HasSuffix(told.Text, "both are here")
 	}) {

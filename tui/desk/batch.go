@@ -85,7 +85,7 @@ func (b *Batch) hear(e outbox.Event) bool {
 	return true
 }
 
-// Answered is how many records it is known of what became of their change: it is done, was
+// Answered returns how many records it is known of what became of their change: it is done, was
 // refused or put off, or was taken back.
 func (b *Batch) Answered() (n int) {
 	for _, r := range b.Records {
@@ -99,7 +99,7 @@ func (b *Batch) Answered() (n int) {
 // stateTakenBack is the state of a record whose change was undone.
 const stateTakenBack = "taken back"
 
-// Summary is how far the batch has come, in one line.
+// Summary returns how far the batch has come, in one line.
 func (b *Batch) Summary() string {
 	done, bad := 0, 0
 	for _, r := range b.Records {

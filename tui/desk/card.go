@@ -24,7 +24,7 @@ type Card struct {
 	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
 }
 
-// Tries is how often a call was tried, and how often it may be, where that is known.
+// Tries returns how often a call was tried, and how often it may be, where that is known.
 func (k *Card) Tries(call apitype.Call) string {
 	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
 	if call.AttemptsCount == 0 {
@@ -36,7 +36,7 @@ func (k *Card) Tries(call apitype.Call) string {
 	return tries
 }
 
-// About is the language and the age of a person, as far as they are known.
+// About returns the language and the age of a person, as far as they are known.
 func (k *Card) About(p apitype.Person) (about []string) {
 	if language := Value(p.Language); language != "" {
 		about = append(about, render.Language(language))
@@ -47,7 +47,7 @@ func (k *Card) About(p apitype.Person) (about []string) {
 	return about
 }
 
-// yearsSince is how old somebody is.
+// yearsSince returns the age of a person.
 func yearsSince(born apitype.Date, now time.Time) int {
 	years := now.Year() - born.Year
 	if birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location()); now.Before(birthday) {
@@ -82,7 +82,7 @@ func (k *Card) Copies() (all []Copy) {
 // Number is a number that a donor can be rung at.
 type Number struct{ Kind, Digits string }
 
-// Numbers are those of a person, the one to dial first; nil for no person.
+// Numbers returns the numbers of a person, the one to dial first; nil for no person.
 func Numbers(p *apitype.Person) (all []Number) {
 	if p == nil {
 		return nil
@@ -95,7 +95,7 @@ func Numbers(p *apitype.Person) (all []Number) {
 	return all
 }
 
-// PledgeWords is the state of a pledge.
+// PledgeWords returns the state of a pledge.
 func PledgeWords(status apitype.PledgeStatus) string {
 	if status == apitype.PledgeLead {
 		return "not collected yet"
@@ -108,7 +108,7 @@ func hasEnded(status apitype.PledgeStatus) bool {
 	return slices.Contains([]apitype.PledgeStatus{apitype.PledgeDropped, apitype.PledgeCancelled, apitype.PledgeFulfilled}, status)
 }
 
-// GivesWord is the word before what the donor of a pledge gives, or gave.
+// GivesWord returns the word before what the donor of a pledge gives, or gave.
 func GivesWord(status apitype.PledgeStatus) string {
 	switch {
 	case status == apitype.PledgeDropped:
@@ -120,7 +120,7 @@ func GivesWord(status apitype.PledgeStatus) string {
 	}
 }
 
-// GivesTo is to whom a pledge gives, for what, since when, and how it was won.
+// GivesTo returns to whom a pledge gives, for what, since when, and how it was won.
 func (k *Card) GivesTo(p apitype.Pledge) string {
 	to := ""
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
@@ -143,7 +143,7 @@ func (k *Card) GivesTo(p apitype.Pledge) string {
 	return to
 }
 
-// Address is an address on one line; "" for none.
+// Address returns an address on one line; "" for none.
 func Address(a *apitype.Address) string {
 	if a == nil {
 		return ""
@@ -157,12 +157,12 @@ type OptIn struct {
 	In   *bool
 }
 
-// OptIns are all ways of a person.
+// OptIns returns all ways of a person.
 func OptIns(p apitype.Person) []OptIn {
 	return []OptIn{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"post", p.OptInMail}, {"sms", p.OptInSMS}}
 }
 
-// OptInWords is which ways a person may be reached, each with its word.
+// OptInWords returns which ways a person may be reached, each with its word.
 func OptInWords(p apitype.Person) string {
 	var parts []string
 	for _, o := range OptIns(p) {
@@ -171,7 +171,7 @@ func OptInWords(p apitype.Person) string {
 	return strings.Join(parts, ", ")
 }
 
-// YesNo is what somebody has said, "" where nobody has.
+// YesNo returns what somebody has said, "" where nobody has.
 func YesNo(said *bool) string {
 	switch {
 	case said == nil:
@@ -189,7 +189,7 @@ type contact struct {
 	text string
 }
 
-// Contacts are what was said and tried before, newest first: the attempts of the call on the
+// Contacts returns what was said and tried before, newest first: the attempts of the call on the
 // desk, and the other calls of its pledge. Notes stand on lines of their own.
 func (k *Card) Contacts() []string {
 	var all []contact
@@ -215,7 +215,7 @@ func (k *Card) Contacts() []string {
 	return texts
 }
 
-// byWhom is who made an attempt, where that is known.
+// byWhom returns who made an attempt, where that is known.
 func (k *Card) byWhom(user *apitype.UUID) string {
 	switch {
 	case user == nil:
@@ -229,7 +229,7 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 	}
 }
 
-// contactOf is another call of the pledge: when it was, and what came of it.
+// contactOf returns another call of the pledge: when it was, and what came of it.
 func (k *Card) contactOf(c apitype.Call) contact {
 	kind := render.Words(string(c.Type))
 	at := c.RequestedAt.Time

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -123,7 +122,7 @@ type (
 	}
 )
 
-// Attempt is an attempt that was made now.
+// Attempt returns an attempt that was made now.
 func (c *Changes) Attempt(call apitype.UUID, label string) Change {
 	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: c.now()})
 	return Change{Change: change, Label: label, err: err}
@@ -141,7 +140,7 @@ func (c *Changes) Expire(call apitype.UUID, label string) Change {
 	return Change{Change: change, Label: label, err: err}
 }
 
-// Action is a status action on a pledge.
+// Action returns a status action on a pledge.
 func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, label string) Change {
 	return Change{Change: apiclient.PledgeActionChange(pledge, act), Label: label}
 }
@@ -163,7 +162,7 @@ func (c *Changes) Submit(changes ...Change) []Event {
 	for _, change := range changes {
 		c.submit(change)
 	}
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) submit(change Change) {
@@ -274,7 +273,7 @@ func (c *Changes) Release() {
 // what is asked for meanwhile is read after it.
 func (c *Changes) ReadOutbox() []Event {
 	c.readOutbox()
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) readOutbox() {
@@ -315,7 +314,7 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 }
 
-// Unsent is how many changes wait, without those refused.
+// Unsent returns how many changes wait, without those refused.
 func (c *Changes) Unsent() int {
 	n := 0
 	for _, e := range c.Entries {
@@ -375,13 +374,13 @@ func (c *Changes) onSender(e outbox.Event) {
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
 	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
-	return c.take()
+	return c.drain()
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
 	c.drop(id)
-	return c.take()
+	return c.drain()
 }
 
 func (c *Changes) drop(id string) {
@@ -396,7 +395,7 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 	}
 	c.forgetDraft(call)
 	c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
-	return c.take()
+	return c.drain()
 }
 
 // SendNow tries all that waits.
@@ -411,7 +410,7 @@ func (c *Changes) SendNow() []Event {
 		}
 		c.readOutbox()
 	})
-	return c.take()
+	return c.drain()
 }
 
 // onDisk does something to the outbox at the agent's word.
@@ -475,32 +474,11 @@ func (c *Changes) Remaining() (lines []string, err error) {
 	return lines, err
 }
 
-// HeldText says what is held last, for how long, and which key takes it back.
-func (c *Changes) HeldText(undo string) string {
-	n := len(c.Held)
-	if n == 0 {
-		return ""
-	}
-	last := c.Held[n-1]
-	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
-	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
-	switch {
-	case last.back != nil:
-		text = fmt.Sprintf("%s, %s takes it back for %d s", last.Label, undo, left)
-	case c.Offline != "":
-		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back", last.Label, undo)
-	}
-	if n > 1 {
-		text += fmt.Sprintf(" (%d held)", n)
-	}
-	return text
-}
-
-// OpLabel is an operation as a person says it.
+// OpLabel returns an operation as a person says it.
 func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
 
-// ShortID is enough of an identifier to tell records on a screen apart.
+// ShortID returns enough of an identifier to tell records on a screen apart.
 func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
 
-// AppendShortID is ShortID for a line that is being put together.
+// AppendShortID appends ShortID to a line that is being put together.
 func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }

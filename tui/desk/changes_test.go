@@ -78,7 +78,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	c := &Changes{base: &base{Options: Options{Now: time.Now}}, Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
 	heard := func(err error) (said []Notice) {
 		c.onSender(outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: err})
-		for _, event := range c.take() {
+		for _, event := range c.drain() {
 			if notice, ok := event.(Notice); ok {
 				said = append(said, notice)
 			}

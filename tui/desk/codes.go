@@ -30,7 +30,7 @@ const (
 // Effects are all that a result may have.
 var Effects = []Effect{EffectNone, EffectCorrected, EffectOptOut}
 
-// Words are the result as a person says it.
+// Words returns the result as a person says it.
 func (r ResultRow) Words() string {
 	text := r.Label
 	if text == "" {
@@ -83,7 +83,7 @@ func (c *Codes) areKnown() bool {
 
 func (c *Codes) isKnown(kind apitype.CallType) bool { return len(c.all) > 0 || len(c.rows[kind]) > 0 }
 
-// Of are the results of a type of call, in their order.
+// Of returns the results of a type of call, in their order.
 func (c *Codes) Of(kind apitype.CallType) []ResultRow {
 	if rows := c.rows[kind]; len(rows) > 0 {
 		return rows
@@ -99,7 +99,7 @@ func (c *Codes) Of(kind apitype.CallType) []ResultRow {
 	return rows
 }
 
-// Find is the result with a code; ok is false for one that is not known.
+// Find returns the result with a code; ok is false for one that is not known.
 func (c *Codes) Find(kind apitype.CallType, code string) (row ResultRow, ok bool) {
 	for _, row := range c.Of(kind) {
 		if row.Code == code {
@@ -109,7 +109,7 @@ func (c *Codes) Find(kind apitype.CallType, code string) (row ResultRow, ok bool
 	return ResultRow{Code: code}, false
 }
 
-// Words are a result as a person says it, "" for none. It is safe for concurrent use: what a
+// Words returns a result as a person says it, "" for none. It is safe for concurrent use: what a
 // profile says does not change.
 func (c *Codes) Words(kind apitype.CallType, code string) string {
 	for _, row := range c.rows[kind] {

@@ -62,7 +62,7 @@ func (c *Changes) NoteConnection(err error) (passes bool) {
 	return passes
 }
 
-// Cause is why the disk did not take something, without the paths and steps before it:
+// Cause returns why the disk did not take something, without the paths and steps before it:
 // the line that says it is short.
 func Cause(err error) string {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {

@@ -174,7 +174,7 @@ func (d *Day) Begin() []Event {
 	d.Changes.readOutbox()
 	d.discover()
 	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
-	return d.take()
+	return d.drain()
 }
 
 // Receive takes in what work has brought, or what was told from beside the desk.
@@ -188,7 +188,7 @@ func (d *Day) Receive(r Result) []Event {
 			}
 		})
 	}
-	return d.take()
+	return d.drain()
 }
 
 // isRead tells why something could not be read, and reports whether it was.
@@ -217,14 +217,14 @@ func (d *Day) IsReading() bool {
 	return d.Call == nil && d.Offline == "" && (d.Wanted && !d.NoneLeft || d.Taking)
 }
 
-// Offers are the calls that come next, in their order, up to limit.
+// Offers returns the calls that come next, in their order, up to limit.
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
 	return q.day.Changes.isPending(c.ID) || q.isNarrowedOut(c)
 }
 
-// Waiting is how many requested calls are known; all reports whether there are no others.
+// Waiting returns how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
 	if state := d.leases.state; state != nil {
 		return state.Waiting, true
@@ -232,7 +232,7 @@ func (d *Day) Waiting() (n int, all bool) {
 	return len(d.queue.candidates), d.queue.isWhole()
 }
 
-// WaitingAfter is how many of them come after the one that is next: calls that are leased wait no more,
+// WaitingAfter returns how many of them come after the one that is next: calls that are leased wait no more,
 // and where there is no queue the one on the desk is among them.
 func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
 	n, all = d.Waiting()
@@ -245,7 +245,7 @@ func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
 	return max(n, 0), all
 }
 
-// PassedOver are the calls that Next passes over.
+// PassedOver returns the calls that Next passes over.
 func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
 
 // Next shows the oldest requested call that may be rung, as soon as it is known. One that
@@ -266,19 +266,16 @@ func (d *Day) leaveFor(what, reason string) []Event {
 		d.sayf("asking the service for a call…")
 		d.queue.readNews()
 	}
-	return d.take()
+	return d.drain()
 }
 
 // serve gives the waiting agent a call, if one was read ahead.
 func (d *Day) serve() { d.source().serve() }
 
-// IsDone reports whether all calls were looked at and none may be rung now.
-func (d *Day) IsDone() bool { return d.source().isDone() }
-
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
 	d.takeCall(id)
-	return d.take()
+	return d.drain()
 }
 
 // Resume takes the call of the latest draft.
@@ -289,7 +286,7 @@ func (d *Day) Resume() []Event {
 		}
 	}
 	d.sayf("the draft is on the desk already")
-	return d.take()
+	return d.drain()
 }
 
 // leave ends work on the call on the desk; its draft stays.
@@ -319,7 +316,7 @@ func (c *Changes) forgetDraft(call apitype.UUID) {
 	c.Drafts = slices.DeleteFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call })
 }
 
-// draftOf is the draft of a call in the list; nil when there is none.
+// draftOf returns the draft of a call in the list; nil when there is none.
 func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 	if i := slices.IndexFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
 		return &c.Drafts[i]
@@ -333,10 +330,10 @@ func (d *Day) Refresh() []Event {
 		d.reread(d.Call.UUID, unasked)
 	}
 	d.readAll()
-	return d.take()
+	return d.drain()
 }
 
-// Name is who the call on the desk is for.
+// Name returns who the call on the desk is for.
 func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
@@ -344,7 +341,7 @@ func (d *Day) Name() string {
 	return CallName(*d.Call)
 }
 
-// CallName is the person of a call, or its identifier where the person is not shown.
+// CallName returns the person of a call, or its identifier where the person is not shown.
 func CallName(call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
@@ -354,7 +351,7 @@ func CallName(call apitype.Call) string {
 	return "call " + ShortID(call.UUID)
 }
 
-// Value is a text that may be missing.
+// Value returns a text that may be missing.
 func Value[T ~string](text *T) string {
 	if text == nil {
 		return ""

@@ -70,14 +70,14 @@ func (s *Search) SearchDonors() []Event {
 	s.isOpen = true
 	s.most = max(s.most, DonorsAtOnce)
 	s.readDonors()
-	return s.take()
+	return s.drain()
 }
 
 // SearchOn reads DonorsAtOnce more.
 func (s *Search) SearchOn() []Event {
 	s.most = len(s.all) + DonorsAtOnce
 	s.readDonors()
-	return s.take()
+	return s.drain()
 }
 
 // HasMoreDonors reports whether there are donors that only SearchOn reads.
@@ -88,7 +88,7 @@ func (s *Search) HasMoreDonors() bool {
 // LeaveSearch ends the reading. What was read is kept for the next search.
 func (s *Search) LeaveSearch() { s.isOpen = false }
 
-// DonorsRead is how many donors can be found so far; all reports whether there are no others.
+// DonorsRead returns how many donors can be found so far; all reports whether there are no others.
 func (s *Search) DonorsRead() (n int, all bool) {
 	return len(s.all), s.ended && !s.mayBeCut
 }
@@ -134,7 +134,7 @@ func (s *Search) onDonors(read donorsRead, err error) {
 	s.readDonors()
 }
 
-// FindDonors are those who have the words in their name or city, or the digits in one of their
+// FindDonors returns those who have the words in their name or city, or the digits in one of their
 // numbers, however they are written; those with an open call come first.
 func (s *Search) FindDonors(search string, limit int) []Donor {
 	terms, number := SearchTerms(search), newDialled(search)
@@ -223,12 +223,12 @@ func (d Donor) has(terms []string, number dialled) bool {
 	return Finds(d.Name+" "+d.City, terms)
 }
 
-// knownCandidates are the open calls that are known here.
+// knownCandidates returns the open calls that are known here.
 func (s *Search) knownCandidates() []Candidate {
 	return slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates)
 }
 
-// openCalls are the open calls that are known, by person.
+// openCalls returns the open calls that are known, by person.
 func (s *Search) openCalls() map[apitype.UUID]apitype.UUID {
 	open := map[apitype.UUID]apitype.UUID{}
 	for _, c := range s.knownCandidates() {
@@ -250,7 +250,7 @@ func (s *Search) OpenDonor(donor Donor) []Event {
 	do(&s.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) }, func(found donorCalls, err error) {
 		s.onDonorCalls(found, asked, err)
 	})
-	return s.take()
+	return s.drain()
 }
 
 // readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The

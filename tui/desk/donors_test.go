@@ -62,7 +62,7 @@ func TestDonorSearchIsBounded(t *testing.T) {
 			t.Fatalf("after %d donors: got %d requests, want one", n-500, len(events))
 		}
 		d.Search.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
-		events = d.take()
+		events = d.drain()
 		if n%5000 != 0 {
 			continue
 		}

@@ -57,8 +57,8 @@ type events struct {
 	owners  map[string]bool // What notices that still stand are about.
 }
 
-// take hands over what was collected.
-func (e *events) take() []Event {
+// drain hands over what was collected.
+func (e *events) drain() []Event {
 	taken := e.pending
 	e.pending = nil
 	return taken
@@ -76,7 +76,7 @@ const ofConnection = "connection"
 // ofLease is the owner of what is said of the end of the lease of the call on the desk.
 const ofLease = "lease"
 
-// ofCall is the owner of notices about a call.
+// ofCall returns the owner of notices about a call.
 func ofCall(id apitype.UUID) string { return id.String() }
 
 // sayOf says something about a call.
@@ -116,7 +116,7 @@ func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func
 	}))
 }
 
-// ErrorText is what failed, and why where that is known.
+// ErrorText returns what failed, and why where that is known.
 func ErrorText(what string, err error) string {
 	if err == nil {
 		return what

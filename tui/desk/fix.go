@@ -51,7 +51,7 @@ func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
 
-// Fixes are the details of the call on the desk. Each has its place and its key on every call, also
+// Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
 func (e *Form) Fixes() []Fix {
 	all := recordedFixes(*e.day.Call)
@@ -64,7 +64,7 @@ func (e *Form) Fixes() []Fix {
 	return all
 }
 
-// recordedFixes are the details as the record shows them, in the order of their keys.
+// recordedFixes returns the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
 	person := call.Person.Pointer()
 	if person == nil {
@@ -79,7 +79,7 @@ func recordedFixes(call apitype.Call) []Fix {
 	return all
 }
 
-// fixesOf are the fields of a record that have a key; a record that is nil shows nothing.
+// fixesOf returns the fields of a record that have a key; a record that is nil shows nothing.
 func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
 	for _, field := range fields {
 		if field.Key == "" {
@@ -133,7 +133,7 @@ func (e *Form) whyNoPledgeFix() string {
 	}
 }
 
-// Corrected are the details that were corrected.
+// Corrected returns the details that were corrected.
 func (e *Form) Corrected() []Fix {
 	if e.day.Call == nil || len(e.Corrections) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (e *Form) WrongFix(f Fix, typed string) string {
 	return wrong
 }
 
-// checkFix is a typed value as it is sent, or what is wrong with it beside all other corrections.
+// checkFix returns a typed value as it is sent, or what is wrong with it beside all other corrections.
 func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
@@ -241,7 +241,7 @@ func (e *Form) HalfAddress() (why string, first Fix) {
 	return "the address needs its " + strings.Join(missing, ", ") + ", too", first
 }
 
-// Says is a correction by its value: what the donor's record will say.
+// Says returns a correction by its value: what the donor's record will say.
 func (f Fix) Says(value string) string {
 	switch {
 	case f.Key == optOutKey && f.Is == "no":
@@ -301,7 +301,7 @@ func (e *Form) correctedRow() (ResultRow, bool) {
 	return ResultRow{}, false
 }
 
-// CorrectedPerson is the person of the call as it is to be.
+// CorrectedPerson returns the person of the call as it is to be.
 func (e *Form) CorrectedPerson() *apitype.Person {
 	if e.day.Call.Person.Pointer() == nil {
 		return nil
@@ -345,7 +345,7 @@ func (f *Entered) leave(key string) {
 	delete(f.Recorded, key)
 }
 
-// readFix is a typed value as it is sent.
+// readFix returns a typed value as it is sent.
 func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
 		if f.IsAmount() || f.IsInterval() {

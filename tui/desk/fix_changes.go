@@ -59,7 +59,7 @@ func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
 	return problems
 }
 
-// sent is the value as JSON has it.
+// sent returns the value as JSON has it.
 func (f Fix) sent() any {
 	switch {
 	case f.Is == "":
@@ -73,7 +73,7 @@ func (f Fix) sent() any {
 	}
 }
 
-// fixChanges are the updates of the call on the desk, in the order in which they are sent.
+// fixChanges returns the updates of the call on the desk, in the order in which they are sent.
 func (e *Form) fixChanges() (changes []Change) {
 	person, pledge, problems := e.corrections()
 	add := func(change apiclient.Change, err error) {

@@ -514,7 +514,7 @@ func TestOutboxByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.onSaved(nil)
-	work(t, d, d.take())
+	work(t, d, d.drain())
 	if len(d.Changes.Drafts) != 1 {
 		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts))
 	}
@@ -554,17 +554,17 @@ func TestResultsThatAreSeen(t *testing.T) {
 	}
 	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
 	d.readCodes()
-	work(t, d, d.take())
+	work(t, d, d.drain())
 	if diff := cmp.Diff([]ResultRow{{Code: "old"}, {Code: "new"}}, d.Codes.Of(apitype.CallWinback)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})
 	d.readCodes()
-	if texts := work(t, d, d.take()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
+	if texts := work(t, d, d.drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
 	}
 	d.Codes, _ = OpenCodes(nil, []string{"x"}, "")
-	if d.readCodes(); len(d.take()) != 0 {
+	if d.readCodes(); len(d.drain()) != 0 {
 		t.Error("results that the profile says were asked for")
 	}
 }

@@ -43,7 +43,7 @@ func (e *Form) SetResult(code string) {
 	e.autosave()
 }
 
-// Results are those of the call on the desk.
+// Results returns the results of the call on the desk.
 func (e *Form) Results() []ResultRow {
 	if e.day.Call == nil {
 		return nil
@@ -51,7 +51,7 @@ func (e *Form) Results() []ResultRow {
 	return e.day.Codes.Of(e.day.Call.Type)
 }
 
-// ResultWords are the chosen result as a person says it, "" for none.
+// ResultWords returns the chosen result as a person says it, "" for none.
 func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.Code == "" {
 		return ""
@@ -88,7 +88,7 @@ func (e *Form) autosave() {
 	}
 }
 
-// Draft is what was entered for the call on the desk.
+// Draft returns what was entered for the call on the desk.
 func (e *Form) Draft() outbox.Draft {
 	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded}
 }
@@ -115,7 +115,7 @@ func DraftText(draft outbox.Draft) string {
 // HasDraft reports whether something was entered and not sent.
 func (e *Form) HasDraft() bool { return e.day.Call != nil && !e.Draft().IsEmpty() }
 
-// newest is what was entered for a call: what is not on disk yet, or else what was read; nil when
+// newest returns what was entered for a call: what is not on disk yet, or else what was read; nil when
 // nothing was.
 func (e *Form) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
 	if unwritten, found := e.day.Changes.Autosave.Unwritten(call); found {
@@ -173,19 +173,17 @@ func CheckCode(code string) string {
 
 // Ended says how the call on the desk has ended, where it can end no more; "" when it can.
 func (e *Form) Ended() string {
-	if e.day.Call.Status != apitype.CallRequested && e.day.Call.ExternalMetadata.Pointer() == nil {
-		return "the call is " + string(e.day.Call.Status) + " already"
-	}
-	return ""
+	call := e.day.Call
+	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, "the call is "+string(call.Status)+" already")
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
 	d.finish(d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
-	return d.take()
+	return d.drain()
 }
 
-// NotReachedWithNote is NotReached that leaves the notes for whoever calls the donor next.
+// NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
 	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
@@ -195,15 +193,10 @@ func (d *Day) NotReachedWithNote() []Event {
 	besides := d.Form.Draft()
 	besides.Notes = ""
 	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
-	return d.take()
+	return d.drain()
 }
 
-// AsksWhereNotes reports whether an attempt asks where the notes go.
-func (e *Form) AsksWhereNotes() bool {
-	return e.day.leases.notes && strings.TrimSpace(e.Notes) != ""
-}
-
-// NextNotes are what other agents left for whoever makes the call on the desk; "" for none.
+// NextNotes returns what other agents left for whoever makes the call on the desk; "" for none.
 func (e *Form) NextNotes() string {
 	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
 		return Value(l.Note)
@@ -223,7 +216,7 @@ func (d *Day) CompleteCall() []Event {
 	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
 	if problems := request.Validate(); len(problems) > 0 {
 		d.failOf(ofCall(d.Call.UUID), ErrorText("not sent", problems))
-		return d.take()
+		return d.drain()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
 	what := d.Form.ResultWords()
@@ -240,19 +233,19 @@ func (d *Day) CompleteCall() []Event {
 		}
 	}
 	d.finish(completion, what, true)
-	return d.take()
+	return d.drain()
 }
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
 	d.finish(d.Changes.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
-	return d.take()
+	return d.drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
 	d.finish(d.Changes.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
-	return d.take()
+	return d.drain()
 }
 
 // MarkProcessed marks the call as processed.

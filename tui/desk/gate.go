@@ -114,7 +114,7 @@ func (g *gate) Accept() []Event {
 		g.day.Gate.offered = nil
 		a.run()
 	}
-	return g.day.take()
+	return g.day.drain()
 }
 
 // admitWaiting lets in what waited for the keyboard, once it rests.

@@ -49,7 +49,7 @@ type span struct {
 
 func (s span) isEverything() bool { return s == span{} }
 
-// bounds are the times to ask for. Services that keep whole seconds, or leave the ends out, have
+// bounds returns the times to ask for. Services that keep whole seconds, or leave the ends out, have
 // the calls at the ends between them.
 func (s span) bounds(now time.Time) (from, until apitype.Time) {
 	if s.until.IsZero() {
@@ -64,7 +64,7 @@ func (s span) mayHold(at time.Time) bool {
 	return !at.Before(s.from.Add(-leeway)) && (s.until.IsZero() || !at.After(s.until.Add(leeway)))
 }
 
-// parts are those of the history in which calls may be open, the oldest first.
+// parts returns the parts of the history in which calls may be open, the oldest first.
 func (h history) parts() []span {
 	parts := []span{{from: h.OpenSince.Time}}
 	for _, gap := range h.Gaps {
@@ -126,7 +126,7 @@ func (q *queue) pageRead(calls []listed, more bool) {
 	}
 }
 
-// longestGaps are the longest parts of what is known that have no open call and hold a page of
+// longestGaps returns the longest parts of what is known that have no open call and hold a page of
 // calls at least.
 func (q *queue) longestGaps() (gaps []gap) {
 	add := func(from, until time.Time) {
@@ -162,7 +162,7 @@ func (q *queue) longestGaps() (gaps []gap) {
 	return gaps
 }
 
-// openSince is when the oldest open call was requested, of those that were walked.
+// openSince returns when the oldest open call was requested, of those that were walked.
 func (q *queue) openSince() time.Time {
 	if len(q.candidates) > 0 && q.candidates[0].RequestedAt.Before(q.walkedTo) {
 		return q.candidates[0].RequestedAt
@@ -170,7 +170,7 @@ func (q *queue) openSince() time.Time {
 	return q.walkedTo
 }
 
-// historyFile is where the history is kept, "" for nowhere.
+// historyFile returns where the history is kept, "" for nowhere.
 func (q *queue) historyFile() string {
 	if q.StateFile == "" {
 		return ""
@@ -183,7 +183,7 @@ func (q *queue) accountDigest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// readHistory is what an earlier start has kept. Without it, or where it cannot be read or
+// readHistory returns what an earlier start has kept. Without it, or where it cannot be read or
 // holds for another account or for a time that is still to come, all calls are walked.
 func (q *queue) readHistory() (h history, found bool) {
 	path := q.historyFile()

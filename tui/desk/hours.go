@@ -51,7 +51,6 @@ func (s Span) String() string {
 	return fmt.Sprintf("%02d:%02d to %02d:%02d", s.From/60, s.From%60, s.Until/60, s.Until%60)
 }
 
-// on is the span of a day.
 func (h Hours) on(day time.Weekday) Span {
 	switch day {
 	case time.Saturday:

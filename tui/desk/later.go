@@ -14,7 +14,7 @@ type LaterOffer struct {
 	At    time.Time
 }
 
-// LaterOffers are the times that are offered where none is typed, in the donor's time.
+// LaterOffers returns the times that are offered where none is typed, in the donor's time.
 func (k *Card) LaterOffers() []LaterOffer {
 	now := k.Now().In(k.DonorZone()).Truncate(time.Minute)
 	year, month, day := now.Date()
@@ -74,7 +74,7 @@ func ReadingKeys(readings []apitype.TimeReading) []string {
 	return keys
 }
 
-// ReadingText is a meaning of a typed time as a person reads it.
+// ReadingText returns a meaning of a typed time as a person reads it.
 func ReadingText(r apitype.TimeReading, text string) string {
 	if r.As != "" {
 		return "the " + r.As + ", " + text

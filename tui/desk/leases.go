@@ -127,7 +127,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.serve()
 }
 
-// ahead is the call that comes after the one on the desk, if one was taken.
+// ahead returns the call that comes after the one on the desk, if one was taken.
 func (s *leases) ahead() *lease {
 	for i := range s.held {
 		if l := &s.held[i]; !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) {
@@ -252,7 +252,6 @@ func (s *leases) releaseAllBut(call apitype.UUID) {
 	}
 }
 
-// endLease forgets a lease.
 func (s *leases) endLease(id apitype.UUID) {
 	s.held = slices.DeleteFunc(s.held, func(l lease) bool {
 		if l.LeaseUUID != id {
@@ -289,7 +288,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	change, err := apiclient.DeferCallChange(call, request)
 	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
 	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
-	return d.take()
+	return d.drain()
 }
 
 // onDeferred learns when a call that was put off is due.
@@ -338,7 +337,7 @@ func (s *leases) warnOfEnd() {
 // all that is shown is old: the call, its person and the leases are read, and until then IsStale.
 func (d *Day) Wake() []Event {
 	d.wake()
-	return d.take()
+	return d.drain()
 }
 
 func (d *Day) wake() {
@@ -373,7 +372,7 @@ func (s *leases) tend() {
 	for _, l := range slices.Clone(s.held) {
 		switch {
 		case s.day.Changes.isPending(l.CallUUID):
-		case l.done && !s.day.isHeld(l.CallUUID):
+		case l.done && !slices.ContainsFunc(s.day.Changes.Held, func(h Held) bool { return h.UUID == l.CallUUID }):
 			s.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
 		case l.done:
 		case idle:
@@ -396,7 +395,7 @@ func (d *Day) KeepLeases() []Event {
 			d.leases.keepLease(l)
 		}
 	}
-	return d.take()
+	return d.drain()
 }
 
 // keepLease extends a lease in time, if a key came since.
@@ -404,11 +403,6 @@ func (s *leases) keepLease(l lease) {
 	if l.extended.Add(leaseTime).Sub(s.Now()) < extendTime && s.day.Guard.at.After(l.extended) {
 		s.extend(l)
 	}
-}
-
-// isHeld reports whether a change of a call can still be taken back.
-func (d *Day) isHeld(call apitype.UUID) bool {
-	return slices.ContainsFunc(d.Changes.Held, func(h Held) bool { return h.UUID == call })
 }
 
 // extend keeps a lease from now on, and tells the service when a call that was taken ahead is shown.

@@ -13,7 +13,7 @@ import (
 func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	if problems := filter.Validate(); len(problems) > 0 {
 		d.fail("the calls are as before", problems)
-		return d.take()
+		return d.drain()
 	}
 	d.Filter = filter
 	if l := d.leases.ahead(); l != nil {
@@ -24,7 +24,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 		d.leases.readQueue()
 	}
 	d.serve()
-	return d.take()
+	return d.drain()
 }
 
 // NarrowedTo says which calls the agent takes, "" for all.
@@ -47,7 +47,7 @@ type NarrowChoice struct {
 	toggle func(*apitype.QueueFilter)
 }
 
-// NarrowChoices are what the agent may choose from; none chosen is all of them.
+// NarrowChoices returns what the agent may choose from; none chosen is all of them.
 func (d *Day) NarrowChoices() (all []NarrowChoice) {
 	for _, kind := range apitype.CallTypes {
 		all = append(all, NarrowChoice{render.Words(string(kind)), slices.Contains(d.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = Toggled(f.Types, kind) }})
@@ -65,7 +65,7 @@ func (d *Day) Toggle(c NarrowChoice) []Event {
 	return d.Narrow(filter)
 }
 
-// knownLanguages are those of the queue, of the profile, and those that are chosen.
+// knownLanguages returns the languages of the queue, of the profile, and those that are chosen.
 func (d *Day) knownLanguages() []string {
 	known := slices.Concat(d.Filter.Languages, d.Languages)
 	if state := d.leases.state; state != nil {
@@ -84,7 +84,7 @@ func (q *queue) isNarrowedOut(c Candidate) bool {
 		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 
-// Toggled is a list with a value more, or without it.
+// Toggled returns a list with a value more, or without it.
 func Toggled[T comparable](all []T, value T) []T {
 	if slices.Contains(all, value) {
 		return slices.DeleteFunc(slices.Clone(all), func(other T) bool { return other == value })

@@ -43,9 +43,6 @@ func (e *Form) Overtaken() (whose string, f Fix, asks bool) {
 // HasConflict reports whether the agent is to be asked about a refused update.
 func (e *Form) HasConflict() bool { return e.conflict != nil }
 
-// LeaveConflict leaves a refused update in the outbox as it is.
-func (e *Form) LeaveConflict() { e.conflict = nil }
-
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or what is recorded.
 func (e *Form) Keep(f Fix, ours bool) []Event {
 	switch c := e.conflict; {
@@ -63,7 +60,7 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 	default:
 		e.Uncorrect(f)
 	}
-	return e.take()
+	return e.drain()
 }
 
 // resolve sends what is left of a refused update over what the agent was shown.
@@ -77,7 +74,7 @@ func (e *Form) resolve(c conflict) []Event {
 		change.Seen, change.Revision = apiclient.SeenOf(change, c.record), ""
 		return nil, e.Outbox.Amend(c.entry.ID, change)
 	})
-	return e.take()
+	return e.drain()
 }
 
 // offerConflict offers to ask about an update that was refused because its details are overtaken.
@@ -91,7 +88,7 @@ func (e *Form) offerConflict(told outbox.Event) {
 // AskConflict asks about a refused update whose details are overtaken.
 func (e *Form) AskConflict(entry outbox.Entry) []Event {
 	e.readConflict(entry)
-	return e.take()
+	return e.drain()
 }
 
 // readConflict reads the record of a refused update as it is now.
@@ -139,7 +136,7 @@ func (c conflict) with(call apitype.Call) conflict {
 	return c
 }
 
-// entryName is what an entry is, as it is shown.
+// entryName returns what an entry is, as it is shown.
 func (c *Changes) entryName(e outbox.Entry) string {
 	if label := c.Labels[e.ID]; label != "" {
 		return label

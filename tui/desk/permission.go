@@ -14,7 +14,7 @@ type permissions struct {
 	asked, refused map[string]bool
 }
 
-// operation is what sends the correction of a detail.
+// operation returns what sends the correction of a detail.
 func (f Fix) operation() string {
 	if f.ofPledge {
 		return apiclient.OpUpdatePledge
@@ -22,7 +22,7 @@ func (f Fix) operation() string {
 	return apiclient.OpUpdatePerson
 }
 
-// RefusedCorrections are those that the account may not make: a result that is sent with them
+// RefusedCorrections returns those that the account may not make: a result that is sent with them
 // would be held back by their refusal.
 func (e *Form) RefusedCorrections() []Fix {
 	return slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return !e.permissions.refused[f.operation()] })
@@ -32,7 +32,7 @@ func (e *Form) RefusedCorrections() []Fix {
 // the agent relies on it.
 func (e *Form) LearnPermissions() []Event { return e.learnFor(e.Corrected()) }
 
-// LearnFixes is LearnPermissions for every detail that may be corrected.
+// LearnFixes does the same as LearnPermissions for every detail that may be corrected.
 func (e *Form) LearnFixes() []Event {
 	return e.learnFor(slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return f.Why != "" }))
 }
@@ -47,7 +47,7 @@ func (e *Form) learnFor(fixes []Fix) []Event {
 			})
 		}
 	}
-	return e.take()
+	return e.drain()
 }
 
 // isRefused asks a service that has our extensions for an empty update of a record that
@@ -75,7 +75,7 @@ func (e *Form) learnRefusal(told outbox.Event) {
 	}
 }
 
-// CompleteAlone is CompleteCall without the corrections that the account may not make.
+// CompleteAlone completes the call without the corrections that the account may not make.
 func (d *Day) CompleteAlone() []Event {
 	for _, f := range d.Form.RefusedCorrections() {
 		d.Form.leave(f.Key)

@@ -73,7 +73,7 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 	}
 }
 
-// does is an answer that does something of the day.
+// does returns an answer that does something of the day.
 func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
 
 // Warned asks once, before work on a donor whom another agent has on the screen; nil: nothing is asked.
@@ -111,7 +111,7 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 // NotReached records an attempt. Where notes were typed it asks where they go.
 func (q *Questions) NotReached() Answer {
 	d := q.day
-	if !d.Form.AsksWhereNotes() {
+	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
 		return Answer{Events: d.NotReached()}
 	}
 	return Answer{Next: &Question{Title: "Not reached: where do your notes go?", Choices: []Choice{
@@ -143,7 +143,7 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 			{Key: "o", Label: "ours: " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
 		},
 		Left: func() *Question {
-			form.LeaveConflict()
+			form.conflict = nil // It stays in the outbox as it is.
 			return nil
 		},
 	}}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -140,7 +139,6 @@ type position struct {
 	now time.Time // When the walk began.
 }
 
-// read reads the page at a position.
 func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
@@ -230,7 +228,7 @@ func (q *queue) add(w walked) {
 	q.position = w.next
 	q.cursor, q.span = cursor, part
 	for _, call := range w.calls {
-		q.take(call)
+		q.record(call)
 	}
 	if isStray {
 		q.rewalk() // The service has another idea of the parts.
@@ -250,7 +248,7 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
 
 // learn takes one call in, as it is now.
-func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
+func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 
 // against says why a call should not be made now, "" when it may be.
 func (q *queue) against(c Candidate, now time.Time, maxAttempts int) string {
@@ -267,12 +265,7 @@ func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
 	return "called " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
 }
 
-// forgetReached leaves out those who were reached too long ago to matter.
-func (q *queue) forgetReached(now time.Time) {
-	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return now.Sub(r.at) >= attemptPause })
-}
-
-func (q *queue) take(l listed) {
+func (q *queue) record(l listed) {
 	q.codes.See(l.Type, l.code)
 	c := l.Candidate
 	if l.contacted.After(q.position.now.Add(-attemptPause)) && l.contacted.After(q.reached[c.person].at) {
@@ -316,7 +309,7 @@ func (q *queue) drop(id apitype.UUID) {
 	}
 }
 
-// others is how many other requested calls are known of a person, and how many of
+// others returns how many other requested calls are known of a person, and how many of
 // other persons with one of the numbers.
 func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	var numbers [2]string
@@ -335,12 +328,11 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	return ofPerson, ofNumber
 }
 
-// phoneNumbers are the digits of a person's numbers.
 func phoneNumbers(p apitype.Person) [2]string {
 	return [2]string{Digits(Value(p.MobilePhoneNumber)), Digits(Value(p.PhoneNumber))}
 }
 
-// Digits are those of a number, however it is written.
+// Digits returns the digits of a number, however it is written.
 func Digits(number string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -387,7 +379,7 @@ func (q *queue) offers(limit int) []Candidate {
 	return found[:min(len(found), limit)]
 }
 
-// reasons are why the known calls are passed over now, for the agent to see.
+// reasons returns why the known calls are passed over now, for the agent to see.
 func (q *queue) reasons(now time.Time, maxAttempts int) []PassedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
@@ -435,7 +427,7 @@ func durationText(d time.Duration) string {
 	}
 }
 
-// lastAttempt is when a person was last rung, zero when never or not known.
+// lastAttempt returns when a person was last rung, zero when never or not known.
 func lastAttempt(call apitype.Call) time.Time {
 	var last time.Time
 	for _, a := range call.Attempts.Value() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (q *queue) onOlder(calls []listed, err error) {
 	}
 	q.older = nil
 	for _, call := range calls {
-		q.take(call)
+		q.record(call)
 	}
 	q.day.serve()
 }
@@ -344,19 +345,19 @@ func (d *Day) Poll() []Event {
 	d.wake()
 	if !d.leases.asked {
 		d.discover()
-		return d.take()
+		return d.drain()
 	}
 	if d.leases.usable {
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
-			return d.take()
+			return d.drain()
 		}
 	}
 	d.polls++
 	if d.Call != nil && d.Checked && d.polls%2 == 0 {
 		d.reread(d.Call.UUID, unasked)
-		return d.take()
+		return d.drain()
 	}
 	switch turn := d.polls / 2 % 3; {
 	case d.leases.usable && turn == 1:
@@ -366,7 +367,7 @@ func (d *Day) Poll() []Event {
 	default:
 		d.queue.readNews()
 	}
-	return d.take()
+	return d.drain()
 }
 
 // readAll asks for everything at once: what has changed, the queue, and the next call where the
@@ -421,7 +422,7 @@ const clockLeeway = 2 * time.Minute
 // there are more, those left out would never come again, and the records are read anew.
 const MostChanges = 2000
 
-// AsOf is what to ask the service for where changes up to a time of ours are known: a
+// AsOf returns what to ask the service for where changes up to a time of ours are known: a
 // clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
 // them out.
 func (c *Changes) AsOf(known apitype.Time) apitype.Time {
@@ -434,7 +435,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 // onChanges takes changes in without moving what the agent looks at.
 func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
 	q.since, q.changesMissed = until, false
-	q.forgetReached(q.Now())
+	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
 	for _, call := range calls {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
 			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))

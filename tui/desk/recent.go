@@ -22,7 +22,7 @@ const (
 	FateEnded               // Somebody else was faster.
 )
 
-// String is the fate in a word.
+// String returns the fate in a word.
 func (f Fate) String() string {
 	return []string{"held", "waiting", "sent", "refused", "put off", "ended"}[f]
 }
@@ -46,7 +46,7 @@ func (d *Day) remember(call apitype.UUID, name, what string, fate Fate) {
 	d.Recent = d.Recent[:min(len(d.Recent), mostRecent)]
 }
 
-// HeldFor is how long the work on a call can still be taken back.
+// HeldFor returns how long the work on a call can still be taken back.
 func (d *Day) HeldFor(r Recent) time.Duration {
 	for _, h := range d.Changes.Held {
 		if h.id == r.entry && h.id != "" {

@@ -44,7 +44,6 @@ func readScripts(configDir string, given map[string]string) (map[string][]string
 	return scripts, errors.Join(errs...)
 }
 
-// readScriptFiles adds the texts of the files of a folder.
 func readScriptFiles(folder string, texts map[string]string) error {
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +76,6 @@ func readScriptFiles(folder string, texts map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// onScripts takes the scripts in.
 func (k *Card) onScripts(scripts map[string][]string, err error) {
 	k.scripts = scripts
 	if err != nil {
@@ -113,7 +111,7 @@ type scriptField struct {
 	value func(call *apitype.Call, language string) string
 }
 
-// scriptFields are all of them. Amounts, intervals and dates are written in the script's
+// scriptFields returns what a script may say. Amounts, intervals and dates are written in the script's
 // language.
 func scriptFields() []scriptField {
 	person := func(of func(apitype.Person) string) func(*apitype.Call, string) string {
@@ -190,7 +188,7 @@ func fillScript(line string, call *apitype.Call, language string) (filled, unkno
 	}
 }
 
-// intervalWords are how often somebody gives, in the language of a script.
+// intervalWords returns how often somebody gives, in the language of a script.
 func intervalWords(interval apitype.DonationInterval, language string) string {
 	words := map[string][]string{
 		"nl": {"eenmalig", "per maand", "per kwartaal", "per halfjaar", "per jaar"},

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fold is a text as it is searched: in lower case, without accents, and with one letter for ij
+// Fold returns a text as it is searched: in lower case, without accents, and with one letter for ij
 // and y, so that Muller finds Müller and Meyer finds Meijer.
 func Fold(text string) string {
 	return strings.ReplaceAll(unaccented(strings.ToLower(text)), "ij", "y")
@@ -40,7 +40,7 @@ var letters = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// SearchTerms are a search taken apart, ready for Finds.
+// SearchTerms returns a search taken apart, ready for Finds.
 func SearchTerms(search string) []string { return strings.Fields(Fold(search)) }
 
 // Finds reports whether a text has all of the words: whole or in part, and words of letters
@@ -86,7 +86,7 @@ func hasNearly(text, word string) bool {
 	return false
 }
 
-// slipsBetween is how many letters were left out, added, mistaken or swapped with the next.
+// slipsBetween returns how many letters were left out, added, mistaken or swapped with the next.
 func slipsBetween(a, b []rune) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[1] {

@@ -41,10 +41,10 @@ func (d *Day) readCodes() {
 // HasQueue reports whether the calls come from a queue of the service.
 func (d *Day) HasQueue() bool { return d.leases.usable }
 
-// QueueState is what the service counts, nil where it does not or has not yet.
+// QueueState returns what the service counts, nil where it does not or has not yet.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
 
-// offers are the calls that come next: what was taken, then the queue as the service has it.
+// offers returns the calls that come next: what was taken, then the queue as the service has it.
 func (s *leases) offers(limit int) []Candidate {
 	var next []Candidate
 	if l := s.ahead(); l != nil {
@@ -71,7 +71,6 @@ func (s *leases) readQueue() {
 	s.readState()
 }
 
-// queueOptions are whose queue it is.
 func (s *leases) queueOptions() apitype.QueueOptions {
 	return apitype.QueueOptions{QueueFilter: s.Filter, UserUUID: new(s.agent())}
 }
@@ -114,7 +113,7 @@ func (d *Day) Tick() []Event {
 		d.leases.nextDueAt = nil
 		d.leases.readState()
 	}
-	return d.take()
+	return d.drain()
 }
 
 func (s *leases) onUpcoming(calls []Candidate, err error) {

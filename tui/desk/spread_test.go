@@ -112,8 +112,8 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 		waits, other := requested(1), requested(2)
 		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
 		change(&other, apitype.NewTime(morning.Add(-time.Hour)))
-		q.take(newListed(waits))
-		q.take(newListed(other)) // As the walk of all calls brings it.
+		q.record(newListed(waits))
+		q.record(newListed(other)) // As the walk of all calls brings it.
 		offered := func(now time.Time) bool {
 			return slices.ContainsFunc(q.allowed(now, 0, 10, func(Candidate) bool { return false }), func(c Candidate) bool { return c.ID == waits.UUID })
 		}

@@ -36,7 +36,7 @@ type Mean struct {
 	sum float64
 }
 
-// Value is the mean; 0 for no numbers.
+// Value returns the mean; 0 for no numbers.
 func (m Mean) Value() float64 { return m.sum / float64(max(m.N, 1)) }
 
 // Counts counts records by some groups.
@@ -63,12 +63,12 @@ func CountCalls(groups []Group[apitype.Call], none string) *Counts[apitype.Call]
 	})
 }
 
-// CountPersons is CountCalls for persons.
+// CountPersons makes counts of persons.
 func CountPersons(groups []Group[apitype.Person], none string) *Counts[apitype.Person] {
 	return newCounts(groups, none, func(*Count, apitype.Person) {})
 }
 
-// CountPledges is CountCalls for pledges.
+// CountPledges makes counts of pledges.
 func CountPledges(groups []Group[apitype.Pledge], none string) *Counts[apitype.Pledge] {
 	inYear := map[apitype.DonationInterval]int64{"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
 	return newCounts(groups, none, func(c *Count, p apitype.Pledge) {
@@ -181,7 +181,7 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 	}
 }
 
-// PersonGroups is CallGroups for persons.
+// PersonGroups returns the ways to count persons.
 func PersonGroups(in *time.Location) []Group[apitype.Person] {
 	type person = apitype.Person
 	opt := func(name string, value func(person) *bool) Group[person] {
@@ -201,7 +201,7 @@ func PersonGroups(in *time.Location) []Group[apitype.Person] {
 	}
 }
 
-// PledgeGroups is CallGroups for pledges.
+// PledgeGroups returns the ways to count pledges.
 func PledgeGroups(in *time.Location) []Group[apitype.Pledge] {
 	type pledge = apitype.Pledge
 	return []Group[pledge]{

@@ -2,7 +2,9 @@ package desk
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -28,18 +30,13 @@ func (d *Day) holdReturn(label string, created apitype.UUID) {
 
 // Undo takes the latest change back, with those of one burst, the latest first.
 func (d *Day) Undo() []Event {
-	d.Changes.undoAsked = d.Guard.presses
-	return d.Changes.undoLatest()
-}
-
-// undoLatest takes the latest change back. One that is not on disk yet is taken back when it is.
-func (c *Changes) undoLatest() []Event {
-	if c.saving > 0 {
-		c.undos++
+	c := d.Changes
+	if c.undoAsked = d.Guard.presses; c.saving > 0 {
+		c.undos++ // It is taken back once it is on disk.
 	} else {
 		c.undo()
 	}
-	return c.take()
+	return c.drain()
 }
 
 // undoSaved takes back what the agent wanted to while it was being saved. Where it was not
@@ -140,4 +137,25 @@ func (d *Day) onRecalled(r recalled) {
 	if r.change.from != nil {
 		d.Gate.admit(arrival{asked: r.asked, text: label, run: func() { d.restore(r.change.Change) }})
 	}
+}
+
+// HeldText says what is held last, for how long, and which key takes it back.
+func (c *Changes) HeldText(undo string) string {
+	n := len(c.Held)
+	if n == 0 {
+		return ""
+	}
+	last := c.Held[n-1]
+	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
+	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
+	switch {
+	case last.back != nil:
+		text = fmt.Sprintf("%s, %s takes it back for %d s", last.Label, undo, left)
+	case c.Offline != "":
+		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back", last.Label, undo)
+	}
+	if n > 1 {
+		text += fmt.Sprintf(" (%d held)", n)
+	}
+	return text
 }

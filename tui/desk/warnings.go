@@ -30,7 +30,7 @@ func (d *Day) against(call apitype.Call) string {
 	return ""
 }
 
-// Warnings are what an agent should know before dialling.
+// Warnings returns what an agent should know before dialling.
 func (k *Card) Warnings(call apitype.Call) []string {
 	var found []string
 	add := func(text string) {
@@ -103,7 +103,7 @@ func (k *Card) languageWarning(language string) string {
 	return fmt.Sprintf("speaks %s; you: %s", render.Language(language), strings.Join(yours, ", "))
 }
 
-// localeLanguages are the languages of the environment, as LANGUAGE or the locale say
+// localeLanguages returns the languages of the environment, as LANGUAGE or the locale say
 // them; none for a locale that names no language, such as C.
 func localeLanguages(getenv func(string) string) []string {
 	for _, name := range []string{"LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
@@ -122,7 +122,7 @@ func localeLanguages(getenv func(string) string) []string {
 	return nil
 }
 
-// qualityWarnings are one line for all that is low, and one for each gate that was
+// qualityWarnings returns one line for all that is low, and one for each gate that was
 // not passed, as its explanation says it: a gate's identifier is no word of people.
 func qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {

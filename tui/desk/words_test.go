@@ -19,7 +19,7 @@ import (
 
 // said takes what a desk has told, and how much work it asks for.
 func said(d *Day) (texts []string, jobs int) {
-	for _, e := range d.take() {
+	for _, e := range d.drain() {
 		if notice, ok := e.(Notice); ok {
 			texts = append(texts, strings.Repeat("!", int(notice.Level))+notice.Text+strings.Repeat("^", int(notice.See)))
 		} else {

@@ -13,14 +13,13 @@ import (
 	"fundesk/tui/desk"
 )
 
-// callRows makes the rows of calls.
-func (e *Env) callRows() *rowMaker[apitype.Call] {
+func callRows(e *Env) *rowMaker[apitype.Call] {
 	about := func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} }
 	return newRowMaker(e, render.CallList(), about, "requestedAt", "person")
 }
 
 // CallRows makes rows of calls as the list keeps them.
-func CallRows(e *Env) func(apitype.Call) Row { return e.callRows().row }
+func CallRows(e *Env) func(apitype.Call) Row { return callRows(e).row }
 
 // isOpen reports whether the call may still be tried and ended. Spec gaps: C1, C4.
 func isOpen(call Row) bool {
@@ -30,9 +29,9 @@ func isOpen(call Row) bool {
 // Calls is the list of calls.
 type Calls struct{ *List }
 
-// NewCalls is the list of calls.
+// NewCalls returns the list of calls.
 func NewCalls(s *Env) *Calls {
-	m := s.callRows()
+	m := callRows(s)
 	service, local := filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())
 	n := records{
 		name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
@@ -42,8 +41,8 @@ func NewCalls(s *Env) *Calls {
 			"local, over what is read: " + strings.Join(fieldNames(local), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
 		},
 		fields: append(service, local...),
-		parse:  s.callQuery,
-		bulk:   s.callBulk,
+		parse:  func(text string) (query, error) { return callQuery(s, text) },
+		bulk:   func(rows []Row, sent func()) []Option { return callBulk(s, rows, sent) },
 	}
 	return &Calls{newList(s, n)}
 }
@@ -59,7 +58,7 @@ func (v *Calls) Work() tea.Cmd {
 
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
-func (e *Env) callQuery(text string) (query, error) {
+func callQuery(e *Env, text string) (query, error) {
 	local := fieldNames(filterFields(apitype.CallSelections()))
 	t, o, err := readFilter(text, e.Day.Now(), apitype.CallFilters(), local...)
 	o.Include = []string{apitype.IncludePerson}
@@ -73,7 +72,7 @@ func (e *Env) callQuery(text string) (query, error) {
 	if err != nil {
 		return query{}, err
 	}
-	m := e.callRows()
+	m := callRows(e)
 	var more func(Row) bool
 	if !selection.IsEmpty() {
 		about := m.about
@@ -99,8 +98,7 @@ func (e *Env) callQuery(text string) (query, error) {
 	}, nil
 }
 
-// callBulk are the actions on several calls.
-func (e *Env) callBulk(rows []Row, sent func()) []Option {
+func callBulk(e *Env, rows []Row, sent func()) []Option {
 	t := targetsOf(rows, sent, isOpen)
 	return []Option{
 		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Attempt(id, "attempt: "+name) }),
@@ -110,8 +108,7 @@ func (e *Env) callBulk(rows []Row, sent func()) []Option {
 	}
 }
 
-// callFields are all of a call.
-func (e *Env) callFields(c apitype.Call) []field {
+func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
 	f.head("Call")
 	f.add("status", string(c.Status))
@@ -155,7 +152,6 @@ func (e *Env) callFields(c apitype.Call) []field {
 	return f.all
 }
 
-// external are the fields of an external system.
 func (f *fields) external(m *apitype.CallExternalMetadata) {
 	if m == nil {
 		return

@@ -25,7 +25,7 @@ const twoColumns = 90
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
 
-// facts is everything known of the call: what is read aloud first, then the last contacts,
+// facts returns everything known of the call: what is read aloud first, then the last contacts,
 // then what is checked. Where the room in lines allows it, they stand apart.
 func (d *Desk) facts(width, room int) []string {
 	switch {
@@ -42,7 +42,7 @@ func (d *Desk) facts(width, room int) []string {
 	return widget.Beside(d.Styles.Dim(d.Styles.rule), widget.Block(facts, left, height), widget.Block(contacts, right, height))
 }
 
-// factSections are the facts in the order in which they are looked for.
+// factSections returns the facts in the order in which they are looked for.
 func (d *Desk) factSections(width, contacts int) [][]string {
 	call := d.Day.Call
 	person := call.Person.Pointer()
@@ -104,7 +104,7 @@ func apart(sections [][]string, room int) []string {
 	return joined
 }
 
-// headLine is what the call is for, how long it has waited, and how often it was tried.
+// headLine returns what the call is for, how long it has waited, and how often it was tried.
 func (d *Desk) headLine() string {
 	s, call := d.Styles, d.Day.Call
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(render.Words(string(call.Type)))))
@@ -119,7 +119,7 @@ func (d *Desk) headLine() string {
 	return text
 }
 
-// nameLines are who the call is for, whole, with language and age.
+// nameLines returns who the call is for, whole, with language and age.
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	var about []string
 	if p != nil {
@@ -175,7 +175,7 @@ func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 	return lines
 }
 
-// givesFields are what the donor gives, to whom, and since when.
+// givesFields returns what the donor gives, to whom, and since when.
 func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p == nil {
 		return nil
@@ -202,7 +202,6 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	return fields
 }
 
-// pledgeStatus is the state of a pledge with its sign.
 func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
 	sign := ""
 	switch status {
@@ -214,7 +213,7 @@ func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
 	return sign + desk.PledgeWords(status)
 }
 
-// historyLines are the contacts in a column of their own.
+// historyLines returns the contacts in a column of their own.
 func (d *Desk) historyLines(width, most int) []string {
 	var lines []string
 	for _, text := range d.Day.Card.Contacts()[:min(len(d.Day.Card.Contacts()), most)] {
@@ -228,7 +227,7 @@ func (d *Desk) historyLines(width, most int) []string {
 	return lines
 }
 
-// checkFields are the person's details, as an agent goes through them.
+// checkFields returns the person's details, as an agent goes through them.
 func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 	if p == nil {
 		return nil
@@ -284,7 +283,7 @@ func (d *Desk) revealHint() string {
 	return "   " + d.Host.KeyOf(ActReveal) + " shows it"
 }
 
-// optInSigns are the ways on which a person may be reached, each with its sign.
+// optInSigns returns the ways on which a person may be reached, each with its sign.
 func (d *Desk) optInSigns(p apitype.Person) string {
 	sign := func(in *bool) string {
 		switch {

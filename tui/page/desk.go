@@ -18,11 +18,10 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int          // Keys that wait for the call that is being read.
-	warned  apitype.UUID // The call for which the agent goes on although another one has the donor.
+	ahead   int // Keys that wait for the call that is being read.
 }
 
-// NewDesk is the page of the Desk.
+// NewDesk returns the page of the Desk.
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
 
 // Waits implements Waiter.
@@ -178,5 +177,5 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 	return nil
 }
 
-// name is who the call on the desk is for, as it may be drawn.
+// name returns who the call on the desk is for, as it may be drawn.
 func (d *Desk) name() string { return Clean(d.Day.Name()) }

@@ -33,7 +33,7 @@ func (d *Desk) Lines(l Layout) []string {
 	}
 }
 
-// callPane is the call on screen: what is known of it above, what the agent enters
+// callPane returns the call on screen: what is known of it above, what the agent enters
 // below.
 func (d *Desk) callPane(width, height int) []string {
 	if d.Day.Call == nil {
@@ -51,7 +51,7 @@ func (d *Desk) callPane(width, height int) []string {
 	return append(lines, widget.Block(formLines, width, height-room)...)
 }
 
-// startLines are what stands there without a call.
+// startLines returns what stands there without a call.
 func (d *Desk) startLines(width int) []string {
 	s := d.Styles
 	lines := []string{"", s.bold(" fundesk"), ""}
@@ -157,7 +157,7 @@ func (d *Desk) queuePane(width, height int) []string {
 	return widget.Block(lines, width, height)
 }
 
-// offered is who is rung with a call of the queue.
+// offered returns who is rung with a call of the queue.
 func (d *Desk) offered(c desk.Candidate) string {
 	name := Clean(c.Name)
 	if name == "" {
@@ -169,7 +169,7 @@ func (d *Desk) offered(c desk.Candidate) string {
 	return name
 }
 
-// queueLine is the queue where there is no room for its pane: who is next, and how many more wait.
+// queueLine returns the queue where there is no room for its pane: who is next, and how many more wait.
 func (d *Desk) queueLine(width int) string {
 	next := "nobody yet"
 	offers := d.Day.Offers(2)
@@ -179,7 +179,7 @@ func (d *Desk) queueLine(width int) string {
 	return d.Styles.Dim(widget.Fit("next: "+next, width))
 }
 
-// atLeast is a number that is not known to be all.
+// atLeast returns a number that is not known to be all.
 func atLeast(n int, all bool) string {
 	if all {
 		return fmt.Sprint(n)
@@ -187,7 +187,7 @@ func atLeast(n int, all bool) string {
 	return fmt.Sprint(n) + "+"
 }
 
-// queueColumns is a call of the queue on one line.
+// queueColumns returns a call of the queue on one line.
 func (d *Desk) queueColumns(c desk.Candidate, width int) []string {
 	tries := ""
 	if c.Attempts > 0 {
@@ -202,7 +202,7 @@ func (d *Desk) asked(c desk.Candidate) string {
 	return string(render.AppendAge(nil, max(d.Day.Now().Sub(c.RequestedAt), 0)))
 }
 
-// queueLines is a call of the queue on two lines: who, and how often somebody has tried; what
+// queueLines returns a call of the queue on two lines: who, and how often somebody has tried; what
 // for, and since when.
 func (d *Desk) queueLines(c desk.Candidate, width int) []string {
 	tries := ""
@@ -216,7 +216,7 @@ func (d *Desk) queueLines(c desk.Candidate, width int) []string {
 	}
 }
 
-// queueTitle is how many calls wait, and how many callbacks are due.
+// queueTitle returns how many calls wait, and how many callbacks are due.
 func (d *Desk) queueTitle() string {
 	wait := " wait"
 	n, all := d.Day.Waiting()
@@ -238,7 +238,7 @@ const (
 	queueFacts  = 1 + queueType + 2*queueNumber // All but the name.
 )
 
-// sidePane is the script, and the agent's own day.
+// sidePane returns the script, and the agent's own day.
 func (d *Desk) sidePane(width, height int) []string {
 	s := d.Styles
 	day := []string{
@@ -285,7 +285,7 @@ func (d *Desk) betweenLines(width int) []string {
 // mostWarnings is how many lines of warnings stand above a call; the rest is folded.
 const mostWarnings = 4
 
-// warningLines are the warnings above a call, folded where there are many.
+// warningLines returns the warnings above a call, folded where there are many.
 func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
 	all := d.Day.Card.Warnings(call)
 	var lines []string

@@ -59,7 +59,6 @@ func (d *detail) besideLines(s *Env, width, height int) []string {
 	return d.beside
 }
 
-// readRecord reads a record of any kind.
 func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (record, error) {
 	r := record{ref: ref}
 	switch ref.Kind {
@@ -101,7 +100,7 @@ func readPerson(ctx context.Context, client *apiclient.Client, r record) (record
 	return r, err
 }
 
-// ifAllowed is an error but for that the account may not read something: the rest is shown.
+// ifAllowed returns an error but for that the account may not read something: the rest is shown.
 func ifAllowed(err error) error {
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		return nil
@@ -148,16 +147,12 @@ func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
 
 func (l *List) readDetail(d *detail) tea.Cmd {
 	d.seq++
-	seq := d.seq
-	return load(l.Env, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
-		if seq == d.seq {
-			l.onRecord(d, r, err)
-		}
+	return loadAs(l.Env, &d.seq, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
+		l.onRecord(d, r, err)
 		return nil
 	})
 }
 
-// chosen is the field under the cursor.
 func (d *detail) chosen(fields []field) (f field, ok bool) {
 	if d.cursor >= len(fields) {
 		return field{}, false
@@ -180,16 +175,16 @@ func (d *detail) move(by int, fields []field) {
 	}
 }
 
-// fields are all of the record; none points to the record itself.
+// fields returns all of the record; none points to the record itself.
 func (d *detail) fields(s *Env) []field {
 	var all []field
 	switch {
 	case d.record.call != nil:
-		all = s.callFields(*d.record.call)
+		all = callFields(s, *d.record.call)
 	case d.record.pledge != nil:
-		all = s.pledgeFields(*d.record.pledge)
+		all = pledgeFields(s, *d.record.pledge)
 	case d.record.person != nil:
-		all = s.personDetail(d.record)
+		all = personDetail(s, d.record)
 	}
 	for i := range all {
 		if all[i].to != nil && *all[i].to == d.ref {
@@ -244,7 +239,7 @@ func (d *detail) lines(s *Env, width, height int, focus bool) []string {
 	return widget.Block(append(lines, d.view.Lines()...), width, height)
 }
 
-// describe is an error with its details, for a dialog.
+// describe returns an error with its details, for a dialog.
 func describe(err error) []string {
 	lines := []string{err.Error()}
 	if failure, ok := errors.AsType[*apiclient.Error](err); ok {

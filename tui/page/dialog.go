@@ -110,7 +110,7 @@ func NewChoice(title, hint string, options []Option) *Choose {
 	return &Choose{Title: title, hint: hint, Options: options}
 }
 
-// Matching are the options that pass the filter.
+// Matching returns the options that pass the filter.
 func (c *Choose) Matching() []Option {
 	if !c.Filterable || c.Editor.IsEmpty() {
 		return c.Options
@@ -290,7 +290,6 @@ func (p *Prompt) completions() []string {
 	return p.complete(p.Editor.Value())
 }
 
-// set replaces the text.
 func (p *Prompt) set(text string) tea.Cmd {
 	p.Editor.SetValue(text)
 	return p.wasChanged()
@@ -303,7 +302,6 @@ func (p *Prompt) wasChanged() (cmd tea.Cmd) {
 	return cmd
 }
 
-// commonStart is what all texts begin with.
 func commonStart(texts []string) string {
 	start := texts[0]
 	for _, text := range texts[1:] {
@@ -482,7 +480,7 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	return widget.Over(screen, widget.Frame(s.border, title, lines, inner+4, height), width)
 }
 
-// KeyName is a key as it is shown.
+// KeyName returns a key as it is shown.
 func KeyName(name string) string { return keySigns.Replace(name) }
 
 var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")

@@ -231,7 +231,7 @@ func TestFiltersTakenApart(t *testing.T) {
 		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
 		"STATUS=requested bos": "",
 	} {
-		_, err := e.callQuery(text)
+		_, err := callQuery(e, text)
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
@@ -239,7 +239,7 @@ func TestFiltersTakenApart(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "bos": "local: words", "status=requested": "local: status", "requestedAfter=7d": "service: requestedAfter", "type=winback requestedAfter=7d updatedAfter=1d bos": "service: requestedAfter, updatedAfter; local: type, words",
 	} {
-		if q, err := e.callQuery(text); err != nil || q.says != want || (q.keep == nil) != !strings.Contains(want, "local") {
+		if q, err := callQuery(e, text); err != nil || q.says != want || (q.keep == nil) != !strings.Contains(want, "local") {
 			t.Errorf("%q: got %q, %v, want %q", text, q.says, err, want)
 		}
 	}
@@ -438,7 +438,7 @@ func TestActionsOnSeveral(t *testing.T) {
 	rows := testRows(e, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 	s := NewStyles("", true, false)
 	var sent int
-	e.Dialog = NewChoice("10 calls", "", e.callBulk(rows, func() { sent++ }))
+	e.Dialog = NewChoice("10 calls", "", callBulk(e, rows, func() { sent++ }))
 	e.Dialog.Key(press("3"))
 	golden(t, "bulk-many", drawn(e.Dialog, s, 60, 20))
 	e.Dialog.Key(press("y"))
@@ -446,14 +446,14 @@ func TestActionsOnSeveral(t *testing.T) {
 		t.Errorf("got %d sent and %+v", sent, e.Day.Changes.Batch)
 	}
 	e.Day.Changes.Written()
-	e.Dialog = NewChoice("9 calls", "", e.callBulk(rows[:9], nil))
+	e.Dialog = NewChoice("9 calls", "", callBulk(e, rows[:9], nil))
 	e.Dialog.Key(press("1"))
 	golden(t, "bulk-nine", drawn(e.Dialog, s, 60, 20))
 	ended := CallRows(e)(apitype.Call{UUID: callID(30), Status: "expired"})
 	external := CallRows(e)(apitype.Call{UUID: callID(31), Status: "expired", ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{})})
-	golden(t, "bulk-some", drawn(NewChoice("T", "", e.callBulk([]Row{rows[0], ended, external}, nil)), s, 70, 20))
-	golden(t, "bulk-none", drawn(NewChoice("T", "", e.callBulk([]Row{ended}, nil)), s, 70, 20))
-	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", e.callBulk([]Row{ended, ended}, nil)), s, 70, 20))
+	golden(t, "bulk-some", drawn(NewChoice("T", "", callBulk(e, []Row{rows[0], ended, external}, nil)), s, 70, 20))
+	golden(t, "bulk-none", drawn(NewChoice("T", "", callBulk(e, []Row{ended}, nil)), s, 70, 20))
+	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", callBulk(e, []Row{ended, ended}, nil)), s, 70, 20))
 	pledge := func(status apitype.PledgeStatus, released, external bool) Row {
 		p := apitype.Pledge{UUID: callID(71), Status: status}
 		if released {
@@ -462,7 +462,7 @@ func TestActionsOnSeveral(t *testing.T) {
 		if external {
 			p.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 		}
-		return e.pledgeRows().row(p)
+		return pledgeRows(e).row(p)
 	}
 	for _, test := range []struct {
 		row  Row
@@ -538,7 +538,7 @@ func TestMessages(t *testing.T) {
 	t.Parallel()
 	now := morning
 	m := &Messages{now: func() time.Time { return now }}
-	m.Sayf("%d", 7)
+	m.Say("7")
 	if now = morning.Add(6*time.Second - 1); !m.IsSaid() || m.Text != "7" {
 		t.Error("a message went before its time")
 	}

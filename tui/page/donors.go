@@ -22,7 +22,7 @@ type donors struct {
 // readAtOnce is how many pledges are read beside each other.
 const readAtOnce = 4
 
-// of is the name for a pledge; known is false until it is read.
+// of returns the name for a pledge; known is false until it is read.
 func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,7 +64,7 @@ func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []a
 	return failed
 }
 
-// missing are the pledges whose donors are not known.
+// missing returns the pledges whose donors are not known.
 func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
 	for _, row := range rows {
 		if _, known := d.of(row.ID); !known {
@@ -74,20 +74,19 @@ func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
 	return ids
 }
 
-// readDonors reads the donors of the rows in sight.
 func (v *Pledges) readDonors(rows []Row) tea.Cmd {
 	ids := v.donors.missing(rows)
 	if len(ids) == 0 {
 		return nil
 	}
-	return load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
+	return Load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
 		v.Day.Changes.NoteConnection(err)
 		v.arrange() // It may be by the donor.
 		return nil  // What could not be read is asked for again with the next move.
 	})
 }
 
-// withDonors is a fetch that brings the donors, too: they are searched.
+// withDonors returns a fetch that brings the donors, too: they are searched.
 func (d *donors) withDonors(client *apiclient.Client, fetch func(context.Context, string) (batch, error)) func(context.Context, string) (batch, error) {
 	return func(ctx context.Context, after string) (batch, error) {
 		b, err := fetch(ctx, after)

@@ -27,7 +27,7 @@ func (f field) leads() bool { return f.to != nil || f.list.filter != "" }
 // labelWidth is the column of labels, in cells.
 const labelWidth = 13
 
-// draw is the field in lines of at most width cells.
+// draw returns the field in lines of at most width cells.
 func (f field) draw(s Styles, width int) []string {
 	if f.head {
 		return []string{s.bold(widget.Fit(f.label, width))}
@@ -50,7 +50,6 @@ func (f field) draw(s Styles, width int) []string {
 	return lines
 }
 
-// resultFields are what came of a call.
 func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field {
 	fields := []field{{label: "result", text: e.Day.Codes.Words(kind, desk.Value(r.ResultCode)), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
@@ -79,7 +78,7 @@ func (f *fields) add(label, text string) {
 	}
 }
 
-// last is the line added last.
+// last returns the line added last.
 func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
 func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
@@ -105,7 +104,6 @@ func (f *fields) object(label string, o apitype.Object) {
 	}
 }
 
-// euros is an amount with its currency.
 func (e *Env) euros(a apitype.Amount) string {
 	if e.ASCII {
 		return "EUR " + e.Day.Locale.Grouped(a)
@@ -113,7 +111,6 @@ func (e *Env) euros(a apitype.Amount) string {
 	return "€ " + e.Day.Locale.Grouped(a)
 }
 
-// transactions adds payments.
 func (f *fields) transactions(all []apitype.Transaction) {
 	if len(all) == 0 {
 		return

@@ -39,7 +39,7 @@ func parseFilter(text string, now time.Time, known ...string) (parsedFilter, err
 	return t, nil
 }
 
-// keepTerms is the local part that looks for terms; nil when there are none.
+// keepTerms returns the local part that looks for terms; nil when there are none.
 func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) func(Row) bool {
 	if len(t.terms) == 0 && more == nil {
 		return nil

@@ -140,7 +140,7 @@ func (d *Desk) AskRecent() tea.Cmd {
 	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
 }
 
-// fateText is what came of a call, and where that is now.
+// fateText returns what came of a call, and where that is now.
 func (d *Desk) fateText(r desk.Recent) string {
 	s := d.Styles
 	switch r.Fate {
@@ -162,7 +162,7 @@ func (d *Desk) fateText(r desk.Recent) string {
 	}
 }
 
-// recentLines are the last calls with their fate, as many as there is room for.
+// recentLines returns the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) []string {
 	if len(d.Day.Recent) == 0 || room < 4 {
 		return nil

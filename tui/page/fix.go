@@ -29,7 +29,7 @@ func (d *Desk) Fix() tea.Cmd {
 	return d.Host.Perform(d.Day.Form.LearnFixes())
 }
 
-// chosen is the detail that is being typed.
+// chosen returns the detail that is being typed.
 func (f *fixing) chosen() (desk.Fix, bool) {
 	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Key == f.key {
@@ -89,7 +89,7 @@ func (f *fixing) choose(fix desk.Fix) {
 	}
 }
 
-// typeKey is a key while a value is typed.
+// typeKey follows a key while a value is typed.
 func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	fix, found := f.chosen()
 	fix.Was = f.was
@@ -101,7 +101,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	case !found || name == "esc":
 		f.key, f.wrong = "", ""
 	case name == "enter" || name == "ctrl+s":
-		return f.take(fix, f.editor.Value(), name == "ctrl+s")
+		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
 		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
 			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Day.Form.Correct(fix, "")
@@ -110,7 +110,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		f.desk.Day.Form.Uncorrect(fix)
 		f.key, f.wrong = "", ""
 	case interval >= 0 && len(name) == 1:
-		return f.take(fix, string(apitype.DonationIntervals[interval]), false)
+		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
 	case fix.IsInterval(): // It is one of those that are offered.
 	default:
 		if f.wrong = ""; f.editor.Update(msg) {
@@ -129,9 +129,9 @@ func (f *fixing) check(fix desk.Fix) {
 	}
 }
 
-// take takes a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
+// accept corrects a detail with a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
 // address leads to the next one that is missing.
-func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
+func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
 			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
@@ -237,7 +237,7 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 	return "Correct: " + f.desk.name(), lines
 }
 
-// fixText is a detail as it was and as it is to be.
+// fixText returns a detail as it was and as it is to be.
 func (d *Desk) fixText(f desk.Fix) string {
 	was := d.fixValue(f, f.Was, true)
 	if !f.IsChanged() {
@@ -246,12 +246,12 @@ func (d *Desk) fixText(f desk.Fix) string {
 	return d.turned(was, d.fixValue(f, f.Is, false))
 }
 
-// fixValue is a value of a detail as it is drawn. A secret one that was typed is shown.
+// fixValue returns a value of a detail as it is drawn. A secret one that was typed is shown.
 func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
 	return Clean(d.Day.Card.FixValue(f, value, isRecorded))
 }
 
-// turned is a text as it was and as it is to be, where that is another one.
+// turned returns a text as it was and as it is to be, where that is another one.
 func (d *Desk) turned(was, is string) string {
 	switch {
 	case was == is:

@@ -43,14 +43,14 @@ type floorRead struct {
 	waiting []waitingType
 }
 
-// NewFloor is the page of the floor.
+// NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
 	v := &Floor{Env: s}
 	v.table.Columns = columnsOf(s, render.QueueAgentList(s.agentName))
 	return v
 }
 
-// agentName is the name of an agent, or enough of the identifier to tell agents apart: the
+// agentName returns the name of an agent, or enough of the identifier to tell agents apart: the
 // service has no names, the profile may.
 func (e *Env) agentName(id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
@@ -59,7 +59,7 @@ func (e *Env) agentName(id apitype.UUID) string {
 	return Clean(cmp.Or(e.Day.Agents[id], desk.ShortID(id)))
 }
 
-// view is how values are shown here.
+// view returns how values are shown here.
 func (e *Env) view() render.View {
 	now := e.Day.Now()
 	return render.View{Now: now, Location: now.Location(), Locale: e.Day.Locale, Result: e.Day.Codes.Words}
@@ -90,7 +90,7 @@ func (v *Floor) Refresh() tea.Cmd {
 	}
 	v.reading = true
 	now := v.Day.Now()
-	return load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
+	return Load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
 }
 
 // readFloor asks who works, and for each type of call what waits.
@@ -119,7 +119,6 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 	return read, err
 }
 
-// takeIn shows the floor as it was read.
 func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	v.reading = false
 	if err != nil {
@@ -181,7 +180,7 @@ func (v *Floor) Lines(l Layout) []string {
 	return append(append(append(lines, v.chosenLine(l.Width)), ""), waiting...)
 }
 
-// summary is who works and how much waits, in one line.
+// summary returns who works and how much waits, in one line.
 func (v *Floor) summary(width int) string {
 	onCall := 0
 	for _, a := range v.agents {
@@ -198,7 +197,7 @@ func (v *Floor) summary(width int) string {
 	return v.Styles.bold(widget.Fit(left, max(width-render.Width(right), 0)) + right)
 }
 
-// chosenLine is all that came of the calls of the agent under the cursor.
+// chosenLine returns all that came of the calls of the agent under the cursor.
 func (v *Floor) chosenLine(width int) string {
 	if v.table.Cursor() >= len(v.agents) {
 		return ""
@@ -221,7 +220,7 @@ const (
 	mostLanguages = 3
 )
 
-// waitingLines are what waits by type and language, with its age and the callbacks that
+// waitingLines returns what waits by type and language, with its age and the callbacks that
 // are due.
 func (v *Floor) waitingLines(width int) []string {
 	languages := v.languages()
@@ -235,7 +234,7 @@ func (v *Floor) waitingLines(width int) []string {
 	}
 	var titles []string
 	for _, language := range named {
-		titles = append(titles, languageName(language))
+		titles = append(titles, cmp.Or(Clean(render.Language(language)), "not known"))
 	}
 	if hasOthers {
 		titles = append(titles, "others")
@@ -259,7 +258,7 @@ func (v *Floor) waitingLines(width int) []string {
 	return lines
 }
 
-// languages are those of the calls that wait, the most frequent first.
+// languages returns the languages of the calls that wait, the most frequent first.
 func (v *Floor) languages() []string {
 	counts := map[string]int{}
 	for _, w := range v.waiting {
@@ -270,12 +269,4 @@ func (v *Floor) languages() []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
-}
-
-// languageName is a language as a person says it.
-func languageName(code string) string {
-	if code == "" {
-		return "not known"
-	}
-	return Clean(render.Language(code))
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"maps"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,12 +26,6 @@ func ReadKept(path string) (k Kept, err error) {
 	return k, err
 }
 
-// Failed tells that something beside the interface did not work.
-type Failed struct {
-	What string
-	Err  error
-}
-
 // keep puts on disk how the screen is arranged now.
 func (e *Env) keep() tea.Cmd {
 	k := e.Kept
@@ -38,12 +33,12 @@ func (e *Env) keep() tea.Cmd {
 	if k.path == "" {
 		return nil
 	}
-	return func() tea.Msg {
-		if err := desk.WriteState(k.path, k); err != nil {
-			return Failed{"how the screen is arranged is not kept", err}
+	return Load(e, func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) }, func(_ any, err error) tea.Cmd {
+		if err != nil {
+			e.Messages.Fail("how the screen is arranged is not kept", err)
 		}
 		return nil
-	}
+	})
 }
 
 // ResizePanes makes the left pane wider, or narrower.

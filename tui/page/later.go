@@ -36,7 +36,7 @@ func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case name == "esc", name == "ctrl+c", !l.desk.Day.IsOn(l.call):
 		return Closes, nil // The call may have gone while the question stood.
 	case name == "enter":
-		return l.take()
+		return l.accept()
 	case name == "tab":
 		l.anybody = !l.anybody
 	case name == "up" && l.isOffering():
@@ -61,8 +61,8 @@ func (l *askedLater) Paste(text string) {
 	l.wrong = ""
 }
 
-// take saves the time, or asks which one is meant; outside calling hours it asks once.
-func (l *askedLater) take() (Fate, tea.Cmd) {
+// accept saves the time, or asks which one is meant; outside calling hours it asks once.
+func (l *askedLater) accept() (Fate, tea.Cmd) {
 	put := func(at time.Time) desk.Answer { return l.desk.Day.Ask.Later(at, !l.anybody) }
 	var a desk.Answer
 	if l.isOffering() {

@@ -25,7 +25,7 @@ const (
 	leastPane = 24
 )
 
-// Shifted is a layout whose left pane is wider by some cells, as far as the others let it.
+// Shifted returns a layout whose left pane is wider by some cells, as far as the others let it.
 func (l Layout) Shifted(by int) Layout {
 	if l.Panes > 1 {
 		shift := max(min(by, l.Middle-2*leastPane), leastPane-l.Left)
@@ -34,7 +34,7 @@ func (l Layout) Shifted(by int) Layout {
 	return l
 }
 
-// Below is a layout below some lines that stand above all pages.
+// Below returns a layout below some lines that stand above all pages.
 func (l Layout) Below(lines int) Layout {
 	l.Above = lines
 	l.Body = max(l.Body-lines, 1)

@@ -25,7 +25,7 @@ const (
 type records struct {
 	name    string // Plural, for messages.
 	kind    Kind
-	columns []column
+	columns []widget.Column[Row]
 	fields  []filterField // That a filter may name.
 	// parse reads a filter; its error says what is wrong with it.
 	parse func(text string) (query, error)
@@ -148,18 +148,7 @@ func (l *List) fetchMore() tea.Cmd {
 	}
 	l.loading = true
 	fetch, after := l.query.fetch, l.cursor
-	return loadNow(l, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
-}
-
-// loadNow is load for a list as it is now: what comes once it is read anew is dropped.
-func loadNow[T any](l *List, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
-	seq := l.seq
-	return load(l.Env, read, func(value T, err error) tea.Cmd {
-		if seq != l.seq {
-			return nil
-		}
-		return takeIn(value, err)
-	})
+	return loadAs(l.Env, &l.seq, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
@@ -180,7 +169,7 @@ func (l *List) Resize(layout Layout) {
 // Scopes implements Page.
 func (l *List) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
 
-// Front is the record in front, nil when the list is.
+// Front returns the record in front, nil when the list is.
 func (l *List) Front() *detail {
 	if len(l.stack) == 0 {
 		return nil
@@ -188,7 +177,7 @@ func (l *List) Front() *detail {
 	return l.stack[len(l.stack)-1]
 }
 
-// Chosen is the row under the cursor.
+// Chosen returns the row under the cursor.
 func (l *List) Chosen() (Row, bool) {
 	rows := l.shown()
 	if l.table.Cursor() >= len(rows) {
@@ -197,7 +186,7 @@ func (l *List) Chosen() (Row, bool) {
 	return rows[l.table.Cursor()], true
 }
 
-// Target is the record that an action is about: the one in front, or the row.
+// Target returns the record that an action is about: the one in front, or the row.
 func (l *List) Target() (Reference, bool) {
 	if d := l.Front(); d != nil {
 		return d.ref, true
@@ -305,7 +294,7 @@ func (l *List) Lines(layout Layout) []string {
 	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(layout.Width-width-ruleWidth, layout.Body))
 }
 
-// width is that of the list, beside which there may be a preview.
+// width returns the width of the list, beside which there may be a preview.
 func (l *List) width(layout Layout) int {
 	if layout.Panes == 1 {
 		return layout.Width
@@ -353,5 +342,5 @@ func (l *List) summary(width int) string {
 	return l.Styles.Dim(widget.Fit(text, width))
 }
 
-// Cursor is the index of the chosen row.
+// Cursor returns the index of the chosen row.
 func (l *List) Cursor() int { return l.table.Cursor() }

@@ -39,18 +39,12 @@ type Lister interface {
 
 // WhyNotBack says why there is nothing to go back from.
 func (l *List) WhyNotBack() string {
-	if len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "" {
-		return "this is the list already"
-	}
-	return ""
+	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
 }
 
 // WhyNotFilter says why the list cannot be filtered now.
 func (l *List) WhyNotFilter() string {
-	if len(l.stack) > 0 {
-		return "go back to the list first: esc"
-	}
-	return ""
+	return desk.When(len(l.stack) > 0, "go back to the list first: esc")
 }
 
 // WhyNotMark says why no record can be marked or acted on now.
@@ -92,7 +86,7 @@ func (l *List) whyNoRecord() string {
 	}
 }
 
-// whyNotOf is what speaks against an action on records of one kind alone.
+// whyNotOf returns what speaks against an action on records of one kind alone.
 func (l *List) whyNotOf(only Kind, why string) string {
 	if ref, ok := l.Target(); ok && ref.Kind != only {
 		return why
@@ -191,7 +185,6 @@ func (l *List) MarkRow() tea.Cmd {
 	return tea.Batch(l.wantsMore(), l.cursorMoved())
 }
 
-// moveBy moves the cursor by rows, with the range that is being marked.
 func (l *List) moveBy(rows int) {
 	l.table.Move(rows, len(l.shown()))
 	l.followRange()
@@ -238,7 +231,7 @@ type targets struct {
 	sent  func() // Told when the action was confirmed; nil: nobody asks.
 }
 
-// targetsOf are the rows that an action is allowed for; nil allows it for all.
+// targetsOf returns the rows that an action is allowed for; nil allows it for all.
 func targetsOf(rows []Row, sent func(), allowed func(Row) bool) targets {
 	t := targets{all: len(rows), sent: sent}
 	for _, r := range rows {

@@ -84,7 +84,7 @@ type filterField struct {
 	values []string
 }
 
-// filterFields are those of a list. What a list embeds is its own choice.
+// filterFields returns the filters that a user may type. What a list embeds is its own choice.
 func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
 	for _, f := range filters {
 		if f.Name != "include" {
@@ -101,7 +101,7 @@ func fieldNames(fields []filterField) (names []string) {
 	return names
 }
 
-// completions are how the last word of a filter may go on: fields, or the values of one.
+// completions returns how the last word of a filter may go on: fields, or the values of one.
 func (l *List) completions(text string) (all []string) {
 	last := text[strings.LastIndex(text, " ")+1:]
 	if last == "" {

@@ -19,7 +19,7 @@ type arranged struct {
 	terms   []string // Only rows that have them, while a filter is typed.
 }
 
-// shown are the rows in the order in which they stand on the screen.
+// shown returns the rows in the order in which they stand on the screen.
 func (l *List) shown() []Row {
 	if l.arranged.rows != nil {
 		return l.arranged.rows
@@ -67,15 +67,15 @@ func (l *List) sortRows() {
 	all := make([]keyed, len(l.arranged.rows))
 	for i, row := range l.arranged.rows {
 		all[i].row = row
-		if c.byNumber {
-			all[i].number, _ = row.cell(c.cell)
+		if c.Number != nil {
+			all[i].number = c.Number(row)
 		} else {
 			all[i].text = desk.Fold(string(c.Text(nil, row)))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
 		order := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
-		if c.down != l.arranged.reverse {
+		if c.Down != l.arranged.reverse {
 			return -order
 		}
 		return order
@@ -131,12 +131,11 @@ func (l *List) AskColumns() tea.Cmd {
 	return nil
 }
 
-// showColumns shows the columns that are not hidden.
 func (l *List) showColumns() {
 	l.table.Columns = nil
 	for _, c := range l.columns {
 		if !slices.Contains(l.Kept.Hidden[l.name], c.Name()) {
-			l.table.Columns = append(l.table.Columns, c.Column)
+			l.table.Columns = append(l.table.Columns, c)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (l *List) Poll() tea.Cmd {
 	}
 	since, until := l.Day.Changes.AsOf(l.since), apitype.NewTime(l.Day.Now())
 	changed := l.query.changed
-	return loadNow(l, func(ctx context.Context) ([]Row, error) { return changed(ctx, since) }, func(rows []Row, err error) tea.Cmd {
+	return loadAs(l.Env, &l.seq, func(ctx context.Context) ([]Row, error) { return changed(ctx, since) }, func(rows []Row, err error) tea.Cmd {
 		if err != nil {
 			l.FailRead("cannot read what has changed", err)
 			return nil
@@ -131,7 +131,7 @@ func (l *List) shift(above int) {
 	l.table.Shift(above, len(l.Rows))
 }
 
-// later is the later of a filter's time, nil for none, and the time changes are read from.
+// later returns the later of a filter's time, nil for none, and the time changes are read from.
 func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 	if filter == nil || since.After(filter.Time) {
 		return &since

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,9 +38,6 @@ func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < me
 
 // Say shows a message for a while.
 func (m *Messages) Say(text string) { m.SayOf("", text) }
-
-// Sayf is Say with a format.
-func (m *Messages) Sayf(format string, args ...any) { m.Say(fmt.Sprintf(format, args...)) }
 
 // SayOf shows a message about something for a while, and no longer than that lasts.
 func (m *Messages) SayOf(owner, text string) {

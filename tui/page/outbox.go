@@ -28,7 +28,7 @@ type Outbox struct {
 	table widget.Table[outboxRow]
 }
 
-// NewOutbox is the page of the outbox.
+// NewOutbox returns the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s}
 	for _, c := range columnsOf(s, render.EntryList()) {
@@ -41,7 +41,7 @@ func NewOutbox(s *Env) *Outbox {
 	return v
 }
 
-// shown is the row as a list shows it. What is no entry has no number of tries.
+// shown returns the row as a list shows it. What is no entry has no number of tries.
 func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
@@ -65,7 +65,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 
 func (r outboxRow) isIn(state outbox.State) bool { return r.entry != nil && r.entry.State == state }
 
-// rows are the entries, the drafts and the damaged files.
+// rows returns the entries, the drafts and the damaged files.
 func (v *Outbox) rows() []outboxRow {
 	var rows []outboxRow
 	for i := range v.Day.Changes.Entries {
@@ -80,7 +80,7 @@ func (v *Outbox) rows() []outboxRow {
 	return rows
 }
 
-// Chosen is the row under the cursor.
+// Chosen returns the row under the cursor.
 func (v *Outbox) Chosen() (outboxRow, bool) {
 	rows := v.rows()
 	if v.table.Cursor() >= len(rows) {
@@ -156,7 +156,7 @@ func (v *Outbox) CopyRecord() tea.Cmd {
 	return copyOwn("text", row.copyText())
 }
 
-// entryLines are all of an entry: what would be sent, and what the service said.
+// entryLines returns all of an entry: what would be sent, and what the service said.
 func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		"state: " + string(e.State), e.Method + " " + e.Path,
@@ -173,7 +173,7 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 	return lines
 }
 
-// copyText is what somebody typed, else the whole body.
+// copyText returns what somebody typed, else the whole body.
 func (r outboxRow) copyText() string {
 	switch {
 	case r.draft != nil:

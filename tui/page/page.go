@@ -104,7 +104,7 @@ const (
 	Bottom
 )
 
-// rowsOf is how far a step goes over count rows, of which a page has some.
+// rowsOf returns how far a step goes over count rows, of which a page has some.
 func rowsOf(by Step, page, count int) int {
 	switch by {
 	case Down:
@@ -132,7 +132,7 @@ const (
 	KindPledge
 )
 
-// String is the kind in a word.
+// String returns the kind in a word.
 func (k Kind) String() string { return []string{"call", "person", "pledge"}[k] }
 
 // Reference is a record that something points to.
@@ -175,7 +175,7 @@ type Env struct {
 	Ctx context.Context // The program's life: a tea.Cmd is run without a context.
 }
 
-// NewEnv is an environment for a host; ctx is the program's life.
+// NewEnv returns an environment for a host; ctx is the program's life.
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	return &Env{
 		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now},
@@ -183,18 +183,29 @@ func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	}
 }
 
-// Job is work of the day as a command.
+// Job returns work of the day as a command.
 func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
 
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
 
-// load runs read beside the interface; what it brings is taken in there.
-func load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+// Load runs read beside the interface; what it brings is taken in there.
+func Load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+	return loadAs(e, new(int), read, takeIn)
+}
+
+// loadAs is Load for what is read again: what comes once seq has gone on is dropped.
+func loadAs[T any](e *Env, seq *int, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
 	e.Loads++
+	asked := *seq
 	return func() tea.Msg {
 		value, err := read(e.Ctx)
-		return Result(func() tea.Cmd { return takeIn(value, err) })
+		return Result(func() tea.Cmd {
+			if asked != *seq {
+				return nil
+			}
+			return takeIn(value, err)
+		})
 	}
 }
 
@@ -205,15 +216,15 @@ func (e *Env) FailRead(what string, err error) {
 	}
 }
 
-// Clean is text from the service as it may be drawn, on one line.
+// Clean returns text from the service as it may be drawn, on one line.
 func Clean(text string) string { return render.Clean(widget.Unjoined(text)) }
 
-// cleanLines is text from the service of several lines.
+// cleanLines returns text from the service of several lines.
 func cleanLines(text string) []string {
 	return strings.Split(render.CleanLines(widget.Unjoined(text)), "\n")
 }
 
-// ago is a time as a person says it.
+// ago returns a time as a person says it.
 func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -221,7 +232,7 @@ func (e *Env) ago(t time.Time) string {
 	return e.Day.Locale.Relative(t, e.Day.Now())
 }
 
-// when is the local date and time, with the time ago where that says more.
+// when returns the local date and time, with the time ago where that says more.
 func (e *Env) when(t apitype.Time) string {
 	text := e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {

@@ -14,7 +14,7 @@ import (
 
 // personRows makes the rows of persons. Words are looked for in a number as the service has
 // it, too.
-func (e *Env) personRows() *rowMaker[apitype.Person] {
+func personRows(e *Env) *rowMaker[apitype.Person] {
 	m := newRowMaker(e, render.PersonList(), func(p apitype.Person) Row { return Row{ID: p.UUID} }, "createdAt", "name")
 	m.also = func(p apitype.Person) string {
 		return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
@@ -22,31 +22,30 @@ func (e *Env) personRows() *rowMaker[apitype.Person] {
 	return m
 }
 
-// NewPersons is the list of persons.
+// NewPersons returns the list of persons.
 func NewPersons(s *Env) *List {
 	fields := filterFields(apitype.PersonFilters())
 	return newList(s, records{
 		name: "persons", kind: KindPerson,
-		columns: s.personRows().columns(), search: Row.search,
+		columns: personRows(s).columns(), search: Row.search,
 		Hint: []string{
 			"by the service: " + strings.Join(fieldNames(fields), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		fields: fields,
-		parse:  s.personQuery,
+		parse:  func(text string) (query, error) { return personQuery(s, text) },
 		bulk: func(rows []Row, sent func()) []Option {
 			return []Option{s.askMark(apitype.EntityPerson, targetsOf(rows, sent, nil))}
 		},
 	})
 }
 
-// personQuery understands a filter on persons.
-func (e *Env) personQuery(text string) (query, error) {
+func personQuery(e *Env, text string) (query, error) {
 	t, o, err := readFilter(text, e.Day.Now(), apitype.PersonFilters())
 	if err != nil {
 		return query{}, err
 	}
-	m := e.personRows()
+	m := personRows(e)
 	return query{
 		keep: keepTerms(t, Row.search, nil), says: t.says(),
 		// The interface tells new persons only, not changed ones.
@@ -63,8 +62,8 @@ func (e *Env) personQuery(text string) (query, error) {
 	}, nil
 }
 
-// personDetail are all of a person, with its pledges and calls.
-func (e *Env) personDetail(r record) []field {
+// personDetail returns all of a person, with its pledges and calls.
+func personDetail(e *Env, r record) []field {
 	f := &fields{Env: e}
 	f.person(*r.person)
 	if len(r.pledges) > 0 {
@@ -86,7 +85,6 @@ func (e *Env) personDetail(r record) []field {
 	return f.all
 }
 
-// person adds all of a person.
 func (f *fields) person(p apitype.Person) {
 	f.head("Person")
 	f.add("name", render.PersonName(p))

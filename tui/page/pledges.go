@@ -15,10 +15,10 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
-// pledgeRows makes the rows of pledges.
-func (e *Env) pledgeRows() *rowMaker[apitype.Pledge] {
+func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
 	about := func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} }
 	return newRowMaker(e, render.PledgeList(), about, "createdAt", "status", "donationAmount", "donationInterval")
 }
@@ -34,11 +34,11 @@ type Pledges struct {
 	donors *donors
 }
 
-// NewPledges is the list of pledges.
+// NewPledges returns the list of pledges.
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
-	columns := s.pledgeRows().columns()
-	donor := slices.IndexFunc(columns, func(c column) bool { return c.Name() == "Donor" })
+	columns := pledgeRows(s).columns()
+	donor := slices.IndexFunc(columns, func(c widget.Column[Row]) bool { return c.Name() == "Donor" })
 	columns[donor].Text = func(b []byte, r Row) []byte {
 		name, known := d.of(r.ID)
 		if !known {
@@ -55,9 +55,9 @@ func NewPledges(s *Env) *Pledges {
 			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
 		},
 		fields: fields,
-		parse:  func(text string) (query, error) { return s.pledgeQuery(d, text) },
+		parse:  func(text string) (query, error) { return pledgeQuery(s, d, text) },
 	})
-	l.bulk = s.pledgeBulk
+	l.bulk = func(rows []Row, sent func()) []Option { return pledgeBulk(s, rows, sent) }
 	v := &Pledges{l, d}
 	l.inSight = v.readDonors
 	return v
@@ -75,14 +75,14 @@ func (v *Pledges) WhyNotStatus() string {
 func (v *Pledges) AskStatus() tea.Cmd {
 	row, _ := v.Chosen()
 	if d := v.Front(); d != nil {
-		row = v.pledgeRows().row(*d.record.pledge)
+		row = pledgeRows(v.Env).row(*d.record.pledge)
 	}
-	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions([]Row{row}, nil))
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", pledgeActions(v.Env, []Row{row}, nil))
 	return nil
 }
 
-// pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
-func (e *Env) pledgeActions(rows []Row, sent func()) []Option {
+// pledgeActions returns the status actions of the profile, else of our service. Spec gap: G1.
+func pledgeActions(e *Env, rows []Row, sent func()) []Option {
 	var options []Option
 	for _, act := range e.PledgeActions {
 		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
@@ -93,8 +93,8 @@ func (e *Env) pledgeActions(rows []Row, sent func()) []Option {
 	return options
 }
 
-func (e *Env) pledgeBulk(rows []Row, sent func()) []Option {
-	return append(e.pledgeActions(rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
+func pledgeBulk(e *Env, rows []Row, sent func()) []Option {
+	return append(pledgeActions(e, rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
 }
 
 // allows reports whether the state of the pledge allows an action, as far as our service has
@@ -117,13 +117,12 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 	}
 }
 
-// pledgeQuery understands a filter on pledges.
-func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
+func pledgeQuery(e *Env, d *donors, text string) (query, error) {
 	t, o, err := readFilter(text, e.Day.Now(), apitype.PledgeFilters())
 	if err != nil {
 		return query{}, err
 	}
-	m := e.pledgeRows()
+	m := pledgeRows(e)
 	fetch := m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 		o := o
 		o.Paging = p
@@ -154,8 +153,7 @@ func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
 	}, nil
 }
 
-// pledgeFields are all of a pledge.
-func (e *Env) pledgeFields(p apitype.Pledge) []field {
+func pledgeFields(e *Env, p apitype.Pledge) []field {
 	f := &fields{Env: e}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
@@ -228,7 +226,7 @@ func (v *Pledges) AskSignature() tea.Cmd {
 
 func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 	v.Messages.Say("asking for a link…")
-	return load(v.Env, func(ctx context.Context) (SignatureRead, error) {
+	return Load(v.Env, func(ctx context.Context) (SignatureRead, error) {
 		asked := v.Day.Now()
 		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, id))
 		if err != nil || pledge.SignatureSignedURL == nil {

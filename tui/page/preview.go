@@ -71,7 +71,7 @@ func (l *List) onRecord(d *detail, r record, err error) {
 	}
 }
 
-// previewLines is the pane beside the list.
+// previewLines returns the pane beside the list.
 func (l *List) previewLines(width, height int) []string {
 	if l.preview == nil || len(l.shown()) == 0 {
 		return widget.Block(nil, width, height)

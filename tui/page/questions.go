@@ -73,7 +73,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	return nil
 }
 
-// onSign is the sign before what is turned on and off.
+// onSign returns the sign before what is turned on and off.
 func (e *Env) onSign(on bool) string {
 	if on {
 		return e.Styles.OKSign + " "

@@ -71,7 +71,7 @@ func (d *Desk) AskRating() tea.Cmd {
 // The labels of the form, in cells.
 const formLabel = 11
 
-// formLines are the result with its legend, the rating and the notes, and what ctrl+s will
+// formLines returns the result with its legend, the rating and the notes, and what ctrl+s will
 // send.
 func (d *Desk) formLines(width, notes int) []string {
 	s := d.Styles
@@ -87,7 +87,7 @@ func (d *Desk) formLines(width, notes int) []string {
 // mostSending is how many lines what ctrl+s sends may take.
 const mostSending = 4
 
-// willSendLines are what ctrl+s would send, whole where they fit.
+// willSendLines returns what ctrl+s would send, whole where they fit.
 func (d *Desk) willSendLines(width int) []string {
 	text := d.willSend(width)
 	if render.Width(text) <= width {
@@ -100,7 +100,7 @@ func (d *Desk) willSendLines(width int) []string {
 	return lines[:min(len(lines), mostSending)]
 }
 
-// label is the key and the name of a part of the form; the part that has the keys is marked.
+// label returns the key and the name of a part of the form; the part that has the keys is marked.
 func (d *Desk) label(action, name string, hasKeys bool) string {
 	text := d.Host.KeyOf(action) + " " + name
 	if hasKeys {
@@ -120,7 +120,7 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 	return lines
 }
 
-// legend are the results with their keys, side by side; the chosen one is marked.
+// legend returns the results with their keys, side by side; the chosen one is marked.
 func (d *Desk) legend(width int, choosing bool) []string {
 	rows, s := d.Day.Form.Results(), d.Styles
 	var items []string
@@ -153,7 +153,6 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	return lines
 }
 
-// ratingLine is the scale with the rating on it.
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {

@@ -32,7 +32,6 @@ type shape struct {
 	time  string   // The cell that the list is sorted by.
 }
 
-// cell is the number and the text at an index.
 func (r Row) cell(index int) (number int64, text []byte) {
 	b := r.cells
 	for range index + 1 {
@@ -41,7 +40,7 @@ func (r Row) cell(index int) (number int64, text []byte) {
 	return number, text
 }
 
-// nextCell is the first of some cells, and those after it.
+// nextCell returns the first of some cells, and those after it.
 func nextCell(cells []byte) (number int64, text, rest []byte) {
 	number, n := binary.Varint(cells)
 	length, m := binary.Uvarint(cells[n:])
@@ -60,10 +59,10 @@ func (r Row) text(name string) string {
 	return string(text)
 }
 
-// at is the time that the list is sorted by.
+// at returns the time that the list is sorted by.
 func (r Row) at() time.Time { return time.UnixMicro(r.number(r.shape.time)) }
 
-// name is the record as a person says it.
+// name returns the record as a person says it.
 func (r Row) name() string {
 	var texts []string
 	for _, cell := range r.shape.title {
@@ -75,7 +74,7 @@ func (r Row) name() string {
 // title names the record in a question.
 func (r Row) title() string { return desk.ShortID(r.ID) + "  " + r.name() }
 
-// search is the text that words are looked for in.
+// search returns the text that words are looked for in.
 func (r Row) search() string {
 	text := make([]byte, 0, 36+len(r.cells))
 	text = append(text, r.ID.String()...)
@@ -105,7 +104,7 @@ func newRowMaker[T any](e *Env, listed []render.Listed[T], about func(T) Row, ti
 	return m
 }
 
-// row is what the list keeps of a record.
+// row returns what the list keeps of a record.
 func (m *rowMaker[T]) row(record T) Row {
 	row, view := m.about(record), m.view()
 	row.shape = &m.shape
@@ -137,41 +136,36 @@ func (m *rowMaker[T]) row(record T) Row {
 	return row
 }
 
-// column is a column of a list, and what it is sorted by.
-type column struct {
-	widget.Column[Row]
-	byNumber bool // Else by its text.
-	down     bool // From the highest: the latest time is the least age.
-	cell     int
-}
-
-// columns are those of the list.
-func (m *rowMaker[T]) columns() []column {
-	columns := make([]column, len(m.listed))
+// columns returns the columns of the list, which sort by their number or their text; the latest time is the least age.
+func (m *rowMaker[T]) columns() []widget.Column[Row] {
+	columns := make([]widget.Column[Row], len(m.listed))
 	for i, listed := range m.listed {
-		c := column{cell: i, byNumber: listed.Time != nil || listed.Number != nil, down: listed.Time != nil}
-		c.Title, c.Width, c.Grow, c.Right = listed.Heading, listed.Width, listed.Grow, listed.Right || c.down
+		c := widget.Column[Row]{
+			Title: listed.Heading, Width: listed.Width, Grow: listed.Grow, Right: listed.Right || listed.Time != nil, Down: listed.Time != nil,
+			Text: func(b []byte, r Row) []byte {
+				_, text := r.cell(i)
+				return append(b, text...)
+			},
+		}
+		if listed.Time != nil || listed.Number != nil {
+			c.Number = func(r Row) int64 {
+				number, _ := r.cell(i)
+				return number
+			}
+		}
 		switch {
 		case listed.Name == "uuid":
 			c.Title = " " + c.Title
 			c.Text = func(b []byte, r Row) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }
-		case c.down:
-			c.Text = func(b []byte, r Row) []byte {
-				at, _ := r.cell(i)
-				return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(at)))
-			}
-		default:
-			c.Text = func(b []byte, r Row) []byte {
-				_, text := r.cell(i)
-				return append(b, text...)
-			}
+		case c.Down:
+			c.Text = func(b []byte, r Row) []byte { return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(c.Number(r)))) }
 		}
 		columns[i] = c
 	}
 	return columns
 }
 
-// columnsOf are the columns of a list whose rows are its records, whole. A time is shown as
+// columnsOf returns the columns of a list whose rows are its records, whole. A time is shown as
 // an age.
 func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
 	columns := make([]widget.Column[T], len(listed))
@@ -193,7 +187,6 @@ func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
 	return columns
 }
 
-// fetch reads pages of the list.
 func (m *rowMaker[T]) fetch(list func(context.Context, apitype.Paging) (apiclient.Page[T], error)) func(context.Context, string) (batch, error) {
 	return func(ctx context.Context, after string) (batch, error) {
 		page, err := list(ctx, apitype.Paging{First: new(ListPage), After: after})
@@ -207,7 +200,6 @@ func (m *rowMaker[T]) fetch(list func(context.Context, apitype.Paging) (apiclien
 // mostChanged bounds a walk for what has changed: beyond it the list is read anew.
 var mostChanged = apiclient.AllOptions{Limit: desk.MostChanges}
 
-// changed makes rows of all records of a walk.
 func (m *rowMaker[T]) changed(walk iter.Seq2[apiclient.Record[T], error]) ([]Row, error) {
 	var rows []Row
 	for record, err := range apiclient.Readable(walk, m.Day.Client.Omit) {
@@ -219,5 +211,5 @@ func (m *rowMaker[T]) changed(walk iter.Seq2[apiclient.Record[T], error]) ([]Row
 	return rows, nil
 }
 
-// itself is the row of what is kept whole.
+// itself returns the row of what is kept whole.
 func itself[T any](value T) T { return value }

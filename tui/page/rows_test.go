@@ -26,7 +26,7 @@ func TestRowsAreSmall(t *testing.T) {
 		Result: apitype.Embed(apitype.CallResult{ResultCode: new("wants_to_stop")}),
 	}
 	pledge := apitype.Pledge{Status: "fulfilled", DonationInterval: "half-yearly", CreatedAt: apitype.NewTime(time.Now()), CampaignCode: new("SUMMER-2026")}
-	for name, row := range map[string]Row{"call": e.callRows().row(call), "person": e.personRows().row(person), "pledge": e.pledgeRows().row(pledge)} {
+	for name, row := range map[string]Row{"call": callRows(e).row(call), "person": personRows(e).row(person), "pledge": pledgeRows(e).row(pledge)} {
 		if size := int(unsafe.Sizeof(row)) + cap(row.cells); size > 192 {
 			t.Errorf("a %s takes %d bytes, want at most 192", name, size)
 		}
@@ -42,7 +42,7 @@ func TestRowsKeepWhatTheyShow(t *testing.T) {
 			UUID: callID(1), Status: "expired", RequestedAt: apitype.NewTime(at), AttemptsCount: 300,
 			Person: apitype.Embed(apitype.Person{FirstName: new("Zoë\x1b[2J"), LastName: new("Vos")}),
 		}
-		row := e.callRows().row(call)
+		row := callRows(e).row(call)
 		if !row.at().Equal(at) || row.number("attemptsCount") != 300 || row.text("attemptsCount") != "300" || row.text("status") != "expired" {
 			t.Errorf("%s: got %s, %d tries and %q", at, row.at(), row.number("attemptsCount"), row.text("status"))
 		}
@@ -55,7 +55,7 @@ func TestRowsKeepWhatTheyShow(t *testing.T) {
 	}
 	e.Day.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	person := apitype.Person{UUID: callID(2), LastName: new("Vos"), MobilePhoneNumber: new("+31612345671"), Language: new("de"), Email: new("v@example.org")}
-	found := e.personRows().row(person).search()
+	found := personRows(e).row(person).search()
 	for _, want := range []string{callID(2).String(), "Vos", "+31612345671", "06 12345671", "German", "v@example.org"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("what words are looked for in: got %q, want %q in it", found, want)
@@ -70,7 +70,7 @@ func TestAttemptsOfTheRecord(t *testing.T) {
 	at, agent := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)), callID(7)
 	call := apitype.Call{UUID: callID(1), Status: "requested", RequestedAt: at, AttemptsCount: 2, Attempts: apitype.Embed([]apitype.CallAttempt{{AttemptAt: at, UserUUID: &agent}, {AttemptAt: at}})}
 	var attempts []string
-	for _, f := range e.callFields(call) {
+	for _, f := range callFields(e, call) {
 		if f.label == "attempt" {
 			attempts = append(attempts, f.text)
 		}

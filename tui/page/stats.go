@@ -51,7 +51,7 @@ func (p period) String() string {
 	}
 }
 
-// since is when the period begins; zero for everything.
+// since returns when the period begins; zero for everything.
 func (p period) since(now time.Time) time.Time {
 	if p == 0 {
 		return time.Time{}
@@ -114,20 +114,15 @@ func (v *Stats) restart() tea.Cmd {
 	})
 }
 
-// loadCount is load for what is being counted; what cannot be read ends that.
+// loadCount is loadAs for what is being counted; what cannot be read ends that.
 func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn func(T) tea.Cmd) tea.Cmd {
-	seq := v.seq
-	return load(v.Env, read, func(value T, err error) tea.Cmd {
-		switch {
-		case seq != v.seq || v.stopped:
-			return nil
-		case err != nil:
-			v.running, v.stopped = false, true
-			v.FailRead("cannot count", err)
-			return nil
-		default:
+	return loadAs(v.Env, &v.seq, read, func(value T, err error) tea.Cmd {
+		if err == nil {
 			return takeIn(value)
 		}
+		v.running, v.stopped = false, true
+		v.FailRead("cannot count", err)
+		return nil
 	})
 }
 
@@ -156,7 +151,7 @@ func count[T any](v *Stats, after string, list func(context.Context, apitype.Pag
 	})
 }
 
-// since is the beginning of the period as a filter; nil for everything.
+// since returns the beginning of the period as a filter; nil for everything.
 func (v *Stats) since() *apitype.Time {
 	if since := v.period.since(v.Day.Now()); !since.IsZero() {
 		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
@@ -193,12 +188,7 @@ func (v *Stats) Resize(l Layout) { v.layout = l }
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
 // WhyNotStop says why there is nothing to stop.
-func (v *Stats) WhyNotStop() string {
-	if !v.running {
-		return "nothing is being counted"
-	}
-	return ""
-}
+func (v *Stats) WhyNotStop() string { return desk.When(!v.running, "nothing is being counted") }
 
 // Stop stops counting.
 func (v *Stats) Stop() tea.Cmd {
@@ -218,10 +208,7 @@ func (v *Stats) Scroll(by Step) tea.Cmd {
 
 // WhyNotOpen implements Opener.
 func (v *Stats) WhyNotOpen() string {
-	if v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "" {
-		return "nothing can be listed behind this bar"
-	}
-	return ""
+	return desk.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "nothing can be listed behind this bar")
 }
 
 // OpenRecord implements Opener: it lists what is behind a bar.

@@ -55,7 +55,7 @@ func (v *Stats) Lines(l Layout) []string {
 	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, v.view.Lines()...), width, l.Body)
 }
 
-// legend is what the parts of the bars stand for, with the numbers of the chosen one.
+// legend returns what the parts of the bars stand for, with the numbers of the chosen one.
 func (v *Stats) legend() string {
 	var parts []string
 	for i, kind := range typesOf(v.chosen) {
@@ -68,7 +68,7 @@ func (v *Stats) legend() string {
 	return " " + strings.Join(parts, "   ")
 }
 
-// typesOf are the types of calls in the order of the bars' parts: those of the interface, then
+// typesOf returns the types of calls in the order of the bars' parts: those of the interface, then
 // what else was counted.
 func typesOf(counts map[apitype.CallType]int) []apitype.CallType {
 	all := slices.Clone(apitype.CallTypes)
@@ -80,7 +80,7 @@ func typesOf(counts map[apitype.CallType]int) []apitype.CallType {
 	return all
 }
 
-// fill is what the part of a bar is made of.
+// fill returns what the part of a bar is made of.
 func (v *Stats) fill(part int) string { return v.Styles.bars[min(part, len(v.Styles.bars)-1)] }
 
 // The columns of a chart, in cells.
@@ -98,7 +98,6 @@ type bar struct {
 	list  listing                  // What Enter opens.
 }
 
-// drawBar is a bar of length cells.
 func (v *Stats) drawBar(b bar, length int) string {
 	if b.kinds == nil {
 		return v.Styles.accent(strings.Repeat(v.fill(0), length))
@@ -114,7 +113,7 @@ func (v *Stats) drawBar(b bar, length int) string {
 	return line.String()
 }
 
-// chart is bars below a title, the longest as long as there is room. The chosen one is marked.
+// chart returns bars below a title, the longest as long as there is room. The chosen one is marked.
 func (v *Stats) chart(title string, bars []bar, width int) []string {
 	lines := []string{v.Styles.bold(title)}
 	most, widest, label := 1, 0, barLabel
@@ -147,7 +146,7 @@ func (v *Stats) callTables(width int) []string {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
 		b := bar{label: group.Title, kinds: map[apitype.CallType]int{}}
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
-			from := latest(oldest, v.period.since(v.Day.Now()))
+			from := slices.MaxFunc([]time.Time{oldest, v.period.since(v.Day.Now())}, time.Time.Compare)
 			b.n, b.kinds = c.Records, c.Types
 			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		}
@@ -173,7 +172,7 @@ func (v *Stats) callTables(width int) []string {
 // statsDays is how many days are shown.
 const statsDays = 14
 
-// dayLines are the completions of the last days: a line over them, and a bar for each
+// dayLines returns the completions of the last days: a line over them, and a bar for each
 // with its types and its mean rating.
 func (v *Stats) dayLines(width int) []string {
 	today := v.Day.Now().Local()
@@ -236,15 +235,7 @@ func (v *Stats) otherTables(width int) []string {
 // mostDays is how far back requested calls are listed.
 const mostDays = 20 * 365
 
-// latest is the later one of two times.
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// callsBehind are the calls of a filter that were requested in the period.
+// callsBehind returns the calls of a filter that were requested in the period.
 func (v *Stats) callsBehind(filter string) listing {
 	if since := v.since(); since != nil {
 		filter += " requestedAfter=" + since.String()
@@ -252,7 +243,7 @@ func (v *Stats) callsBehind(filter string) listing {
 	return listing{CallsPage, filter}
 }
 
-// pledgeLines are the pledges by status with what they bring in a year, and once: what is given
+// pledgeLines returns the pledges by status with what they bring in a year, and once: what is given
 // each month is never added to what is given each year.
 func (v *Stats) pledgeLines(width int) []string {
 	var bars []bar
@@ -271,7 +262,7 @@ func (v *Stats) pledgeLines(width int) []string {
 	return lines
 }
 
-// agentLines are what each agent has done, the busiest first. Who has completed a call is not
+// agentLines returns what each agent has done, the busiest first. Who has completed a call is not
 // in the interface's answers: behind the bar of an agent are the calls that they have tried.
 func (v *Stats) agentLines(width int) []string {
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {

@@ -106,7 +106,7 @@ func baseStyles(noColor, ascii bool) Styles {
 	return s
 }
 
-// kind is the hue of a type of call.
+// kind returns the hue of a type of call.
 func (s Styles) kind(t apitype.CallType) paint {
 	if role, known := s.kinds[t]; known {
 		return role

@@ -5,7 +5,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Bar is how far something has come, of which there is a known number, in width cells. It is
+// Bar returns how far something has come, of which there is a known number, in width cells. It is
 // the library's progress without its movement: a screen on which nothing happens is not
 // drawn anew.
 func Bar(done, all, width int, ascii bool) string {

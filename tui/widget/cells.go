@@ -42,7 +42,7 @@ func isInterned(r rune) bool {
 	return r >= firstNarrow && r < firstNarrow+mostCells || r >= firstWide && r < firstWide+mostCells
 }
 
-// encode is text as an editor holds it. Of its line ends only the first lines are kept
+// encode returns text as an editor holds it. Of its line ends only the first lines are kept
 // as such; those after them are characters.
 func (c *cells) encode(text string, lines int) string {
 	if render.IsPlain(text) {
@@ -69,7 +69,7 @@ func (c *cells) encode(text string, lines int) string {
 	return b.String()
 }
 
-// draw is a character as a terminal shows it, in one or two cells.
+// draw returns a character as a terminal shows it, in one or two cells.
 func draw(cluster string) string {
 	text := render.Clean(Unjoined(cluster))
 	switch w := render.Width(text); {
@@ -102,7 +102,7 @@ func (c *cells) intern(text, drawn string) rune {
 	return r
 }
 
-// of is the interned character of a code point, if it is one.
+// of returns the interned character of a code point, if it is one.
 func (c *cells) of(r rune) (internedText, bool) {
 	switch {
 	case r >= firstNarrow && int(r-firstNarrow) < len(c.texts):
@@ -114,7 +114,7 @@ func (c *cells) of(r rune) (internedText, bool) {
 	}
 }
 
-// decode is what was typed of what an editor holds.
+// decode returns what was typed of what an editor holds.
 func (c *cells) decode(held string) string {
 	if len(c.texts) == 0 {
 		return held
@@ -174,7 +174,7 @@ func (c *cells) selected(held string, width int, mark func(string) string) strin
 	return Fit(mark(strings.TrimRight(Fit(text, width), " ")), width)
 }
 
-// joined is typed with the character before it, where the two are one: a typed accent
+// joined returns typed with the character before it, where the two are one: a typed accent
 // may join the letter before it.
 func joined(before, typed string) (text string, joins bool) {
 	if before == "" || typed == "" || render.IsPlain(typed) {
@@ -186,7 +186,7 @@ func joined(before, typed string) (text string, joins bool) {
 	return typed, false
 }
 
-// typed is the text that a key or a paste brings, "" for a key that types nothing.
+// typed returns the text that a key or a paste brings, "" for a key that types nothing.
 func typed(msg tea.Msg) string {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -198,7 +198,7 @@ func typed(msg tea.Msg) string {
 	}
 }
 
-// clusters are the characters of text, as a reader counts them.
+// clusters returns the characters of text, as a reader counts them.
 func clusters(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for text != "" {

@@ -13,7 +13,7 @@ type Scroll struct{ view viewport.Model }
 // By goes down by lines, or up, as far as the lines that were shown last.
 func (s *Scroll) By(lines int) { s.view.SetYOffset(s.view.YOffset() + lines) }
 
-// Top is the first line in sight.
+// Top returns the first line in sight.
 func (s *Scroll) Top() int { return s.view.YOffset() }
 
 // Set tells the lines and the room for them. Lines are wrapped already.
@@ -29,12 +29,12 @@ func (s *Scroll) Keep(first, last int) {
 	s.view.SetYOffset(max(min(s.Top(), first), last-s.view.Height()))
 }
 
-// Below is how many lines are below those in sight.
+// Below returns how many lines are below those in sight.
 func (s *Scroll) Below() int {
 	return max(s.view.TotalLineCount()-s.Top()-s.view.Height(), 0)
 }
 
-// Lines are those in sight. What the library filled them up with goes: it counts the cells of
+// Lines returns the lines in sight. What the library filled them up with goes: it counts the cells of
 // a character of several code points otherwise than terminals do.
 func (s *Scroll) Lines() []string {
 	lines := strings.Split(s.view.View(), "\n")

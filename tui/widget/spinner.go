@@ -27,7 +27,7 @@ var (
 	turningLine = spinner.Spinner{Frames: spinner.Line.Frames, FPS: time.Second / 8}
 )
 
-// NewSpinner is a spinner for what takes longer than a moment.
+// NewSpinner returns a spinner for what takes longer than a moment.
 func NewSpinner(ascii bool) Spinner {
 	signs := turningDisc
 	if ascii {
@@ -61,7 +61,7 @@ func (s *Spinner) Follow(msg tea.Msg, waiting bool) tea.Cmd {
 	return nil
 }
 
-// Sign is what stands behind what is waited for: dots, until it turns.
+// Sign returns what stands behind what is waited for: dots, until it turns.
 func (s *Spinner) Sign() string {
 	if s.turning {
 		return " " + s.model.View()

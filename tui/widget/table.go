@@ -13,10 +13,12 @@ type Column[R any] struct {
 	Grow  bool
 	Right bool // Numbers and times stand at the right edge.
 	// Text appends the cell's text, cleaned already.
-	Text func(b []byte, row R) []byte
+	Text   func(b []byte, row R) []byte
+	Number func(row R) int64 // What the rows are sorted by; nil: the text.
+	Down   bool              // They are sorted from the highest.
 }
 
-// Name is the title as the column is chosen by.
+// Name returns the title as the column is chosen by.
 func (c Column[R]) Name() string { return strings.TrimSpace(c.Title) }
 
 // Table draws a window of a list: its cost depends on the height of the window, never
@@ -30,13 +32,13 @@ type Table[R any] struct {
 	ends    []int
 }
 
-// Cursor is the index of the chosen row.
+// Cursor returns the index of the chosen row.
 func (t *Table[R]) Cursor() int { return t.cursor }
 
 // SetHeight tells how many rows are in sight.
 func (t *Table[R]) SetHeight(rows int) { t.height = max(rows, 1) }
 
-// Height is how many rows are in sight.
+// Height returns how many rows are in sight.
 func (t *Table[R]) Height() int { return max(t.height, 1) }
 
 // Move moves the cursor by rows within a list of count rows.
@@ -71,7 +73,7 @@ func (t *Table[R]) Shift(added, count int) {
 	t.Place(t.cursor+added, count)
 }
 
-// InSight are the rows in the window.
+// InSight returns the rows in the window.
 func (t *Table[R]) InSight(rows []R) []R {
 	return rows[min(t.top, len(rows)):min(t.top+max(t.height, 1), len(rows))]
 }

@@ -23,7 +23,7 @@ import (
 	"fundesk/render"
 )
 
-// Fit is text cut or padded to exactly width cells. Styles inside it survive.
+// Fit returns text cut or padded to exactly width cells. Styles inside it survive.
 func Fit(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -46,7 +46,7 @@ func Fit(text string, width int) string {
 	return text + blanks(width-w)
 }
 
-// FitRight is Fit with the text at the right edge.
+// FitRight returns Fit with the text at the right edge.
 func FitRight(text string, width int) string {
 	w := render.Width(text)
 	if w >= width {
@@ -164,7 +164,7 @@ func wholeWords(line string, before, after int) (until, from int) {
 	return until, min(from, at)
 }
 
-// rightOf is what stands from a cell on in a line of width cells. Half a wide character
+// rightOf returns what stands from a cell on in a line of width cells. Half a wide character
 // becomes a blank.
 func rightOf(line string, from, width int) string {
 	m := render.Method(line)
@@ -217,7 +217,7 @@ const (
 	lastSkinTone       = '\U0001f3ff'
 )
 
-// Unjoined is text without the characters that every terminal draws in a width of its
+// Unjoined returns text without the characters that every terminal draws in a width of its
 // own: joiners after a letter or a picture, variants, keycaps and skin tones. A family
 // becomes its members, and a border after it stays where it is.
 func Unjoined(text string) string {

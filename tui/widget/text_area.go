@@ -25,7 +25,7 @@ const (
 	areaCache = 256
 )
 
-// inner is the library's model, made when it is first needed: it is a large one.
+// inner returns the library's model, made when it is first needed: it is a large one.
 func (t *TextArea) inner() *textarea.Model {
 	if t.area != nil {
 		return t.area
@@ -45,16 +45,13 @@ func (t *TextArea) inner() *textarea.Model {
 	return t.area
 }
 
-// Value is the text.
+// Value returns the text.
 func (t *TextArea) Value() string {
 	if t.area == nil {
 		return ""
 	}
 	return t.cells.decode(t.area.Value())
 }
-
-// IsEmpty reports whether there is no text.
-func (t *TextArea) IsEmpty() bool { return t.Value() == "" }
 
 // SetValue replaces the text and puts the cursor at its end.
 func (t *TextArea) SetValue(text string) {
@@ -77,7 +74,7 @@ func (t *TextArea) Insert(text string) {
 	t.update(nil)
 }
 
-// before is the character before the cursor on its line, "" where the line begins.
+// before returns the character before the cursor on its line, "" where the line begins.
 func (t *TextArea) before() string {
 	m := t.area
 	if m.Column() == 0 {

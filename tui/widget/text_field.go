@@ -31,7 +31,7 @@ func (t *TextField) inner() *textinput.Model {
 	return t.input
 }
 
-// Value is the text.
+// Value returns the text.
 func (t *TextField) Value() string {
 	if t.input == nil {
 		return ""
@@ -55,9 +55,6 @@ func (t *TextField) SetValue(text string) {
 
 // Select selects all of the text: what is typed replaces it, and a key that moves keeps it.
 func (t *TextField) Select() { t.selected = !t.IsEmpty() }
-
-// IsSelected reports whether all of the text is selected.
-func (t *TextField) IsSelected() bool { return t.selected }
 
 // Insert puts text, typed or pasted, at the cursor, or in place of what is selected.
 func (t *TextField) Insert(text string) {

@@ -8,34 +8,47 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
-// moving lets a command change the calls that its arguments name; the change carries its own time.
-func moving(s *cli.Session, cmd *cobra.Command, question string, at **apitype.Time, flag, usage string, change func(apitype.UUID) (apiclient.Change, error)) *cobra.Command {
+// move is a change of calls that carries its own time.
+type move struct {
+	Moves[apitype.Call]
+	at          **apitype.Time
+	flag, usage string // Of the time.
+}
+
+// command makes a command change the calls that its arguments name.
+func (m move) command(s *cli.Session, cmd *cobra.Command) *cobra.Command {
 	flags := &Flags{}
+	m.Columns = render.CallColumns()
 	cmd.Args = cli.NeedArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s.SetNow(at)
-		return Run(s, cmd, flags, args, render.CallColumns(), question, change)
+		s.SetNow(m.at)
+		return m.Run(s, cmd, flags, args)
 	}
 	flags.Register(cmd, true)
-	cmd.Flags().Var(cli.TimeValue(s.App.Now, at), flag, usage+" (default: now)")
+	cmd.Flags().Var(cli.TimeValue(s.App.Now, m.at), m.flag, m.usage+" (default: now)")
 	return cmd
 }
 
+// Attempt is the verb attempt of calls.
 func Attempt(s *cli.Session) *cobra.Command {
 	r := apitype.AddAttemptRequest{}
-	cmd := moving(s, &cobra.Command{
+	cmd := move{
+		Moves: Moves[apitype.Call]{Change: func(id apitype.UUID) (apiclient.Change, error) {
+			if err := s.Agent(&r.UserUUID); err != nil {
+				return apiclient.Change{}, err
+			}
+			return apiclient.AddAttemptChange(id, r)
+		}},
+		at: &r.AttemptAt, flag: "attempted-at", usage: "time of the attempt",
+	}.command(s, &cobra.Command{
 		Use: "attempt UUID… | -", Short: "Record that the person was rung",
 		Long: "Record an attempt. It carries its own time, by which it is recognised when the answer is lost: an\nattempt is never recorded twice.",
 		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes",
-	}, "", &r.AttemptAt, "attempted-at", "time of the attempt", func(id apitype.UUID) (apiclient.Change, error) {
-		if err := s.Agent(&r.UserUUID); err != nil {
-			return apiclient.Change{}, err
-		}
-		return apiclient.AddAttemptChange(id, r)
 	})
 	cmd.Flags().Var(cli.UUIDValue(&r.UserUUID), "user", "user who rang (default: the profile's agent)")
 	return cmd
@@ -50,6 +63,7 @@ type completion struct {
 	rating      string
 }
 
+// Complete is the verb complete of calls.
 func Complete(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &completion{}
 	cmd := &cobra.Command{
@@ -85,9 +99,9 @@ func Complete(s *cli.Session) *cobra.Command {
 				// What came of a call is what it was made for: more often forgotten than meant.
 				question = "without any result, complete"
 			}
-			return Run(s, cmd, flags, args, render.CallColumns(), question, func(id apitype.UUID) (apiclient.Change, error) {
+			return Moves[apitype.Call]{Columns: render.CallColumns(), Question: question, Change: func(id apitype.UUID) (apiclient.Change, error) {
 				return apiclient.CompleteCallChange(id, r)
-			})
+			}}.Run(s, cmd, flags, args)
 		},
 	}
 	flags.Register(cmd, true)
@@ -161,27 +175,71 @@ func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.Com
 	return nil
 }
 
+// Cancel is the verb cancel of calls.
 func Cancel(s *cli.Session) *cobra.Command {
 	r := apitype.CancelCallRequest{}
-	return moving(s, &cobra.Command{
+	return move{
+		Moves: Moves[apitype.Call]{Question: "cancel", Change: func(id apitype.UUID) (apiclient.Change, error) {
+			return apiclient.CancelCallChange(id, r)
+		}},
+		at: &r.CancelledAt, flag: "cancelled-at", usage: "time of the cancellation",
+	}.command(s, &cobra.Command{
 		Use: "cancel UUID… | -", Short: "Cancel calls",
 		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
 			"printed as the service answers it, several with a result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
-	}, "cancel", &r.CancelledAt, "cancelled-at", "time of the cancellation", func(id apitype.UUID) (apiclient.Change, error) {
-		return apiclient.CancelCallChange(id, r)
 	})
 }
 
+// Expire is the verb expire of calls.
 func Expire(s *cli.Session) *cobra.Command {
 	r := apitype.ExpireCallRequest{}
-	return moving(s, &cobra.Command{
+	return move{
+		Moves: Moves[apitype.Call]{Question: "expire", Change: func(id apitype.UUID) (apiclient.Change, error) {
+			return apiclient.ExpireCallChange(id, r)
+		}},
+		at: &r.ExpiredAt, flag: "expired-at", usage: "time of the expiry",
+	}.command(s, &cobra.Command{
 		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached",
 		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
 			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
-	}, "expire", &r.ExpiredAt, "expired-at", "time of the expiry", func(id apitype.UUID) (apiclient.Change, error) {
-		return apiclient.ExpireCallChange(id, r)
 	})
+}
+
+// inActions are the letters of an action's name, which stands in the path.
+const inActions = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+// Action is the verb action of pledges.
+func Action(s *cli.Session) *cobra.Command {
+	flags := &Flags{}
+	cmd := &cobra.Command{
+		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: cli.NeedArgs(2),
+		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
+		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
+			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			action := apitype.PledgeAction(args[0])
+			if args[0] == "update" || args[0] == "" || strings.Trim(args[0], inActions) != "" {
+				return cli.UsageError(cli.Quote(args[0]) + " is not a status action")
+			}
+			return Moves[apitype.Pledge]{
+				Columns: render.PledgeColumns(), Question: args[0],
+				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action), nil },
+			}.Run(s, cmd, flags, args[1:])
+		},
+	}
+	flags.Register(cmd, true)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return s.Records(completions.Source.Pledges)(cmd, args[1:], toComplete)
+		}
+		actions := s.Defaults().PledgeActions
+		if len(actions) == 0 {
+			return cli.Values(apitype.PledgeActions)(cmd, args, toComplete)
+		}
+		return actions, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
 }

@@ -1,4 +1,4 @@
-package commands
+package account
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/cli"
-	"fundesk/commands/doctor"
 	"fundesk/render"
 )
 
@@ -22,8 +21,8 @@ type situation struct {
 // welcomeTimeout keeps the prompt near when the service is away.
 const welcomeTimeout = 3 * time.Second
 
-// welcome says what to do next.
-func welcome(ctx context.Context, s *cli.Session) error {
+// Welcome says what to do next.
+func Welcome(ctx context.Context, s *cli.Session) error {
 	here := situationNow(ctx, s)
 	width := 0
 	for _, step := range here.next {
@@ -74,13 +73,12 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 	return askedSituation(ctx, s, t, login)
 }
 
-// askedSituation asks the service.
 func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cli.Pair) situation {
 	findOut := cli.Pair{"fundesk doctor" + cli.ProfileFlag(t), "find out why"}
 	waiting := cli.Pair{"fundesk outbox list" + cli.ProfileFlag(t), "changes that wait to be sent"}
 	client, err := s.Connect(ctx)
 	if err == nil {
-		_, err = doctor.Probe(ctx, client)
+		_, err = cli.Probe(ctx, client)
 	}
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:

@@ -1,0 +1,216 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Feed is what has changed in a list since a time. It is read again and again, by one process or by
+// one after the other: a Position says where it goes on.
+type Feed struct {
+	Path  string
+	Query url.Values // The filters, without that of the time.
+	Since string     // The filter of the time, such as updatedAfter; "" for erasures, the newest of which come first.
+	// Live is a feed that one process reads again and again, from the service's own now. It gives a
+	// record without a time once; any other feed gives it each time, so that none is lost.
+	Live bool
+}
+
+// Feed returns the feed of a list by its filter of the time, which o does not set.
+func (c *Collection[T, O]) Feed(o O, since string) Feed {
+	return Feed{Path: c.path, Query: c.query(o), Since: since}
+}
+
+// Position is where a feed goes on.
+type Position struct {
+	After apitype.Time     `json:"after"`
+	Given map[string]Stamp `json:"written"` // What comes again, by uuid.
+}
+
+// Stamp is the version of a record that was given.
+type Stamp struct {
+	Time    apitype.Time `json:"time"` // By which the service filters.
+	Version string       `json:"version"`
+}
+
+// Round is one reading of a feed.
+type Round struct {
+	Feed
+	from    Position
+	given   map[string]Stamp
+	settled apitype.Time // Up to which the service knows all changes; zero where it does not say it.
+	date    apitype.Time // The service's own time of the first answer.
+	newest  apitype.Time // By which the service filters, of the records so far.
+}
+
+// feedOverlap is how far a feed goes back before what was seen, where the service does not say up to when
+// its changes are settled: clocks differ, and a record may become visible a little after its time.
+const feedOverlap = 120 * time.Second
+
+// maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
+// of whatever stands in between, would hide all that comes until then.
+const maxAhead = 24 * time.Hour
+
+// From returns the reading of the feed that begins at a position.
+func (f Feed) From(p Position) *Round { return &Round{Feed: f, from: p, given: map[string]Stamp{}} }
+
+// Changes walks what a round finds that was not given before.
+func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter.Seq2[Record[T], error] {
+	query := maps.Clone(r.Query)
+	if !r.from.After.IsZero() && r.Since != "" {
+		query.Set(r.Since, r.from.After.String())
+	}
+	o.Answered = func(header http.Header) { r.answered(header, c.options.Now()) }
+	return func(yield func(Record[T], error) bool) {
+		for record, err := range (endpoint[T]{client: c, path: r.Path}).all(ctx, query, o) {
+			if err == nil {
+				times := timesOf(record.Raw)
+				at := times.by(r.Since)
+				if at.After(r.newest.Time) {
+					r.newest = at
+				}
+				if r.Since == "" && !at.After(r.from.After.Time) {
+					return
+				}
+				if !r.isNew(times, at) {
+					continue
+				}
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+}
+
+// isNew reports whether a record was not given before, and notes one that comes again.
+func (r *Round) isNew(times times, at apitype.Time) bool {
+	again := at.After(r.after().Time) || r.Live && at.IsZero()
+	if !again && len(r.from.Given) == 0 {
+		return true
+	}
+	id, now := times.UUID.String(), Stamp{at, times.version()}
+	before, given := r.from.Given[id]
+	if again {
+		if twice, has := r.given[id]; has {
+			before, given = twice, true
+		}
+		r.given[id] = now
+	}
+	return !given || before != now
+}
+
+// answered reads the header of the first answer.
+func (r *Round) answered(header http.Header, now time.Time) {
+	if !r.date.IsZero() {
+		return
+	}
+	r.date = apitype.NewTime(now)
+	if at, err := http.ParseTime(header.Get("Date")); err == nil && at.Before(now.Add(maxAhead)) {
+		r.date = apitype.NewTime(at)
+	}
+	if at, err := apitype.ParseTime(header.Get(apitype.SettledHeader)); err == nil && at.Before(now.Add(maxAhead)) {
+		r.settled = at
+	}
+}
+
+// after is how far the round has surely seen everything: what the service says, or else a while before the
+// newest record and the service's own time. It is zero before anything was seen.
+func (r *Round) after() apitype.Time {
+	switch {
+	case !r.settled.IsZero():
+		return r.settled
+	case r.newest.IsZero() || r.date.IsZero():
+		return apitype.Time{}
+	case r.newest.Before(r.date.Time):
+		return apitype.NewTime(r.newest.Add(-feedOverlap))
+	default:
+		return apitype.NewTime(r.date.Add(-feedOverlap))
+	}
+}
+
+// Next returns where the feed goes on after a round that was read to its end. It never moves back, but
+// for a live feed that began beyond the service's own now.
+func (r *Round) Next() Position {
+	next := Position{After: r.after(), Given: maps.Clone(r.from.Given)}
+	if next.Given == nil {
+		next.Given = map[string]Stamp{}
+	}
+	maps.Copy(next.Given, r.given)
+	if next.After.Before(r.from.After.Time) {
+		next.After = r.from.After
+	}
+	if r.Live && r.date.Before(next.After.Time) {
+		next.After = r.date
+	}
+	maps.DeleteFunc(next.Given, func(_ string, s Stamp) bool {
+		return !s.Time.After(next.After.Time) && !(r.Live && s.Time.IsZero())
+	})
+	return next
+}
+
+// times are those of any record, and what else tells two of its versions apart where a service keeps
+// times in whole seconds.
+type times struct {
+	UUID          apitype.UUID   `json:"uuid"`
+	Status        jsontext.Value `json:"status"`
+	AttemptsCount jsontext.Value `json:"attemptsCount"`
+	CreatedAt     *apitype.Time  `json:"createdAt"`
+	RequestedAt   *apitype.Time  `json:"requestedAt"`
+	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
+	UpdatedAt     *apitype.Time  `json:"updatedAt"`
+	ReleasedAt    *apitype.Time  `json:"releasedAt"`
+	ErasedAt      *apitype.Time  `json:"erasedAt"`
+}
+
+// timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid.
+func timesOf(raw json.RawMessage) (t times) {
+	if jsonv2.Unmarshal(raw, &t, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		t = times{}
+		t.UUID, _ = apitype.RecordUUID(raw)
+	}
+	return t
+}
+
+// by returns the time by which a filter chooses, zero for none.
+func (t times) by(filter string) apitype.Time {
+	at := t.CreatedAt
+	switch {
+	case filter == "":
+		at = t.ErasedAt
+	case filter == "requestedAfter":
+		at = t.RequestedAt
+	case filter == "releasedAfter":
+		at = t.ReleasedAt
+	case filter == "updatedAfter" && t.LastUpdatedAt != nil:
+		at = t.LastUpdatedAt
+	case filter == "updatedAfter":
+		at = t.UpdatedAt
+	}
+	if at == nil {
+		return apitype.Time{}
+	}
+	return *at
+}
+
+// version tells a record that changed from the same one.
+func (t times) version() string {
+	parts := []string{string(t.Status), string(t.AttemptsCount)}
+	for _, at := range []*apitype.Time{t.LastUpdatedAt, t.UpdatedAt, t.ReleasedAt} {
+		if at != nil {
+			parts = append(parts, at.String())
+		}
+	}
+	return strings.Join(parts, " ")
+}
