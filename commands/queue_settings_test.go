@@ -94,3 +94,17 @@ func TestQueueSettings(t *testing.T) {
 		t.Errorf("got %d %q, want what the service has", code, out)
 	}
 }
+
+// Off a terminal a result code is one of those that are set, or it is refused with the nearest one.
+func TestUnknownResultCode(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, `"bakc" is no result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
+		t.Errorf("got %d %q, want the nearest one", code, errs)
+	}
+	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "bakc", "--any-result"}} {
+		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
+			t.Errorf("%q: got %q, want it sent", args, errs)
+		}
+	}
+}
