@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,38 @@ func TestQueueSettings(t *testing.T) {
 	}
 	if out, _, code := f.run(t, "queue", "settings", "get", "-o", "json", "--jq", ".users[2].name"); code != 0 || strings.TrimSpace(out) != `"Joost"` {
 		t.Errorf("got %d %q, want what the service has", code, out)
+	}
+}
+
+// An agent sets up by name: the whole one, or as much of it as no other user's begins with.
+func TestAgentByName(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	f.settings = strings.Replace(floorSettings, `"Joost"`, `"Joost de Vries"`, 1)
+	for _, test := range []struct{ name, agent, says string }{
+		{"Anne", "33333333-3333-4333-8333-333333333333", ""},
+		{"Anneke", "22222222-2222-4222-8222-222222222222", ""},
+		{"joost", "44444444-4444-4444-8444-444444444444", ""},
+		{"An", "", `"An" may be Anne or Anneke`},
+		{"Priya", "", `no user "Priya"`},
+		{"Priya", "", "users: Anne, Anneke, Joost de Vries"},
+	} {
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}
+		_, errs, code := runWith(t, environment, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", test.name)
+		if test.agent == "" {
+			if code != 2 || !strings.Contains(errs, test.says) {
+				t.Errorf("%s: got %d %q, want %s", test.name, code, errs, test.says)
+			}
+			continue
+		}
+		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "json", "--jq", ".agent")
+		if code != 0 || strings.TrimSpace(out) != strconv.Quote(test.agent) {
+			t.Errorf("%s: got %d %q and the agent %q, want %s", test.name, code, errs, out, test.agent)
+		}
+	}
+	_, errs, code := runWith(t, map[string]string{"HOME": t.TempDir()}, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", "Anne")
+	if code != 4 || !strings.Contains(errs, "log in first: fundesk auth login --profile work --base-url "+f.URL) {
+		t.Errorf("without a token: got %d %q, want the way to one", code, errs)
 	}
 }
 
