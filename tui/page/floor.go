@@ -221,6 +221,66 @@ func (v *Floor) chosenLine(width int) string {
 	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
 }
 
+// WhyNotOpen implements Opener.
+func (v *Floor) WhyNotOpen() string {
+	return desk.When(v.table.Cursor() >= len(v.agents), "there is no agent here")
+}
+
+// OpenRecord shows what the agent under the cursor holds. It names no donor.
+func (v *Floor) OpenRecord() tea.Cmd {
+	a := v.agents[v.table.Cursor()]
+	read := func(ctx context.Context) (apitype.Leases, error) {
+		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx))
+	}
+	return Load(v.Env, read, func(held apitype.Leases, err error) tea.Cmd {
+		if err != nil {
+			v.FailRead("cannot read what agents hold", err)
+			return nil
+		}
+		var lines []string
+		for _, l := range held.Leases {
+			if l.UserUUID != a.UserUUID {
+				continue
+			}
+			what := "on the screen"
+			if l.Ahead {
+				what = "read ahead"
+			}
+			lines = append(lines, fmt.Sprintf("call %s · %s · taken %s, until %s", desk.ShortID(l.CallUUID), what,
+				v.ago(l.TakenAt.Time), l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")))
+		}
+		if len(lines) == 0 {
+			lines = []string{"No call."}
+		}
+		v.Dialog = &Text{Title: "Held by " + v.queueAgent(a), Lines: lines}
+		return nil
+	})
+}
+
+// AskFree asks before what the agent under the cursor holds goes back to the queue.
+func (v *Floor) AskFree() tea.Cmd {
+	a := v.agents[v.table.Cursor()]
+	name := v.queueAgent(a)
+	free := func(ctx context.Context) (apitype.ReleasedUser, error) {
+		return apiclient.Decoded(v.Day.Client.Queue.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: a.UserUUID}))
+	}
+	v.Dialog = &Confirm{
+		Title: "Free what " + name + " holds?",
+		Lines: []string{"The calls go back to the queue, and other agents get them. Callbacks stay with " + name + "."},
+		Yes: func() tea.Cmd {
+			return Load(v.Env, free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
+				if err != nil {
+					v.FailRead("cannot free what "+name+" holds", err)
+					return nil
+				}
+				v.Messages.Say("freed: " + render.Plural(freed.Leases, "call", "calls") + " of " + name)
+				return v.Refresh()
+			})
+		},
+	}
+	return nil
+}
+
 // The columns of what waits, in cells.
 const (
 	waitingName   = 14
