@@ -173,8 +173,66 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 
 // UpdateOrganization saves the settings of an organization.
 func (t *tx) UpdateOrganization(o service.Organization) error {
-	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3 WHERE uuid = $1`,
-		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+	var doc any
+	if o.Settings != nil {
+		settings := *o.Settings
+		settings.UUID, settings.MaxCallAttempts = apitype.UUID{}, nil // They have columns.
+		text, err := json.Marshal(settings)
+		if err != nil {
+			return err
+		}
+		doc = text
+	}
+	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
+		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+}
+
+// OrganizationSettings are those of the organizations of a scope, by uuid.
+func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.OrganizationSettings, error) {
+	q := &listQuery{conds: []string{`1 = 1`}}
+	if places, some := q.organizations(scope); some {
+		q.conds = append(q.conds, `uuid`+isOne(places))
+	}
+	settings := []apitype.OrganizationSettings{}
+	text := `SELECT uuid, max_call_attempts, settings FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
+	err := r.each(text, q.args, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		var attempts *int
+		var doc []byte
+		one := apitype.OrganizationSettings{}
+		err := rows.Scan(uuidDest{&id}, &attempts, docDest{&doc})
+		if err == nil && doc != nil {
+			err = json.Unmarshal(doc, &one)
+		}
+		one.UUID, one.MaxCallAttempts = id, attempts
+		settings = append(settings, one)
+		return err
+	})
+	return settings, err
+}
+
+// UsersOf are the users of a scope's organizations and those of none, by uuid.
+func (r *reader) UsersOf(scope service.Scope) ([]apitype.UserName, error) {
+	q := &listQuery{}
+	text := `SELECT doc FROM users`
+	if !scope.All {
+		text += ` WHERE organization IS NULL`
+		if len(scope.Organizations) > 0 {
+			text += ` OR organization` + isOne(bind(q, scope.Organizations, identifier))
+		}
+	}
+	users := []apitype.UserName{}
+	err := r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
+		var doc []byte
+		var user apitype.RecruiterUser
+		err := rows.Scan(docDest{&doc})
+		if err == nil {
+			err = json.Unmarshal(doc, &user)
+		}
+		users = append(users, apitype.UserName{UUID: user.UUID, Name: user.Name})
+		return err
+	})
+	return users, err
 }
 
 // InsertUser saves a user as answers show it.
