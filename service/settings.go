@@ -29,9 +29,11 @@ func settingsAnswer(r Reader, scope Scope) (answer Answer, err error) {
 	if all.Organizations, err = r.OrganizationSettings(scope); err != nil {
 		return answer, err
 	}
-	if all.Users, err = r.UsersOf(scope); err != nil {
+	users, err := r.Users(scope)
+	if err != nil {
 		return answer, err
 	}
+	all.Users = mapped(users, func(u User) apitype.UserName { return apitype.UserName{UUID: u.UUID, Name: u.Name} })
 	answer.JSON, err = json.Marshal(all, json.Deterministic(true))
 	sum := sha256.Sum256(answer.JSON)
 	answer.Rev = int64(binary.BigEndian.Uint64(sum[:]) >> 1)

@@ -144,8 +144,9 @@ type OrganizationReader interface {
 	FocusArea(id apitype.UUID) (FocusArea, error)
 	// OrganizationSettings are those of the organizations of a scope, by uuid.
 	OrganizationSettings(scope Scope) ([]apitype.OrganizationSettings, error)
-	// UsersOf are the users of a scope's organizations and those of none, by uuid.
-	UsersOf(scope Scope) ([]apitype.UserName, error)
+	User(id apitype.UUID) (User, error)
+	// Users are those of a scope's organizations and those of none, by uuid.
+	Users(scope Scope) ([]User, error)
 	// UserNames are the names of those users that are known.
 	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
 }
@@ -158,7 +159,8 @@ type OrganizationWriter interface {
 	OrganizationForShare(id apitype.UUID) (Organization, error)
 	OrganizationForUpdate(id apitype.UUID) (Organization, error)
 	UpdateOrganization(o Organization) error // But for Settings that are nil.
-	InsertUser(u apitype.RecruiterUser) error
+	InsertUser(u User) error
+	UpdateUser(u User) error
 	InsertFocusArea(a FocusArea) error
 }
 

@@ -53,12 +53,21 @@ func testSettings(t *testing.T, f *floor) {
 		answer.Decode(&s)
 		return s, answer.Header.Get("Etag")
 	}
-	empty := `{"organizations":[{"uuid":"` + f.organization.String() + `","results":{},"scripts":{},"callingHours":{},"maxCallAttempts":3}],"users":[]}`
+	empty := `{"organizations":[{"uuid":"` + f.organization.String() + `","maxCallAttempts":3,"results":{},"scripts":{},"callingHours":{}}],"users":[]}`
 	if got := string(f.Do(agent, "GET", settingsPath, "").Body); got != empty {
 		t.Errorf("got %s before any, want %s", got, empty)
 	}
-	if all, _ := read(f.token); len(all.Organizations) != 2 {
+	for _, u := range []service.User{{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}}, {RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other}} {
+		u, err := f.Service.AddUser(t.Context(), u)
+		servicetest.Check(t, err)
+		_, err = f.Service.RenameUser(t.Context(), u.UUID, u.Name+" B")
+		servicetest.Check(t, err)
+	}
+	if all, _ := read(f.token); len(all.Organizations) != 2 || len(all.Users) != 2 {
 		t.Errorf("got %+v for an account that sees both organizations", all)
+	}
+	if s, _ := read(agent); len(s.Users) != 1 || s.Users[0].Name != "Anneke B" {
+		t.Errorf("got %+v, want the user of no organization alone", s.Users)
 	}
 	_, before := read(lead)
 	put := f.asked(lead, "PUT", path, fmt.Sprintf(floorBody, "5"), "If-Match", before)

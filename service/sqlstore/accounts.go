@@ -211,37 +211,54 @@ func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.Organizati
 	return settings, err
 }
 
-// UsersOf are the users of a scope's organizations and those of none, by uuid.
-func (r *reader) UsersOf(scope service.Scope) ([]apitype.UserName, error) {
+// scanUser reads a user.
+func scanUser(scan func(...any) error) (u service.User, err error) {
+	var doc []byte
+	if err := scan(nullUUIDDest{&u.Organization}, docDest{&doc}); err != nil {
+		return u, err
+	}
+	return u, json.Unmarshal(doc, &u.RecruiterUser)
+}
+
+// User is one user.
+func (r *reader) User(id apitype.UUID) (service.User, error) {
+	return scanUser(r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan)
+}
+
+// Users are those of a scope's organizations and those of none, by uuid.
+func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
 	q := &listQuery{}
-	text := `SELECT doc FROM users`
+	text := `SELECT organization, doc FROM users`
 	if !scope.All {
 		text += ` WHERE organization IS NULL`
 		if len(scope.Organizations) > 0 {
 			text += ` OR organization` + isOne(bind(q, scope.Organizations, identifier))
 		}
 	}
-	users := []apitype.UserName{}
-	err := r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
-		var doc []byte
-		var user apitype.RecruiterUser
-		err := rows.Scan(docDest{&doc})
-		if err == nil {
-			err = json.Unmarshal(doc, &user)
-		}
-		users = append(users, apitype.UserName{UUID: user.UUID, Name: user.Name})
+	err = r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
+		u, err := scanUser(rows.Scan)
+		users = append(users, u)
 		return err
 	})
 	return users, err
 }
 
 // InsertUser saves a user as answers show it.
-func (t *tx) InsertUser(u apitype.RecruiterUser) error {
-	doc, err := json.Marshal(u)
+func (t *tx) InsertUser(u service.User) error {
+	return t.saveUser(t.insert, `INSERT INTO users (uuid, organization, doc) VALUES ($1, $2, $3)`, u)
+}
+
+// UpdateUser saves a user anew.
+func (t *tx) UpdateUser(u service.User) error {
+	return t.saveUser(t.change, `UPDATE users SET organization = $2, doc = $3 WHERE uuid = $1`, u)
+}
+
+func (t *tx) saveUser(save func(string, ...any) error, text string, u service.User) error {
+	doc, err := json.Marshal(u.RecruiterUser)
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO users (uuid, doc) VALUES ($1, $2)`, identifier(u.UUID), doc)
+	return save(text, identifier(u.UUID), nullUUID(u.Organization), doc)
 }
 
 // FocusArea is one focus area with its organization.
