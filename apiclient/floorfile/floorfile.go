@@ -156,7 +156,7 @@ func tomlLine(text []byte, path []string) int {
 		case isKey && !strings.HasPrefix(row, "#"):
 			at = append(slices.Clip(table), words(key)...)
 		}
-		if n := shared(at, want); n > best && n >= len(at) {
+		if n := shared(at, want); n > best && n >= min(len(at), len(want)) {
 			best, line = n, i+1
 		}
 		for _, mark := range []string{`"""`, `'''`} {

@@ -50,7 +50,7 @@ func UnknownVerb(cmd *cobra.Command, name string) error {
 	text := "unknown command " + Quote(name) + " for " + Quote(cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = typosIn(name)
 	hint := "see: " + cmd.CommandPath() + " --help"
-	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
+	if similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))); len(similar) > 0 { // The verbs stand in no order.
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	return WithHint(UsageError(text), hint)
