@@ -10,6 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // settingsService answers with settings as a service has them, and takes those of its first organization.
@@ -139,5 +143,28 @@ func TestUnknownResultCode(t *testing.T) {
 		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
 			t.Errorf("%q: got %q, want it sent", args, errs)
 		}
+	}
+}
+
+// The real service takes what set writes, and has it again as it was written.
+func TestQueueSettingsOfTheService(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	h.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
+		OrganizationReference: apitype.OrganizationReference{UUID: apitype.MustParseUUID(floorOrganization), Name: "Helder Water", Abbreviation: "SHW"},
+	}})
+	token := h.Token(servicetest.May(service.CallsRead, service.CallsComplete, service.SettingsWrite))
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}
+	file := "max_attempts = 6\n[[results.winback]]\ncode = \"back\"\neffect = \"opt-out\"\n[scripts]\nwinback = \"Hello\"\n[calling_hours.NL]\nsunday = \"-\"\n"
+	_, errs, code := runWith(t, environment, file, "queue", "settings", "set", "-", "--yes")
+	if code != 0 || !strings.Contains(errs, "changed: results.winback (new), scripts.winback (new), calling_hours.NL (new), max_attempts") {
+		t.Fatalf("got %d %q, want it written", code, errs)
+	}
+	text, _, code := runWith(t, environment, "", "queue", "settings", "get")
+	if _, errs, again := runWith(t, environment, text, "queue", "settings", "set", "-", "--yes"); code != 0 || again != 0 || !strings.Contains(errs, "has these settings already") {
+		t.Errorf("got %d %q, then %d %q, want what was written", code, text, again, errs)
+	}
+	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, "did you mean back?") {
+		t.Errorf("got %d %q, want the nearest result", code, errs)
 	}
 }
