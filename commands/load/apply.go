@@ -224,7 +224,7 @@ func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*pla
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}
 	asked, err := d.change(k.id, k.values, raw)
-	if wrong := mistakesIn(d.wrong, err); len(wrong) > 0 {
+	if wrong := d.reader.mistakesIn(k.values, d.wrong, err); len(wrong) > 0 {
 		return nil, &bulk.Mistakes{Row: k.Row, What: wrong}
 	}
 	if len(d.changes) == 0 {

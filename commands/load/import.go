@@ -297,7 +297,7 @@ func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (l
 		object["uuid"] = apitype.NewUUID().String()
 	}
 	change, err := r.reader.shape.Create(r.session, object)
-	if problems = mistakesIn(violations, err); len(problems) > 0 {
+	if problems = r.reader.mistakesIn(values, violations, err); len(problems) > 0 {
 		return line, problems
 	}
 	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.
