@@ -65,6 +65,9 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Rows{}, unreadable(err)
 	}
+	if len(begin) == 0 {
+		return Rows{All: func(func(Row, error) bool) {}}, nil
+	}
 	if f.isCSV(begin) {
 		return readCSV(whole, begin, f.Delimiter)
 	}

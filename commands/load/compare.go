@@ -147,7 +147,11 @@ func (d *comparison) readOnly(v rowValue) {
 	case v.name == updatedAt:
 		d.stale = true
 	case there || slices.Contains(cli.ColumnsOf(d.reader.shape.Record), v.name):
-		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record")
+		way := ""
+		if v.name == "status" {
+			way = " (see: fundesk " + d.reader.shape.Record + " --help)"
+		}
+		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record%s", way)
 	default:
 		d.notField(v)
 	}

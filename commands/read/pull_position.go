@@ -36,7 +36,7 @@ func (p *position) load(path string) error {
 		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the file %s holds no position of a pull", path), "remove it to begin from the start")
 	}
 	if last.Service != p.Service || last.Query != p.Query {
-		return cli.UsageError("the file " + path + " belongs to a pull with another service or other filters")
+		return cli.WithHint(cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"), "name another file by --state")
 	}
 	*p = last
 	return nil
