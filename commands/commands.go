@@ -145,6 +145,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagErrorOf(s.Args, cmd, err) })
 	s.Flags.Register(root)
 	root.SetUsageFunc(printUsage)
+	root.SetHelpFunc(printHelp)
 	root.SetHelpCommand(helpCommand(s))
 	names := cli.Positional(args)
 	isOverview := len(names) == 0 || len(names) == 1 && names[0] == "help" // Only names are shown.
