@@ -58,7 +58,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			return f.run(s, cmd, shape, args, rowVerb{"changed", prepare})
 		},
 	}
-	f.register(cmd)
+	f.register(cmd, shape.Creates)
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
 	cmd.Flags().StringVar(&f.empty, "empty", "", "what an empty cell of CSV means where the record has a value: clear or keep (default: refused)")
 	return cmd

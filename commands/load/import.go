@@ -40,7 +40,7 @@ func Import(s *cli.Session, shape Rows) *cobra.Command {
 			return f.run(s, cmd, shape, args, rowVerb{created, (*rowRun).creations})
 		},
 	}
-	f.register(cmd)
+	f.register(cmd, shape.Creates)
 	return cmd
 }
 

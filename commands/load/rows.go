@@ -48,7 +48,7 @@ type rowFlags struct {
 	template                bool
 }
 
-func (f *rowFlags) register(cmd *cobra.Command) {
+func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent, and send nothing")
@@ -62,6 +62,17 @@ func (f *rowFlags) register(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.defaults, "default", nil, "value of a field that a new record does not give: field=value (repeatable)")
 	flags.StringArrayVar(&f.values, "value", nil, "what a text in a column stands for: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose way of writing phones, days, amounts and words is read, such as NL")
+	cli.RegisterFlag(cmd, "map", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		column := typed[:strings.LastIndexByte(typed, '=')+1]
+		var all []string
+		for _, path := range (&change.Body{Fields: fields}).Paths() {
+			all = append(all, column+path) // After the name of its column.
+		}
+		if column == "" {
+			all = nil
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	})
 	flags.BoolVar(&f.template, "template", false, "print a header with an example, and end")
 }
 
