@@ -38,7 +38,7 @@ var outputs = map[string]outputKind{
 	"attempt": records, "complete": records, "cancel": records, "expire": records, "action": records,
 	"take": records, "extend": records, "release": records, "later": records, "agents": records, "leases": records, "callbacks": records,
 	"export": answers, "erase": answers, "api": answers,
-	"stats": numbers, "queue status": numbers, "doctor": numbers,
+	"stats": numbers, "queue status": numbers, "pull status": records, "doctor": numbers,
 	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
 	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
 	"queue settings get": written,

@@ -172,7 +172,7 @@ func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.Comple
 	if given("rating") {
 		rating, err := apitype.ParseNumber(c.rating)
 		if err != nil {
-			return r, cli.UsageError("--rating " + errNumber.Error())
+			return r, cli.UsageError("--rating " + errNumber.Error() + ", not " + cli.Quote(c.rating))
 		}
 		result.DonorRetentionRating = &rating
 	}
