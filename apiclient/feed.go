@@ -140,6 +140,12 @@ func (r *Round) after() apitype.Time {
 	}
 }
 
+// IsBehind reports whether the service's clock is before where the round began, as after a restore or a move
+// of the clock: what is new until then is not found.
+func (r *Round) IsBehind() bool {
+	return !r.date.IsZero() && r.date.Add(feedOverlap).Before(r.from.After.Time)
+}
+
 // Next returns where the feed goes on after a round that was read to its end. It never moves back, but
 // for a live feed that began beyond the service's own now.
 func (r *Round) Next() Position {

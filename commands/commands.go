@@ -90,7 +90,13 @@ const maxRetries = 10
 var onlyPrint = []string{"version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
 // begin refuses what no command takes, before one is run.
-func begin(s *cli.Session, cmd *cobra.Command) error {
+func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
+	if cmd.HasSubCommands() && len(args) > 0 {
+		return cli.UnknownVerb(cmd, args[0])
+	}
+	for i, name := range s.Flags.Columns {
+		s.Flags.Columns[i] = strings.TrimSpace(name)
+	}
 	if s.App.WatchSignals != nil && !slices.Contains(onlyPrint, cmd.Name()) {
 		s.App.WatchSignals()
 	}
@@ -124,11 +130,8 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.ArbitraryArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(s, cmd) },
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.UnknownVerb(cmd, args[0])
-			}
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return begin(s, cmd, args) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.OnTerminal() {
 				return account.Welcome(cmd.Context(), s)
 			}
@@ -142,6 +145,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagErrorOf(s.Args, cmd, err) })
 	s.Flags.Register(root)
 	root.SetUsageFunc(printUsage)
+	root.SetHelpFunc(printHelp)
 	root.SetHelpCommand(helpCommand(s))
 	names := cli.Positional(args)
 	isOverview := len(names) == 0 || len(names) == 1 && names[0] == "help" // Only names are shown.

@@ -1,12 +1,14 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/commands/cli"
 	"fundesk/completions"
 	"fundesk/render"
@@ -22,6 +24,15 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 		"columns": func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return cli.Parts(func() []string { return cli.ColumnsOf(topCommand(cmd)) })(cmd, args, toComplete)
 		},
+		"sort-by": func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			names := cli.ColumnsOf(topCommand(cmd))
+			for _, name := range slices.Clone(names) {
+				names = append(names, "-"+name)
+			}
+			return cli.Values(names)(cmd, args, toComplete)
+		},
+		"for-excel":           cli.Values(append(render.PhoneCountries(), "EN")),
+		"encoding":            cli.Values(bulk.Encodings),
 		"gender":              cli.Values(apitype.Genders),
 		"person":              s.Records(completions.Source.Persons),
 		"related-case":        s.Records(completions.Source.Pledges),
@@ -59,6 +70,9 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
 		if complete := s.RecordsOf(top); complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
+			if top == "call" && slices.Contains([]string{"attempt", "complete", "cancel", "expire"}, cmd.Name()) {
+				cmd.ValidArgsFunction = s.Records(completions.Source.OpenCalls)
+			}
 		}
 	})
 }

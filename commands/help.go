@@ -51,7 +51,7 @@ func helpCommand(s *cli.Session) *cobra.Command {
 				return cmd.Root().Help()
 			}
 			if len(args) == 1 && args[0] == "options" {
-				_, err := fmt.Fprint(s.App.Out, "Flags of every command\n\n"+cmd.Root().PersistentFlags().FlagUsages())
+				_, err := fmt.Fprint(s.App.Out, "Flags of every command\n\n"+cmd.Root().PersistentFlags().FlagUsagesWrapped(helpWidth))
 				return err
 			}
 			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {

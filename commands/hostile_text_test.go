@@ -5,9 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/creack/pty"
 )
 
 // hostileText is what would take over a terminal: a title, the clipboard, a query, C1
@@ -69,6 +74,57 @@ func TestHostileText(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What stands in arguments, names of files and their lines reaches a terminal by no message and no output.
+func TestHostileArguments(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		"H", "call H", "call list H", "call list --H", "call list --H=1", "-H", "call list -o H", "call list --columns H", "call list --sort-by H",
+		"call list --jq H", "call list --jq . --arg H", "call list --status H", "call list --requested-after H", "call list --person H",
+		"call list --limit H", "call list --include H", "call list --for-excel H -o csv", "call get H", "call attempt H --yes", "help H",
+		"call complete ID --result-code H --dry-run", "call complete ID --result-code x --notes H --dry-run", "call complete ID --rating H --result-code x",
+		"call create --person ID --type H", "call create --person ID --type winback --notes H --dry-run", "person update ID --last-name H --dry-run",
+		"person update ID --clear H", "person update ID --email H", "person create --file H", "person import H", "person import FILE --map H",
+		"person import FILE --map H=name.lastName", "person import FILE --value H", "person import FILE --value gender:H=x", "person import FILE --default H",
+		"person import FILE --country H", "person import FILE", "person import FILE --encoding H", "person import ROWS --dry-run", "person apply ROWS --dry-run",
+		"pull person --state H/H", "pull person --since H", "queue later ID --at H", "queue release H", "pledge action H ID --dry-run", "pledge action H",
+		"profile add H --base-url http://127.0.0.1:1", "profile use H", "profile show H", "profile set work H x", "profile set work agent H", "profile remove H --yes",
+		"call list --profile H", "call list --base-url H", "call list --ca-cert H", "call list --timeout H", "api H", "api GET H", "api GET /api/v1/calls -F H",
+		"api GET /api/v1/calls --input H", "outbox drop H", "outbox show H", "auth login --profile H", "completion H", "doctor --profile H", "version H",
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"headers": hostileText + ",b\n1,2\n", "rows": "name.lastName,gender,dateOfBirth\n\"" + hostileText + "\"," + "V,\"" + hostileText + "\"\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := plain(t)
+	a := &actedService{T: t}
+	for _, text := range lines {
+		var args []string
+		for word := range strings.FieldsSeq(text) {
+			word = strings.NewReplacer("ID", testID, "FILE", filepath.Join(dir, "headers"), "ROWS", filepath.Join(dir, "rows")).Replace(word)
+			args = append(args, strings.ReplaceAll(word, "H", hostileText))
+		}
+		a.harmless(text, onTerminal(t, map[string]string{"HOME": dir, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}, args))
+	}
+}
+
+// onTerminal returns what a command line writes to a terminal, without the colours and carriage returns of one.
+func onTerminal(t *testing.T, environment map[string]string, args []string) string {
+	t.Helper()
+	master, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	go func() {
+		Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), terminal, terminal)))
+		terminal.Close() // The master reads to the end of it.
+	}()
+	text, _ := io.ReadAll(master) // A pseudo-terminal ends with an error.
+	return regexp.MustCompile("\x1b\\[[0-9;]*[mK]|\r").ReplaceAllString(string(text), "")
 }
 
 // harmless wants no character that a terminal would obey, or not show.

@@ -1,12 +1,15 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"fundesk/render"
 )
 
 // The groups of the top-level commands, in the order of the help.
@@ -37,7 +40,7 @@ func printUsage(cmd *cobra.Command) error {
 		writeCommands(&b, cmd)
 	}
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(flags.FlagUsages(), " \n"))
+		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(flags.FlagUsagesWrapped(helpWidth), " \n"))
 	}
 	fmt.Fprintf(&b, "\nFlags of every command: fundesk help options\n")
 	if cmd.HasAvailableSubCommands() {
@@ -45,6 +48,46 @@ func printUsage(cmd *cobra.Command) error {
 	}
 	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 	return err
+}
+
+// helpWidth is how wide help is; examples are as they are typed.
+const helpWidth = 80
+
+// printHelp prints what a command is for, and its usage.
+func printHelp(cmd *cobra.Command, _ []string) {
+	if text := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)); text != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text))
+	}
+	cmd.SetErr(cmd.OutOrStdout())
+	_ = cmd.Usage() // A reader that went away is told by nothing else either.
+}
+
+// wrapped breaks the paragraphs of a text into lines that fit.
+func wrapped(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, paragraph := range paragraphs {
+		if strings.Contains(paragraph, "\n ") { // It is laid out.
+			continue
+		}
+		var b strings.Builder
+		width := 0
+		for word := range strings.FieldsSeq(paragraph) {
+			length := render.Width(word)
+			switch {
+			case width == 0:
+			case width+1+length > helpWidth:
+				b.WriteByte('\n')
+				width = 0
+			default:
+				b.WriteByte(' ')
+				width++
+			}
+			b.WriteString(word)
+			width += length
+		}
+		paragraphs[i] = b.String()
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
 
 // writeCommands lists the commands below one, those of the program in their groups.

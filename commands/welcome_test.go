@@ -100,6 +100,7 @@ func TestTokenEndsSoon(t *testing.T) {
 	}{
 		{13*day + day/2, "call list", " ends in 13 days, on 20"},
 		{day + day/2, "call list -o json", " ends in 1 day, on 20"},
+		{5*time.Hour + time.Minute, "call list", " ends in 5h, at 20"},
 		{15 * day, "call list", ""},
 		{day + day/2, "call list --quiet", ""},
 	} {

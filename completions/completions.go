@@ -103,9 +103,16 @@ func (s Source) Persons(ctx context.Context, prefix string) []string {
 
 // Calls are the latest calls with the person's name and the state.
 func (s Source) Calls(ctx context.Context, prefix string) []string {
-	return s.find(ctx, prefix, each(calls, func(call apitype.Call) Value {
-		return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
-	}))
+	return s.find(ctx, prefix, each(calls, callValue))
+}
+
+// OpenCalls are the latest calls that can be attempted or ended.
+func (s Source) OpenCalls(ctx context.Context, prefix string) []string {
+	return s.find(ctx, prefix, each(openCalls, callValue))
+}
+
+func callValue(call apitype.Call) Value {
+	return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
 }
 
 // Pledges are the newest pledges with amount and state.
@@ -148,7 +155,25 @@ func pledges(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.P
 
 // calls are the latest calls, with persons where the account may read them.
 func calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+	return listCalls(ctx, c, apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}})
+}
+
+// openCalls are those that wait: chosen by the service where it can, else among the latest.
+func openCalls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}}
+	if has, err := c.Has(ctx, apitype.ExtensionStatus); err == nil && has {
+		o.Statuses = []apitype.CallStatus{apitype.CallRequested}
+		return listCalls(ctx, c, o)
+	}
+	page, err := listCalls(ctx, c, o)
+	page.Records = slices.DeleteFunc(page.Records, func(r apiclient.Record[apitype.Call]) bool {
+		call, err := r.Decode()
+		return err == nil && call.Status != apitype.CallRequested
+	})
+	return page, err
+}
+
+func listCalls(ctx context.Context, c *apiclient.Client, o apitype.CallListOptions) (apiclient.Page[apitype.Call], error) {
 	page, err := c.Calls.List(ctx, o)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		o.Include = nil

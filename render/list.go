@@ -126,7 +126,7 @@ func (l *List[T]) csvHeader() error {
 	if l.count != 1 || l.options.NoHeader {
 		return nil
 	}
-	return writeCSVHeader(l.out, l.columns)
+	return writeCSVHeader(l.out, l.columns, l.options)
 }
 
 func (l *List[T]) addJSON(raw []byte) error {
@@ -208,7 +208,7 @@ func (l *List[T]) end(complete, closed bool) error {
 	case l.options.Format == JSON && complete:
 		_, err = l.out.WriteString("[]\n")
 	case l.options.Format == CSV && l.count == 0 && complete && !l.options.NoHeader:
-		err = writeCSVHeader(l.out, l.columns)
+		err = writeCSVHeader(l.out, l.columns, l.options)
 	case l.options.Format == Table:
 		err = l.rows.close()
 	}

@@ -219,14 +219,28 @@ func International(typed, country string) string {
 		if !c.has(country) || number == "" || strings.Trim(number, "0123456789") != "" {
 			continue
 		}
-		if national, ok := strings.CutPrefix(number, c.trunk); ok {
-			if c.code == "1" && len(national) == 11 { // As it is dialled between the states, too.
-				national = strings.TrimPrefix(national, "1")
-			}
+		national, isNational := strings.CutPrefix(number, c.trunk)
+		switch {
+		case (!isNational || c.trunk == "") && c.isWithoutPlus(number):
+			return "+" + number
+		case isNational, len(number) >= 8: // A spreadsheet drops the zero that it begins with.
 			return "+" + c.code + national
 		}
 	}
 	return number
+}
+
+// isWithoutPlus reports whether digits are a number in E.164 whose + a spreadsheet dropped. In Italy national
+// numbers of ten digits begin with its code, too.
+func (c phoneCountry) isWithoutPlus(digits string) bool {
+	least := len(c.code) + 8
+	if c.code == "39" {
+		least += 2
+	}
+	if c.code == "1" { // As it is dialled between the states, too.
+		return len(digits) == 11 && digits[0] == '1'
+	}
+	return strings.HasPrefix(digits, c.code) && len(digits) >= least
 }
 
 // PhoneCountries are the countries whose numbers [International] reads.
@@ -241,7 +255,7 @@ func PhoneCountries() []string {
 
 // HasDecimalComma reports whether amounts are written with a comma in a country.
 func HasDecimalComma(country string) bool {
-	return !slices.Contains(strings.Fields("AU CA CH GB IE NZ US"), country)
+	return !slices.Contains(strings.Fields("AU CA CH EN GB IE NZ US"), country)
 }
 
 // hasAnyPrefix reports whether text begins with one of the prefixes, separated by

@@ -65,6 +65,7 @@ type Options struct {
 	Color           bool
 	Width           int // Of the terminal in cells; 0: not cut.
 	SpreadsheetSafe bool
+	Excel           string                            // CSV for Excel as it is set up in this country; empty: RFC 4180.
 	TooNarrow       func(shortened, missing []string) // Told which columns of a table did not fit; may be nil.
 	Now             time.Time                         // For relative times.
 	Location        *time.Location                    // For absolute times in tables; nil: UTC.

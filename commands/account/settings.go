@@ -286,9 +286,26 @@ func settingFlag(cmd *cobra.Command, key string) (*pflag.Flag, error) {
 	return nil, cli.WithHint(cli.UsageError("a profile has no setting "+cli.Quote(key)), "settings: "+strings.Join(keys, ", "))
 }
 
+// settingNames completes with the profiles, and then with the settings that one may have.
+func settingNames(s *cli.Session) cli.Completer {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return s.ProfileNames(cmd, args, toComplete)
+		}
+		var names []string
+		for _, setting := range settings() {
+			names = append(names, setting.key+"\t"+setting.help)
+		}
+		if len(args) > 1 && cmd.Name() == "set" {
+			names = nil
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 func profileSet(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "set NAME KEY VALUE…", Short: "Change a setting of a profile", Args: cli.NeedArgs(3), ValidArgsFunction: s.ProfileNames,
+		Use: "set NAME KEY VALUE…", Short: "Change a setting of a profile", Args: cli.NeedArgs(3), ValidArgsFunction: settingNames(s),
 		Long: "Change one setting of a profile, by its name in config.toml. Lists take several values, or one with commas.\n" +
 			"Another base_url leaves the stored token behind: log in again.",
 		Example: "  fundesk profile set prod agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
@@ -322,7 +339,7 @@ func profileSet(s *cli.Session) *cobra.Command {
 
 func profileUnset(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "unset NAME KEY…", Short: "Remove settings of a profile", Args: cli.NeedArgs(2), ValidArgsFunction: s.ProfileNames,
+		Use: "unset NAME KEY…", Short: "Remove settings of a profile", Args: cli.NeedArgs(2), ValidArgsFunction: settingNames(s),
 		Long:    "Remove settings of a profile, by their names in config.toml: it is as if they had never been set.",
 		Example: "  fundesk profile unset prod agent\n  fundesk profile unset prod result_codes pledge_actions",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -52,7 +52,11 @@ const beginning = 64 << 10
 
 // ReadRows begins to read a file of JSON or CSV.
 func ReadRows(in io.Reader, f Format) (Rows, error) {
-	text, err := newTextReader(in, f.Encoding)
+	raw := bufio.NewReaderSize(in, beginning)
+	if begin, _ := raw.Peek(4); string(begin) == "PK\x03\x04" || string(begin) == "\xd0\xcf\x11\xe0" {
+		return Rows{}, &Fault{Message: "this is a workbook (.xlsx, .ods or .xls), not CSV", Hint: "save it as CSV in the spreadsheet, and name the country: --country NL"}
+	}
+	text, err := newTextReader(raw, f.Encoding)
 	if err != nil {
 		return Rows{}, err
 	}
@@ -60,6 +64,9 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 	begin, err := whole.Peek(beginning)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Rows{}, unreadable(err)
+	}
+	if len(begin) == 0 {
+		return Rows{All: func(func(Row, error) bool) {}}, nil
 	}
 	if f.isCSV(begin) {
 		return readCSV(whole, begin, f.Delimiter)

@@ -56,7 +56,7 @@ func TestReadRows(t *testing.T) {
 		{"a header in quotes", bulk.Format{}, "\"a\",\"b\"\n1,2\n", "2:1|2"},
 		{"a text by name", bulk.Format{Name: "x.json"}, "\"a\"\n", "1:\"a\""},
 		{"nothing", bulk.Format{}, " \n", ""},
-		{"no header", bulk.Format{Name: "x.csv"}, "", "fault: line 1: there is no CSV header"},
+		{"nothing by name", bulk.Format{Name: "x.csv"}, "", ""}, {"no header", bulk.Format{Name: "x.csv"}, "\n", "fault: line 1: there is no CSV header"},
 		{"an object and another on a line", bulk.Format{}, "{\"a\":1}\n{\n}", "1:{\"a\":1} 2:{ 3:}"},
 		{"an object over lines that is cut", bulk.Format{}, "{\n\"a\":1\n", "1:{ 2:\"a\":1"},
 		{"an array with more after it", bulk.Format{}, "[{\"a\":1}]\n{\"b\":2}", "1:{\"a\":1} 2:{\"b\":2}"},

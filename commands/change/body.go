@@ -122,7 +122,11 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		}
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {
-			return nil, cli.UsageError("--" + field.flag + " " + err.Error())
+			what := err.Error()
+			if errors.Is(err, errNumber) || errors.Is(err, errBool) {
+				what += ", not " + cli.Quote(texts[len(texts)-1])
+			}
+			return nil, cli.UsageError("--" + field.flag + " " + what)
 		}
 		SetPath(object, field.Path, value)
 	}
@@ -362,12 +366,25 @@ func Refuse(violations apitype.Violations) error {
 // calls it, the flag is what was typed. With a file only the flags that were given are.
 func (b *Body) byFlags(err error) error {
 	violations, found := errors.AsType[apitype.Violations](err)
-	if !found || len(violations) != 1 {
+	if !found {
 		return err
 	}
-	i := slices.IndexFunc(b.Fields, func(f Field) bool { return f.Path == violations[0].Where() })
-	if i < 0 || b.file != "" && len(*b.values[b.Fields[i].flag]) == 0 {
-		return err
+	var flags, detail, hints []string
+	for _, v := range violations {
+		i := slices.IndexFunc(b.Fields, func(f Field) bool { return f.Path == v.Where() })
+		if i < 0 || b.file != "" && len(*b.values[b.Fields[i].flag]) == 0 {
+			return err
+		}
+		flag := b.Fields[i].flag
+		given := *b.values[flag]
+		flags = append(flags, "--"+flag+" "+v.Message)
+		detail = append(detail, v.Where()+": "+v.Message)
+		switch {
+		case len(given) > 0 && given[len(given)-1] == "" && b.update:
+			hints = append(hints, "--clear "+v.Where()+" leaves it without a value")
+		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
+			hints = append(hints, "fundesk profile set NAME "+strings.ReplaceAll(flag, "-", "_")+" UUID supplies it")
+		}
 	}
-	return cli.UsageError("--"+b.Fields[i].flag+" "+violations[0].Message, violations[0].Where()+": "+violations[0].Message)
+	return cli.WithHint(cli.UsageError(strings.Join(flags, "; "), detail...), strings.Join(hints, "; "))
 }

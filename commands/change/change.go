@@ -105,6 +105,9 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 		if !isText {
 			return cli.ShowOne(s, p, nil)
 		}
+		if options.Terminal {
+			p.Path, p.Body = render.Clean(p.Path), render.CleanJSON(p.Body)
+		}
 		if _, err := fmt.Fprintf(s.App.Out, "%s %s\n%s\n", p.Method, p.Path, p.Body); err != nil {
 			return err
 		}

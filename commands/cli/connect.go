@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
+	"fundesk/render"
 )
 
 // Resolve finds the target: --base-url, else --profile, which names the target whole, else
@@ -218,6 +219,9 @@ func (s *Session) TokenEnd() string {
 	left := ends.Sub(s.App.Now())
 	if left <= 0 || left > endsSoon {
 		return ""
+	}
+	if left < 24*time.Hour {
+		return "ends " + render.RelativeTime(*ends, s.App.Now()) + ", at " + ends.Local().Format("2006-01-02 15:04")
 	}
 	return "ends in " + Count(int(left/(24*time.Hour)), "day") + ", on " + ends.Local().Format(time.DateOnly)
 }

@@ -97,6 +97,13 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	case !cmd.HasParent() && len(names) > 0:
 		return UnknownVerb(cmd, names[0])
 	case cmd.HasParent() && cmd.HasSubCommands() && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), func(v *cobra.Command) bool { return v.Name() == names[1] }):
+		if i := slices.Index(args, names[0]); strings.HasPrefix(args[i+1], "-") {
+			var verbs []string
+			for _, verb := range cmd.Commands() {
+				verbs = append(verbs, verb.Name())
+			}
+			return WithHint(UsageError("a verb is missing before "+Quote(args[i+1])), "verbs: "+strings.Join(verbs, ", "))
+		}
 		return UnknownVerb(cmd, names[1])
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
@@ -105,8 +112,18 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	near := Nearest(unknown.GetSpecifiedName(), known)
-	if len(near) == 0 || unknown.GetSpecifiedShortnames() != "" {
+	name := unknown.GetSpecifiedName()
+	var near []string
+	for _, flag := range strings.Split(flagsFor[name], ",") {
+		if word, _, _ := strings.Cut(flag, " "); slices.Contains(known, word) {
+			near = []string{flag}
+			break
+		}
+	}
+	if len(near) == 0 && unknown.GetSpecifiedShortnames() == "" {
+		near = Nearest(name, known)
+	}
+	if len(near) == 0 {
 		return WithHint(FlagError(err), "see: "+cmd.CommandPath()+" --help")
 	}
 	return WithHint(FlagError(err), "did you mean --"+strings.Join(near, " or --")+"?")
@@ -141,4 +158,5 @@ func FlagError(err error) error {
 // UnpagedFlag declares the flag of a command that walks lists.
 func (s *Session) UnpagedFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.unpaged, "accept-unpaged", false, "a list that comes without any sign of pages is the whole of it")
+	_ = cmd.Flags().MarkHidden("accept-unpaged") // The setting unpaged of a profile takes its place.
 }

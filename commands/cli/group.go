@@ -16,12 +16,7 @@ func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 	command := &cobra.Command{
 		Use: use, Long: long, Example: example,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return UnknownVerb(cmd, args[0])
-			}
-			return cmd.Help()
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	chosen := chosenVerb(s.Args, use, below)
 	for _, name := range slices.Sorted(maps.Keys(below)) {
@@ -49,11 +44,47 @@ func chosenVerb(args []string, noun string, below Verbs) string {
 func UnknownVerb(cmd *cobra.Command, name string) error {
 	text := "unknown command " + Quote(name) + " for " + Quote(cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = typosIn(name)
-	hint := "see: " + cmd.CommandPath() + " --help"
-	if similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))); len(similar) > 0 { // The verbs stand in no order.
-		hint = "did you mean " + strings.Join(similar, " or ") + "?"
+	similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))) // The verbs stand in no order.
+	if !cmd.HasParent() && CommandsFor[name] != "" {
+		similar = []string{"fundesk " + CommandsFor[name]}
 	}
-	return WithHint(UsageError(text), hint)
+	for _, verb := range strings.Fields(verbsFor[name]) {
+		if slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == verb }) {
+			similar = []string{verb}
+			break
+		}
+	}
+	if len(similar) == 0 {
+		return WithHint(UsageError(text), "see: "+cmd.CommandPath()+" --help")
+	}
+	return WithHint(UsageError(text), "did you mean "+strings.Join(similar, " or ")+"?")
+}
+
+// verbsFor are the verbs of other tools and those here that do the same, the best one first.
+var verbsFor = map[string]string{
+	"ls": "list", "all": "list", "search": "list", "find": "list", "query": "list", "watch": "list", "count": "stats",
+	"show": "get list status", "view": "get show list", "describe": "get show", "cat": "get show", "read": "get show", "whoami": "status",
+	"new": "create add", "add": "create", "insert": "create", "upload": "import", "edit": "update set", "set": "update", "change": "update",
+	"patch": "update", "delete": "erase remove drop cancel", "rm": "erase remove drop cancel", "remove": "erase drop cancel",
+	"done": "complete", "finish": "complete", "close": "complete", "log": "attempt", "dial": "attempt", "cancel": "action drop", "stop": "action",
+	"pause": "action", "next": "take", "return": "release", "defer": "later", "retry": "send", "flush": "send", "signin": "login", "signout": "logout",
+	"persons": "person", "calls": "call", "pledges": "pledge", "erasures": "erased", "reset": "status",
+}
+
+// CommandsFor are the commands that words in the place of a noun stand for.
+var CommandsFor = map[string]string{
+	"get": "call get UUID", "list": "call list", "ls": "call list", "search": "person list", "find": "person list", "create": "person create",
+	"login": "auth login", "logout": "auth logout", "whoami": "auth status", "token": "auth token", "config": "profile set", "settings": "profile show",
+	"status": "doctor", "stats": "call stats", "watch": "call list --watch", "export": "person list --all -o csv", "import": "person import FILE",
+	"apply": "person apply FILE", "sync": "pull person", "take": "queue take", "leases": "queue leases", "callbacks": "queue callbacks",
+	"erase": "person erase UUID", "erasures": "pull erased", "donor": "person list", "donors": "person list", "desk": "tui", "ui": "tui",
+}
+
+// flagsFor are flags of other tools, and those here.
+var flagsFor = map[string]string{
+	"json": "output json", "format": "output", "yaml": "output json", "n": "limit", "L": "limit", "max": "limit", "y": "yes", "force": "yes",
+	"f": "file", "w": "watch", "a": "all", "v": "debug", "verbose": "debug", "fields": "columns", "p": "profile", "u": "base-url", "url": "base-url",
+	"since": "requested-after,created-after,released-after", "filter": "jq", "query": "jq", "template": "jq",
 }
 
 // typosIn is how many letters a name that was meant may differ by: a letter or two that are

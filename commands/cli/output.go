@@ -96,10 +96,18 @@ func (s *Session) Output() (render.Options, error) {
 	}
 	o := render.Options{
 		Format: format, Columns: s.Flags.Columns, SortBy: s.Flags.SortBy, NoHeader: s.Flags.noHeader, SpreadsheetSafe: s.Flags.safeCells,
+		Excel:    strings.ToUpper(s.Flags.excel),
 		Terminal: s.OnTerminal(), Now: s.App.Now(), Location: time.Local,
 	}
 	if o.SortBy != "" && format != render.Table && format != render.Wide {
 		s.Note("--sort-by gathers the whole list before anything is printed")
+	}
+	switch countries := append(render.PhoneCountries(), "EN"); {
+	case o.Excel == "":
+	case !slices.Contains(countries, o.Excel):
+		return o, WithHint(UsageError("--for-excel "+Quote(s.Flags.excel)+" is not a country whose spreadsheets are known"), "there are "+strings.Join(countries, ", "))
+	case format != render.CSV:
+		return o, WithHint(UsageError("--for-excel goes with -o csv"), "add -o csv")
 	}
 	if s.Flags.UTC {
 		o.Location = time.UTC

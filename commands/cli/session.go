@@ -39,6 +39,7 @@ type globals struct {
 	Quiet     bool
 	debug     bool
 	safeCells bool
+	excel     string
 	UTC       bool
 }
 
@@ -63,6 +64,7 @@ func (g *globals) Register(root *cobra.Command) {
 	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
 	f.BoolVar(&g.UTC, "utc", false, "tables: show times in UTC, not in the local zone")
 	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would take for formulas")
+	f.StringVar(&g.excel, "for-excel", "", "csv: as Excel of this country opens it, such as NL, DE, FR or EN")
 }
 
 // defaultRetries is how often a request is tried again: four tries in all.

@@ -58,7 +58,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			return f.run(s, cmd, shape, args, rowVerb{"changed", prepare})
 		},
 	}
-	f.register(cmd)
+	f.register(cmd, shape.Creates)
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
 	cmd.Flags().StringVar(&f.empty, "empty", "", "what an empty cell of CSV means where the record has a value: clear or keep (default: refused)")
 	return cmd
@@ -224,7 +224,7 @@ func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*pla
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}
 	asked, err := d.change(k.id, k.values, raw)
-	if wrong := mistakesIn(d.wrong, err); len(wrong) > 0 {
+	if wrong := d.reader.mistakesIn(k.values, d.wrong, err); len(wrong) > 0 {
 		return nil, &bulk.Mistakes{Row: k.Row, What: wrong}
 	}
 	if len(d.changes) == 0 {

@@ -27,6 +27,9 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	if !v.isCell {
 		return v.value, nil
 	}
+	if meaning, has := r.meanings[field.Path][text]; has {
+		text = meaning
+	}
 	switch field.Kind {
 	case apitype.DateField, apitype.TimeField:
 		day, err := localDay(text, r.country)
@@ -44,12 +47,23 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	case apitype.YesNoField:
 		text = truthWord(text)
 	}
+	if word, has := genderWords[strings.ToLower(text)]; has && field.Path == "gender" {
+		if r.country == "" {
+			return nil, errGender
+		}
+		text = word
+	}
 	return change.FieldJSON(r.session, field, []string{text})
 }
 
-// unguarded is a cell without the apostrophe that keeps a spreadsheet from taking it for a
-// formula.
+var errGender = errors.New("must be a word; --country NL reads the letter, --value 'gender:V=female' says what it means")
+
+// genderWords are the letters of Dutch, German, English and French.
+var genderWords = map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}
+
+// unguarded returns a cell without what keeps a spreadsheet from taking it for a formula or a number.
 func unguarded(cell string) string {
+	cell = render.WithoutTextMark(cell)
 	if len(cell) > 1 && cell[0] == '\'' && render.IsFormula(cell[1:]) {
 		return cell[1:]
 	}
@@ -117,9 +131,9 @@ func decimalPoint(text, country string) string {
 // truthWord is true or false for the words that spreadsheets hold.
 func truthWord(text string) string {
 	switch strings.ToLower(text) {
-	case "true", "yes", "y", "ja", "j", "1":
+	case "true", "yes", "y", "ja", "j", "1", "waar", "wahr", "vrai", "oui":
 		return "true"
-	case "false", "no", "n", "nee", "nein", "0":
+	case "false", "no", "n", "nee", "nein", "0", "onwaar", "falsch", "faux", "non":
 		return "false"
 	default:
 		return text
@@ -127,7 +141,7 @@ func truthWord(text string) string {
 }
 
 // isShownAs reports whether a row gives what a record shows.
-func isShownAs(path string, v rowValue, shown any) bool {
+func (r *rowReader) isShownAs(path string, v rowValue, shown any) bool {
 	text, isText := v.value.(string)
 	if v.isEmpty() {
 		return shown == nil || shown == ""
@@ -135,9 +149,14 @@ func isShownAs(path string, v rowValue, shown any) bool {
 	if v.isCell && isText {
 		switch shown.(type) {
 		case json.Number:
-			return apiclient.IsSame(path, json.Number(text), shown)
+			return apiclient.IsSame(path, json.Number(decimalPoint(text, r.country)), shown)
 		case bool:
 			return truthWord(text) == fmt.Sprint(shown)
+		case string: // Of a field that cannot be changed, whose kind is not known here.
+			day, err := localDay(text, r.country)
+			if err == nil && r.country != "" && (day == shown || render.International(text, r.country) == shown) {
+				return true
+			}
 		}
 	}
 	sent := v.value

@@ -75,10 +75,10 @@ func (d *comparison) mistakes(values []rowValue) []string {
 		}
 	}
 	if len(d.object) == 0 {
-		return mistakesIn(d.wrong, nil)
+		return d.reader.mistakesIn(values, d.wrong, nil)
 	}
 	_, err := d.reader.shape.Update(d.reader.session, apitype.NewUUID(), d.object, nil)
-	return mistakesIn(d.wrong, err)
+	return d.reader.mistakesIn(values, d.wrong, err)
 }
 
 // notField refuses a name that nobody knows.
@@ -90,7 +90,7 @@ func (d *comparison) field(field change.Field, v rowValue) {
 	shown := apiclient.ShownAs(field.Path)
 	before, _ := apiclient.Shown(d.record, shown)
 	switch {
-	case isShownAs(field.Path, v, before), shown == "" && v.isEmpty():
+	case d.reader.isShownAs(field.Path, v, before), shown == "" && v.isEmpty():
 		return
 	case v.isEmpty() && v.isCell && d.empty == emptyKeep:
 		return
@@ -143,11 +143,15 @@ func (d *comparison) clearWhole() {
 func (d *comparison) readOnly(v rowValue) {
 	before, there := apiclient.Shown(d.record, v.name)
 	switch {
-	case isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
+	case d.reader.isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
 	case v.name == updatedAt:
 		d.stale = true
 	case there || slices.Contains(cli.ColumnsOf(d.reader.shape.Record), v.name):
-		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record")
+		way := ""
+		if v.name == "status" {
+			way = " (see: fundesk " + d.reader.shape.Record + " --help)"
+		}
+		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record%s", way)
 	default:
 		d.notField(v)
 	}

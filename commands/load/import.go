@@ -40,7 +40,7 @@ func Import(s *cli.Session, shape Rows) *cobra.Command {
 			return f.run(s, cmd, shape, args, rowVerb{created, (*rowRun).creations})
 		},
 	}
-	f.register(cmd)
+	f.register(cmd, shape.Creates)
 	return cmd
 }
 
@@ -297,7 +297,7 @@ func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (l
 		object["uuid"] = apitype.NewUUID().String()
 	}
 	change, err := r.reader.shape.Create(r.session, object)
-	if problems = mistakesIn(violations, err); len(problems) > 0 {
+	if problems = r.reader.mistakesIn(values, violations, err); len(problems) > 0 {
 		return line, problems
 	}
 	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -43,11 +43,12 @@ type rowFlags struct {
 	format                  bulk.Format
 	mapped                  []string
 	defaults                []string
+	values                  []string
 	country                 string
 	template                bool
 }
 
-func (f *rowFlags) register(cmd *cobra.Command) {
+func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent, and send nothing")
@@ -59,7 +60,19 @@ func (f *rowFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.format.Encoding, "encoding", "", "encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)")
 	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)")
 	flags.StringSliceVar(&f.defaults, "default", nil, "value of a field that a new record does not give: field=value (repeatable)")
-	flags.StringVar(&f.country, "country", "", "country whose way of writing phone numbers, days and amounts is read, such as NL")
+	flags.StringArrayVar(&f.values, "value", nil, "what a text in a column stands for: 'gender:V=female' (repeatable)")
+	flags.StringVar(&f.country, "country", "", "country whose way of writing phones, days, amounts and words is read, such as NL")
+	cli.RegisterFlag(cmd, "map", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		column := typed[:strings.LastIndexByte(typed, '=')+1]
+		var all []string
+		for _, path := range (&change.Body{Fields: fields}).Paths() {
+			all = append(all, column+path) // After the name of its column.
+		}
+		if column == "" {
+			all = nil
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	})
 	flags.BoolVar(&f.template, "template", false, "print a header with an example, and end")
 }
 
@@ -76,7 +89,9 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 	if f.errors != "" && (f.errors == f.results || bulk.IsSameFile(f.errors, f.results)) {
 		return cli.UsageError("--errors and --results name one file")
 	}
-	f.country = strings.ToUpper(f.country)
+	if f.country = strings.ToUpper(f.country); f.country == "EN" { // As --for-excel calls it.
+		f.country = "GB"
+	}
 	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
 		return cli.WithHint(cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
 			"there are "+strings.Join(render.PhoneCountries(), ", "))
@@ -89,12 +104,14 @@ type rowReader struct {
 	session  *cli.Session
 	shape    Rows
 	country  string
+	isSeen   bool              // By a person at a terminal.
 	names    map[string]string // Of columns, as fields.
 	defaults []rowValue
+	meanings map[string]map[string]string // What texts of a field stand for.
 }
 
 func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
-	r := &rowReader{session: s, shape: shape, country: f.country, names: map[string]string{}}
+	r := &rowReader{session: s, shape: shape, country: f.country, isSeen: cli.IsTerminal(s.App.Err), names: map[string]string{}, meanings: map[string]map[string]string{}}
 	for _, text := range f.mapped {
 		column, field, ok := strings.Cut(text, "=")
 		if !ok || column == "" {
@@ -114,6 +131,21 @@ func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 			return nil, unknownField("--default", name, shape.Creates)
 		}
 		r.defaults = append(r.defaults, rowValue{name: name, value: value, isCell: true})
+	}
+	for _, text := range f.values {
+		name, pair, _ := strings.Cut(text, ":")
+		cell, value, ok := strings.Cut(pair, "=")
+		if !ok || cell == "" {
+			return nil, cli.UsageError("--value " + cli.Quote(text) + " is not FIELD:TEXT=VALUE")
+		}
+		field, known := fieldNamed(r.shape.Creates, name)
+		if !known {
+			return nil, unknownField("--value", name, shape.Creates)
+		}
+		if r.meanings[field.Path] == nil {
+			r.meanings[field.Path] = map[string]string{}
+		}
+		r.meanings[field.Path][cell] = value
 	}
 	return r, nil
 }
@@ -217,16 +249,20 @@ func (s *rowSource) close() {
 // checkHeader wants columns that are fields, each once.
 func (r *rowReader) checkHeader(header []string) error {
 	seen := map[string]bool{}
-	for i, text := range header {
+	var unknown []string
+	paths := (&change.Body{Fields: r.shape.Creates}).Paths()
+	quote := r.quote // A file without a header begins with a donor.
+	if slices.ContainsFunc(header, func(text string) bool { return r.isName(r.columnName(text)) }) {
+		quote = cli.Quote
+	}
+	for _, text := range header {
 		name := r.columnName(text)
 		switch {
 		case isPassedOver(name):
 			continue
 		case !r.isName(name):
-			// Its text may be a donor's: files without a header are common.
-			return cli.WithHint(cli.UsageError("line 1: column "+strconv.Itoa(i+1)+" has not the name of a field",
-				"fields: "+strings.Join((&change.Body{Fields: r.shape.Creates}).Paths(), ", ")),
-				"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header")
+			unknown = append(unknown, quote(text)+nearestField(name, paths))
+			continue
 		}
 		key := name
 		if field, known := fieldNamed(r.shape.Creates, name); known {
@@ -237,7 +273,25 @@ func (r *rowReader) checkHeader(header []string) error {
 		}
 		seen[key] = true
 	}
-	return nil
+	if len(unknown) == 0 {
+		return nil
+	}
+	return cli.WithHint(cli.UsageError("line 1: not the name of a field: "+strings.Join(unknown, ", "), "fields: "+strings.Join(paths, ", ")),
+		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header")
+}
+
+// nearestField returns what a column without a field may have meant: a field, or the end of its path.
+func nearestField(name string, paths []string) string {
+	near := cli.Nearest(name, paths)
+	for _, path := range paths {
+		if last := path[strings.LastIndexByte(path, '.')+1:]; last != path && len(cli.Nearest(name, []string{last})) > 0 {
+			near = append(near, path)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(near, " or ") + "?)"
 }
 
 // ignored is the field of a column that is of no record.
@@ -343,22 +397,54 @@ func (r *rowReader) fill(object map[string]any, values []rowValue) (wrong apityp
 
 func pointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
-// mistakesIn is everything that is wrong with a row, each place once: a value that could not
-// be read is not missing, too.
-func mistakesIn(wrong apitype.Violations, err error) []string {
+// mistakesIn returns everything that is wrong with a row and what stands there, each place once: a value that
+// could not be read is not missing, too.
+func (r *rowReader) mistakesIn(values []rowValue, wrong apitype.Violations, err error) []string {
 	var all []string
 	places := map[string]bool{}
 	more, _ := errors.AsType[apitype.Violations](err)
 	for i, v := range slices.Concat(wrong, more) {
 		if place := v.Where(); i < len(wrong) || !places[place] {
 			places[place] = true
-			all = append(all, strings.TrimPrefix(place+": "+v.Message, ": "))
+			all = append(all, strings.TrimPrefix(place+": "+v.Message, ": ")+r.given(values, place, v.Message))
 		}
 	}
 	if len(more) == 0 && err != nil {
 		all = append(all, bulk.Reasons(err))
 	}
 	return all
+}
+
+// given returns the value that a row has at a place, as the end of a message.
+// Donors' data must not reach the log of a job: away from a terminal the value is shown by its form.
+func (r *rowReader) given(values []rowValue, place, message string) string {
+	join := ": "
+	if strings.HasPrefix(message, "must ") {
+		join = ", not "
+	}
+	for _, v := range values {
+		field, known := fieldNamed(r.shape.Creates, v.name)
+		if text, isText := v.value.(string); isText && text != "" && (v.name == place || known && field.Path == place) {
+			return join + r.quote(text)
+		}
+	}
+	return ""
+}
+
+func (r *rowReader) quote(text string) string {
+	if !r.isSeen {
+		text = strings.Map(func(c rune) rune {
+			switch {
+			case unicode.IsDigit(c):
+				return '9'
+			case unicode.IsLetter(c):
+				return 'x'
+			default:
+				return c
+			}
+		}, text)
+	}
+	return cli.Quote(text)
 }
 
 // ReaderOf reads a record of a noun as it is, with its revision.

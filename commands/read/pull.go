@@ -23,7 +23,7 @@ func Pull(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "pull", "Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
 		"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
-		cli.Verbs{"person": pullPersons, "call": pullCalls, "pledge": pullPledges, "erased": pullErased})
+		cli.Verbs{"person": pullPersons, "call": pullCalls, "pledge": pullPledges, "erased": pullErased, "status": pullStatus})
 }
 
 // entityErased are the persons who were erased, which a program that keeps a copy erases, too.
@@ -39,6 +39,7 @@ type puller[T any] struct {
 	since    *apitype.Time
 	updated  bool
 	state    string
+	reset    bool
 	mark     bool
 	follow   bool
 	interval time.Duration
@@ -53,12 +54,14 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 			"everything was written, and never beyond what the service says to be settled. Each profile has its own, and each\naccount whose token is in FUNDESK_TOKEN. --since looks without moving it, unless --state names a file. --jq 'select(…)' filters what is printed.\n" +
 			"--follow pulls again and again, until it is interrupted.",
 		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
-			"  fundesk pull " + entity + " --since 7d --state my.state",
+			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
+			"  fundesk pull " + entity + " --reset > all.ndjson",
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(s, cmd) },
 	}
 	f := cmd.Flags()
-	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "begin here, and leave the position as it is without --state (default: where the last pull ended)")
+	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "begin here, and leave the position as it is without --state or --reset (default: where the last pull ended)")
 	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
+	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
 	f.BoolVar(&p.follow, "follow", false, "pull again and again")
 	f.DurationVar(&p.interval, "interval", defaultInterval, "time between two pulls of --follow, at least 1s")
 	s.UnpagedFlag(cmd)
@@ -158,9 +161,13 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 		return err
 	}
 	return follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
-		next, err := out.pull(cmd.Context(), feed.From(last.Position))
+		round := feed.From(last.Position)
+		next, err := out.pull(cmd.Context(), round)
 		if err != nil {
 			return false, err
+		}
+		if round.IsBehind() {
+			s.Warn("the service's clock is before %s, where this pull began: what is new until then is not found; --reset begins again", last.After)
 		}
 		last.Position = next
 		return !p.follow, p.keep(s, path, last, out.list.Count())
@@ -180,12 +187,14 @@ func (p *puller[T]) begin(ctx context.Context, s *cli.Session, client *apiclient
 			return last, "", err
 		}
 	}
-	if err := last.load(path); err != nil {
-		return last, "", err
+	if !p.reset {
+		if err := last.load(path); err != nil {
+			return last, "", err
+		}
 	}
 	if p.since != nil { // Everything from there is wanted, though it was written before.
 		last.Position = apiclient.Position{After: *p.since}
-		if p.state == "" {
+		if p.state == "" && !p.reset {
 			return last, "", nil // It moves no position.
 		}
 	}

@@ -9,10 +9,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
+	"fundesk/render"
 )
 
 // position is what a pull leaves for the next one.
@@ -36,7 +41,7 @@ func (p *position) load(path string) error {
 		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the file %s holds no position of a pull", path), "remove it to begin from the start")
 	}
 	if last.Service != p.Service || last.Query != p.Query {
-		return cli.UsageError("the file " + path + " belongs to a pull with another service or other filters")
+		return cli.WithHint(cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"), "name another file by --state")
 	}
 	*p = last
 	return nil
@@ -75,4 +80,60 @@ func positionPath(ctx context.Context, s *cli.Session, client *apiclient.Client,
 	}
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(dir, "pull", s.Target.Name+"-"+string(entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
+}
+
+// keptPosition is where one pull stands.
+type keptPosition struct {
+	Profile string       `json:"profile"`
+	Entity  string       `json:"entity"`
+	After   apitype.Time `json:"after"`
+	Query   string       `json:"query"` // The filter of the time, and the others.
+	Service string       `json:"service"`
+	File    string       `json:"file"`
+}
+
+func pullStatus(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show where each pull stands", Args: cli.NoArgs,
+		Long: "List the positions in the state folder: up to when a pull has everything, for which service and filters. A pull\n" +
+			"with --state keeps its own file, which is not listed. --reset of a pull begins it again.",
+		Example: "  fundesk pull status\n  fundesk pull status -o json",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := s.StateDir()
+			if err != nil {
+				return err
+			}
+			var all []keptPosition
+			files, _ := filepath.Glob(filepath.Join(dir, "pull", "*.json")) // Its pattern is right.
+			for _, file := range files {
+				words := strings.Split(filepath.Base(file), "-")
+				data, err := os.ReadFile(file)
+				k := keptPosition{File: file}
+				var last position
+				if err != nil || len(words) < 3 || json.Unmarshal(data, &last) != nil {
+					s.Warn("%s holds no position of a pull", file)
+					continue
+				}
+				k.Profile, k.Entity = strings.Join(words[:len(words)-2], "-"), words[len(words)-2]
+				k.Service, k.Query, k.After = last.Service, strings.TrimSuffix(last.Query, "?"), last.After
+				all = append(all, k)
+			}
+			slices.SortFunc(all, func(a, b keptPosition) int { return strings.Compare(a.Entity+a.Query, b.Entity+b.Query) })
+			return cli.ShowList(s, "file", positionColumns(), all)
+		},
+	}
+}
+
+func positionColumns() []render.Column[keptPosition] {
+	column := func(name string, isShown bool, value func(keptPosition) string) render.Column[keptPosition] {
+		return render.Column[keptPosition]{Name: name, Default: isShown, Flexible: name != "after", Value: value}
+	}
+	return []render.Column[keptPosition]{
+		column("entity", true, func(k keptPosition) string { return k.Entity }),
+		column("after", true, func(k keptPosition) string { return k.After.String() }),
+		column("query", true, func(k keptPosition) string { return k.Query }),
+		column("profile", true, func(k keptPosition) string { return k.Profile }),
+		column("service", true, func(k keptPosition) string { return k.Service }),
+		column("file", false, func(k keptPosition) string { return k.File }),
+	}
 }

@@ -125,6 +125,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 		},
 	}
 	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", "))
+	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd
 }

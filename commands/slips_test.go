@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"fundesk/commands/cli"
+)
+
+// What people type who know other programs is answered with the word here.
+func TestSlipsAreAnswered(t *testing.T) {
+	t.Parallel()
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	for args, want := range map[string]string{
+		"persons --limit 1":              `a verb is missing before "--limit"`,
+		"queue --at 2h":                  "verbs: agents,",
+		"call ls -o id":                  "did you mean list?",
+		"calls show x -o id":             "did you mean get?",
+		"call delete x":                  "did you mean cancel?",
+		"person delete x":                "did you mean erase?",
+		"pledge cancel x":                "did you mean action?",
+		"call new":                       "did you mean create?",
+		"profile ls":                     "did you mean list?",
+		"auth whoami":                    "did you mean status?",
+		"login":                          "did you mean fundesk auth login?",
+		"list -o json":                   "did you mean fundesk call list?",
+		"call list --format json":        "did you mean --output?",
+		"call list --json":               "did you mean --output json?",
+		"call list -n 1":                 "did you mean --limit?",
+		"call list -L 1":                 "did you mean --limit?",
+		"person list --since 1d":         "did you mean --created-after?",
+		"person create -f x.json":        "did you mean --file?",
+		"call attempt " + testID + " -y": "did you mean --yes?",
+		"person update " + testID + " --email= --yes":               "hint: --clear email ",
+		"person create --first-name A":                              "--owning-organization is required; --recruiting-organization is required",
+		"person create --last-name A":                               "fundesk profile set NAME owning_organization UUID supplies it",
+		"call complete " + testID + " --rating ten --result-code x": `--rating must be a number, not "ten"`,
+	} {
+		if out, errs, code := l.run(t, strings.Fields(args)...); code != 2 || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: got exit code %d, %q and %s, want %s", args, code, out, errs, want)
+		}
+	}
+	for word, command := range cli.CommandsFor {
+		if _, errs, _ := l.run(t, append(strings.Fields(command), "--help")...); strings.Contains(errs, "unknown") {
+			t.Errorf("%s: got %s for %s", word, errs, command)
+		}
+	}
+}
+
+// A 401 for a token that has ended says so.
+func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
+	t.Parallel()
+	text := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + "."}
+	h := plain(t)
+	environment["FUNDESK_BASE_URL"] = h.URL
+	if _, errs, code := (line{environment: environment}).run(t, "call", "list"); code != 4 || !strings.Contains(errs, "the token from FUNDESK_TOKEN expired 20") {
+		t.Errorf("got exit code %d and %s, want that the token expired", code, errs)
+	}
+}

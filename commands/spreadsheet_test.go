@@ -1,0 +1,151 @@
+package commands
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// spreadsheet is what Excel of a country shows of a file, and saves again.
+type spreadsheet struct {
+	country, delimiter, day string
+	words                   map[string]string // Of truth values.
+}
+
+var spreadsheets = []spreadsheet{
+	{"NL", ";", "2-1-2006", map[string]string{"true": "WAAR", "false": "ONWAAR"}},
+	{"BE", ";", "2/01/2006", map[string]string{"true": "WAAR", "false": "ONWAAR"}},
+	{"DE", ";", "02.01.2006", map[string]string{"true": "WAHR", "false": "FALSCH"}},
+	{"FR", ";", "02/01/2006", map[string]string{"true": "VRAI", "false": "FAUX"}},
+	{"EN", ",", "02/01/2006", map[string]string{"true": "TRUE", "false": "FALSE"}},
+}
+
+var (
+	asText  = regexp.MustCompile(`^="(.*)"$`)
+	number  = regexp.MustCompile(`^[-+]?0*([0-9]+[.,]?[0-9]*)$`)
+	hasMark = "\ufeff"
+)
+
+// saved returns the file as the spreadsheet saves it: texts that are marked as such stay, numbers lose zeros and
+// signs, days and words take the form of the country.
+func (s spreadsheet) saved(t *testing.T, file string) string {
+	t.Helper()
+	text, marked := strings.CutPrefix(file, hasMark)
+	if !marked {
+		t.Fatalf("%s: got no byte order mark in %.20q", s.country, file)
+	}
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma = rune(s.delimiter[0])
+	rows, err := reader.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	out.WriteString(hasMark)
+	w := csv.NewWriter(&out)
+	w.Comma = reader.Comma
+	for _, row := range rows {
+		for i, cell := range row {
+			day, err := time.Parse(time.DateOnly, cell)
+			switch m := asText.FindStringSubmatch(cell); {
+			case m != nil:
+				row[i] = m[1]
+			case err == nil:
+				row[i] = day.Format(s.day)
+			case s.words[cell] != "":
+				row[i] = s.words[cell]
+			default:
+				row[i] = number.ReplaceAllString(cell, "$1")
+			}
+		}
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Flush()
+	return out.String()
+}
+
+// What is written for Excel of a country, opened and saved there, says what the records say.
+func TestSpreadsheetsComeBack(t *testing.T) {
+	t.Parallel()
+	h := plain(t)
+	h.Sample(40)
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	for _, s := range spreadsheets {
+		for _, noun := range []string{"person", "pledge"} {
+			out, errs, code := l.run(t, noun, "list", "--all", "-o", "csv", "--for-excel", s.country)
+			if code != 0 || strings.Count(out, "\n") < 5 {
+				t.Fatalf("%s: got exit code %d and %s", s.country, code, errs)
+			}
+			file := filepath.Join(t.TempDir(), "saved.csv")
+			for _, text := range []string{out, s.saved(t, out)} {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, errs, code = l.run(t, noun, "apply", file, "--yes", "--country", s.country); code != 0 || !strings.Contains(errs, "nothing differs") {
+					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs", noun, s.country, code, errs)
+				}
+			}
+		}
+	}
+}
+
+// Each form of a cell is read, or named with its line, its column, its value and a way out.
+func TestCellsOfSpreadsheets(t *testing.T) {
+	t.Parallel()
+	h := plain(t)
+	owner := h.Organization("AID").String()
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	for _, test := range []struct{ flags, text, want string }{
+		{"--country NL", "phoneNumber;gender;optIns.phone\n31612345678;V;WAAR\n", `"gender":"female","phoneNumber":"+31612345678","optIns":{"phone":true}`},
+		{"--country NL", "phoneNumber;gender\n612345678;m\n", `"gender":"male","phoneNumber":"+31612345678"`},
+		{"--country DE", "gender;optIns.mail;optIns.phone\nW;WAHR;FALSCH\n", `"gender":"female","optIns":{"mail":true,"phone":false}`},
+		{"--country FR", "optIns.mail;optIns.phone\nVRAI;FAUX\n", `"optIns":{"mail":true,"phone":false}`},
+		{"--value gender:Mevr=female", "gender\nMevr\n", `"gender":"female"`},
+		{"", "Achternaam;lastname;gender\na;b;male\n", `line 1: not the name of a field: "Achternaam", "lastname" (name.lastNamePrefix or name.lastName?)`},
+		{"", "phoneNumber\n31612345678\n", `line 2: phoneNumber: must be in international format, such as +31612345678, not "99999999999"`},
+		{"", "gender\nV\n", `line 2: gender: must be a word; --country NL reads the letter`},
+		{"", "Achternaam;Naam\na;b\n", `"xxxxxxxxxx", "xxxx"`},
+		{"", "optIns.phone\nmaybe\n", `, not "xxxxx"`},
+		{"", "dateOfBirth\n3-4-1990\n", `: "9-9-9999"`},
+		{"--value V=female", "gender\nV\n", "is not FIELD:TEXT=VALUE"},
+		{"--value sex:V=female", "gender\nV\n", `--value: there is no field "sex"`},
+		{"", "PK\x03\x04\x00\xff", "hint: save it as CSV"},
+	} {
+		l.stdin = test.text
+		args := []string{"person", "import", "-", "--dry-run", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner}
+		out, errs, _ := l.run(t, append(args, strings.Fields(test.flags)...)...)
+		if !strings.Contains(out+errs, test.want) {
+			t.Errorf("%s of %q: got %s%s, want %s", test.flags, test.text, out, errs, test.want)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--for-excel NL":            "--for-excel goes with -o csv",
+		"--for-excel Narnia -o csv": `--for-excel "Narnia" is not a country`,
+	} {
+		if _, errs, code := l.run(t, append([]string{"person", "list"}, strings.Fields(flags)...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: got exit code %d and %s", flags, code, errs)
+		}
+	}
+}
+
+// At a terminal a message has the value that is wrong, and the names of all columns that are none.
+func TestWrongCellsOnATerminal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `"Achternaam", "Voornam"`,
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if said, code := askedOnTerminal(t, status(500, "", ""), "person import "+file, ""); code != 2 || !strings.Contains(said, want) {
+			t.Errorf("got exit code %d and %s, want %s", code, said, want)
+		}
+	}
+}
