@@ -7,8 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // settingsService answers with settings as a service has them, and takes those of its first organization.
@@ -95,6 +100,38 @@ func TestQueueSettings(t *testing.T) {
 	}
 }
 
+// An agent sets up by name: the whole one, or as much of it as no other user's begins with.
+func TestAgentByName(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	f.settings = strings.Replace(floorSettings, `"Joost"`, `"Joost de Vries"`, 1)
+	for _, test := range []struct{ name, agent, says string }{
+		{"Anne", "33333333-3333-4333-8333-333333333333", ""},
+		{"Anneke", "22222222-2222-4222-8222-222222222222", ""},
+		{"joost", "44444444-4444-4444-8444-444444444444", ""},
+		{"An", "", `"An" may be Anne or Anneke`},
+		{"Priya", "", `no user "Priya"`},
+		{"Priya", "", "users: Anne, Anneke, Joost de Vries"},
+	} {
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}
+		_, errs, code := runWith(t, environment, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", test.name)
+		if test.agent == "" {
+			if code != 2 || !strings.Contains(errs, test.says) {
+				t.Errorf("%s: got %d %q, want %s", test.name, code, errs, test.says)
+			}
+			continue
+		}
+		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "json", "--jq", ".agent")
+		if code != 0 || strings.TrimSpace(out) != strconv.Quote(test.agent) {
+			t.Errorf("%s: got %d %q and the agent %q, want %s", test.name, code, errs, out, test.agent)
+		}
+	}
+	_, errs, code := runWith(t, map[string]string{"HOME": t.TempDir()}, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", "Anne")
+	if code != 4 || !strings.Contains(errs, "log in first: fundesk auth login --profile work --base-url "+f.URL) {
+		t.Errorf("without a token: got %d %q, want the way to one", code, errs)
+	}
+}
+
 // Off a terminal a result code is one of those that are set, or it is refused with the nearest one.
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
@@ -106,5 +143,28 @@ func TestUnknownResultCode(t *testing.T) {
 		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
 			t.Errorf("%q: got %q, want it sent", args, errs)
 		}
+	}
+}
+
+// The real service takes what set writes, and has it again as it was written.
+func TestQueueSettingsOfTheService(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	h.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
+		OrganizationReference: apitype.OrganizationReference{UUID: apitype.MustParseUUID(floorOrganization), Name: "Helder Water", Abbreviation: "SHW"},
+	}})
+	token := h.Token(servicetest.May(service.CallsRead, service.CallsComplete, service.SettingsWrite))
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}
+	file := "max_attempts = 6\n[[results.winback]]\ncode = \"back\"\neffect = \"opt-out\"\n[scripts]\nwinback = \"Hello\"\n[calling_hours.NL]\nsunday = \"-\"\n"
+	_, errs, code := runWith(t, environment, file, "queue", "settings", "set", "-", "--yes")
+	if code != 0 || !strings.Contains(errs, "changed: results.winback (new), scripts.winback (new), calling_hours.NL (new), max_attempts") {
+		t.Fatalf("got %d %q, want it written", code, errs)
+	}
+	text, _, code := runWith(t, environment, "", "queue", "settings", "get")
+	if _, errs, again := runWith(t, environment, text, "queue", "settings", "set", "-", "--yes"); code != 0 || again != 0 || !strings.Contains(errs, "has these settings already") {
+		t.Errorf("got %d %q, then %d %q, want what was written", code, text, again, errs)
+	}
+	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, "did you mean back?") {
+		t.Errorf("got %d %q, want the nearest result", code, errs)
 	}
 }

@@ -105,13 +105,13 @@ Made 4 time [24h ago] []
 Tries 5 right [0] []
 Last answer 10 grows [e] []
 `},
-		{told(QueueAgentList(func(apitype.UUID) string { return "you" }), busy, apitype.QueueAgent{}), `Agent 9 [you] [you]
+		{told(QueueAgentList(func(apitype.QueueAgent) string { return "you" }), busy, apitype.QueueAgent{}), `Agent 14 [you] [you]
 Now 12 [happy call] [idle]
-Since 8 [24h ago] []
-Taken 5 right number [5] [0]
+Since 8 [1440 min ▲] []
+Today 5 right number [5] [0]
 Reached 7 right number [3] [0]
 Attempts 8 right number [2] [0]
-Given back 10 right number [1] [0]
+Back 5 right number [1] [0]
 Results 12 grows [a b 2] []
 `},
 	} {

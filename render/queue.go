@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -35,7 +36,7 @@ func LeaseColumns() []Column[apitype.Lease] {
 		timeColumn("takenAt", "taken", func(l lease) *apitype.Time { return &l.TakenAt }),
 		timeColumn("dueAt", "due", func(l lease) *apitype.Time { return l.DueAt }),
 		column("userUuid", func(l lease) string { return uuidText(l.UserUUID) }),
-		titled(column("name", func(l lease) string { return text(l.Name) }), "user"),
+		titled(userColumn(func(l lease) (*string, *apitype.UUID) { return l.Name, &l.UserUUID }), "user"),
 		column("ahead", func(l lease) string { return strconv.FormatBool(l.Ahead) }),
 	}
 }
@@ -66,18 +67,25 @@ func DeferralColumns() []Column[apitype.Deferral] {
 		shown(timeColumn("notBefore", "", func(d deferral) *apitype.Time { return &d.NotBefore }), "due"),
 		shown(column("personName", func(d deferral) string { return text(d.PersonName) }), "person"),
 		shown(column("type", func(d deferral) string { return string(d.Type) }), "type"),
-		shown(column("name", func(d deferral) string { return text(d.Name) }), "user"),
+		shown(userColumn(func(d deferral) (*string, *apitype.UUID) { return d.Name, d.UserUUID }), "user"),
 		column("userUuid", func(d deferral) string { return text(d.UserUUID) }),
 		column("personUuid", func(d deferral) string { return uuidText(d.PersonUUID) }),
 	}
+}
+
+// userColumn names a user, by the identifier where the service does not know the name.
+func userColumn[T any](of func(T) (name *string, id *apitype.UUID)) Column[T] {
+	return column("name", func(value T) string {
+		name, id := of(value)
+		return cmp.Or(text(name), text(id))
+	})
 }
 
 // QueueAgentColumns are the columns of the agents of the queue.
 func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return []Column[agent]{
-		shown(column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }), "agent"),
-		shown(column("name", func(a agent) string { return text(a.Name) }), "name"),
+		shown(userColumn(func(a agent) (*string, *apitype.UUID) { return a.Name, &a.UserUUID }), "agent"),
 		{
 			Name: "type", Title: "now", Default: true, Value: func(a agent) string { return text(a.Type) },
 			Cell: func(a agent, _ View) Text {
@@ -96,6 +104,7 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 		numberColumn("expired", func(a agent) int { return a.Expired }),
 		titled(numberColumn("released", func(a agent) int { return a.Released }), "given back"),
 		column("callUuid", func(a agent) string { return text(a.CallUUID) }),
+		column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }),
 		{
 			Name: "byResult", Title: "results", Flexible: true,
 			Value: func(a agent) string { return counted(a.ByResult, "=", " ") },
@@ -104,20 +113,36 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	}
 }
 
+// longOnCall is how long an agent is on one call before the floor marks it.
+const longOnCall = 10 * time.Minute
+
 // QueueAgentList are the columns of agents in a list on the screen, in their order. Their
-// names are the profile's to tell.
-func QueueAgentList(name func(apitype.UUID) string) []Listed[apitype.QueueAgent] {
+// names are the profile's or the service's to tell.
+func QueueAgentList(name func(apitype.QueueAgent) string) []Listed[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return onScreen(QueueAgentColumns(),
-		Listed[agent]{Name: "userUuid", Width: 9, Say: func(a agent, _ View) string { return name(a.UserUUID) }},
+		Listed[agent]{Name: "name", Width: 14, Say: func(a agent, _ View) string { return name(a) }},
 		Listed[agent]{Name: "type", Width: 12},
-		Listed[agent]{Name: "takenAt", Width: 8, Say: func(a agent, v View) string { return relative(a.TakenAt, v).Text }},
-		Listed[agent]{Name: "taken", Width: 5},
+		Listed[agent]{Name: "takenAt", Width: 8, Say: func(a agent, v View) string { return sinceText(a.TakenAt, v.Now) }},
+		Listed[agent]{Name: "taken", Heading: "Today", Width: 5},
 		Listed[agent]{Name: "completed", Width: 7},
 		Listed[agent]{Name: "attempts", Width: 8},
-		Listed[agent]{Name: "released", Width: 10},
+		Listed[agent]{Name: "released", Heading: "Back", Width: 5},
 		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
 	)
+}
+
+// sinceText says how long an agent is on a call, marked where that is long; "" without one.
+func sinceText(at *apitype.Time, now time.Time) string {
+	if at == nil {
+		return ""
+	}
+	d := now.Sub(at.Time)
+	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
+	if d >= longOnCall {
+		text += " ▲"
+	}
+	return text
 }
 
 // Results are counts by result code as a person says them, the most frequent first.

@@ -62,3 +62,36 @@ func TestFloorWithoutAQueue(t *testing.T) {
 		t.Errorf("got %s, want that there is no queue", screen)
 	}
 }
+
+// A supervisor sees what an agent holds, and frees it after a question.
+func TestFloorFreesAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	gone := ids(0xe0, 3)
+	if _, err := w.client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: gone}); err != nil {
+		t.Fatal(err)
+	}
+	held := func() int {
+		t.Helper()
+		all, err := apiclient.Decoded(w.client.Queue.Leases(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all.Leases)
+	}
+	w.options.Page = "floor"
+	d := newDriver(t, w.options)
+	before := held()
+	d.enter("enter")
+	if text := d.text(); !strings.Contains(text, "Held by e0030000") || !strings.Contains(text, "on the screen") || strings.Contains(text, "Jansen") {
+		t.Errorf("got:\n%s\nwant what the agent holds, and no donor", text)
+	}
+	d.enter("esc", "X", "n")
+	if held() != before {
+		t.Error("a question that was declined freed a call")
+	}
+	d.enter("X", "y")
+	if text := d.text(); held() != before-1 || !strings.Contains(text, "freed: 1 call of e0030000") {
+		t.Errorf("got %d leases of %d and:\n%s\nwant the call freed", held(), before, text)
+	}
+}

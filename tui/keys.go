@@ -133,6 +133,7 @@ func listActions() []*action {
 		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
 		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", func(a *app) tea.Cmd { return a.Perform(a.Day.Changes.SendNow()) }, nil),
 		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
+		row("free", page.ScopeFloor, "X", "free what the agent holds…", "free", on((*page.Floor).AskFree), onWhy((*page.Floor).WhyNotOpen)),
 		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
 	}
 }

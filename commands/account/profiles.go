@@ -3,10 +3,12 @@ package account
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -66,12 +68,13 @@ func profileList(s *cli.Session) *cobra.Command {
 }
 
 func profileAdd(s *cli.Session) *cobra.Command {
-	f := &profileFlags{}
+	f, agent := &profileFlags{}, ""
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Add a profile, or change one", Args: cli.NeedExactly(1),
 		Long: "Keep a service and how to work with it under a name. The token is not part of it: fundesk auth login asks\n" +
-			"for that. On a profile that is there only the named settings change.",
-		Example: "  fundesk profile add prod --base-url https://api.example.org --agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"for that. On a profile that is there only the named settings change. --agent-name finds the agent among the\n" +
+			"users of the service, which needs its token.",
+		Example: "  fundesk profile add prod --base-url https://api.example.org --agent-name Anneke\n" +
 			"  fundesk profile add prod --token-command pass --token-command show --token-command fundesk",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
@@ -86,6 +89,11 @@ func profileAdd(s *cli.Session) *cobra.Command {
 			if name == profile.Demo {
 				return cli.WithHint(cli.UsageError("the profile demo is always there: the sample data on this machine"), "choose another name; its settings: fundesk profile set demo KEY VALUE")
 			}
+			if agent != "" {
+				if err := f.setAgent(s, cmd, name, was, agent); err != nil {
+					return err
+				}
+			}
 			if err := changeProfile(s, cmd, f, name, was, s.Flags.BaseURL); err != nil {
 				return err
 			}
@@ -97,7 +105,71 @@ func profileAdd(s *cli.Session) *cobra.Command {
 		},
 	}
 	f.register(cmd)
+	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, in place of --agent")
+	cmd.MarkFlagsMutuallyExclusive("agent", "agent-name")
 	return cmd
+}
+
+// setAgent finds the agent of a name among the users of the profile's service.
+func (f *profileFlags) setAgent(s *cli.Session, cmd *cobra.Command, name string, was profile.Profile, agent string) error {
+	p := was
+	f.apply(cmd, &p)
+	if s.Flags.BaseURL != "" {
+		p.BaseURL = strings.TrimRight(s.Flags.BaseURL, "/")
+	}
+	if p.BaseURL != was.BaseURL { // A stored token is not sent elsewhere.
+		p.TokenStorage = ""
+	}
+	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+	if from := s.App.Getenv("FUNDESK_BASE_URL"); from == "" || strings.TrimRight(from, "/") == p.BaseURL {
+		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
+	}
+	s.Target = t
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	read, _, err := client.Settings(cmd.Context(), "")
+	settings, err := apiclient.Decoded(read, err)
+	switch apiclient.KindOf(err) {
+	case apiclient.KindUnauthenticated:
+		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "%s", err), "log in first: fundesk auth login --profile "+name+" --base-url "+cli.ShownURL(p.BaseURL))
+	case apiclient.KindRejected:
+		return cli.WithHint(err, "add --agent UUID in place of --agent-name")
+	}
+	if err != nil {
+		return err
+	}
+	user, err := userNamed(settings.Users, agent)
+	if err != nil {
+		return err
+	}
+	s.Note("the agent is %s, user %s", render.Clean(user.Name), user.UUID)
+	return cmd.Flags().Set("agent", user.UUID.String())
+}
+
+// userNamed is the user of a name, or the only one whose name begins so.
+func userNamed(users []apitype.UserName, name string) (apitype.UserName, error) {
+	var found, all []string
+	var at apitype.UserName
+	for _, exact := range []bool{true, false} {
+		found, all = nil, nil
+		for _, user := range users {
+			all = append(all, render.Clean(user.Name))
+			if user.Name == name || !exact && strings.HasPrefix(strings.ToLower(user.Name), strings.ToLower(name)) {
+				found, at = append(found, render.Clean(user.Name)), user
+			}
+		}
+		if len(found) == 1 {
+			return at, nil
+		}
+		if len(found) > 1 {
+			slices.Sort(found)
+			return at, cli.WithHint(cli.UsageError("--agent-name "+cli.Quote(name)+" may be "+strings.Join(found, " or ")), "write more of the name, or add --agent UUID")
+		}
+	}
+	slices.Sort(all)
+	return at, cli.WithHint(cli.UsageError("the service has no user "+cli.Quote(name)), "users: "+strings.Join(all, ", "))
 }
 
 func profileUse(s *cli.Session) *cobra.Command {

@@ -46,7 +46,7 @@ type floorRead struct {
 // NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
 	v := &Floor{Env: s}
-	v.table.Columns = columnsOf(s, render.QueueAgentList(s.agentName))
+	v.table.Columns = columnsOf(s, render.QueueAgentList(s.queueAgent))
 	return v
 }
 
@@ -57,6 +57,14 @@ func (e *Env) agentName(id apitype.UUID) string {
 		return "you"
 	}
 	return Clean(cmp.Or(e.Day.AgentName(id), desk.ShortID(id)))
+}
+
+// queueAgent returns the name of an agent as the floor has it: the service may know one that no setting has.
+func (e *Env) queueAgent(a apitype.QueueAgent) string {
+	if name := e.agentName(a.UserUUID); a.Name == nil || name != desk.ShortID(a.UserUUID) {
+		return name
+	}
+	return Clean(*a.Name)
 }
 
 // view returns how values are shown here.
@@ -133,7 +141,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	v.read, v.noQueue, v.agents, v.waiting = true, read.noQueue, read.agents, read.waiting
 	// Who rings comes first; the order among them does not change with the time.
 	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int {
-		return cmp.Or(compareIdle(a, b), strings.Compare(v.agentName(a.UserUUID), v.agentName(b.UserUUID)))
+		return cmp.Or(compareIdle(a, b), strings.Compare(v.queueAgent(a), v.queueAgent(b)))
 	})
 	if i := slices.IndexFunc(v.agents, func(a apitype.QueueAgent) bool { return a.UserUUID == chosen }); i >= 0 {
 		v.table.Place(i, len(v.agents))
@@ -203,7 +211,7 @@ func (v *Floor) chosenLine(width int) string {
 		return ""
 	}
 	a := v.agents[v.table.Cursor()]
-	parts := []string{v.agentName(a.UserUUID), "seen " + v.ago(a.LastSeenAt.Time)}
+	parts := []string{v.queueAgent(a), "seen " + v.ago(a.LastSeenAt.Time)}
 	if a.Cancelled+a.Expired > 0 {
 		parts = append(parts, fmt.Sprintf("cancelled %d, expired %d", a.Cancelled, a.Expired))
 	}
@@ -211,6 +219,66 @@ func (v *Floor) chosenLine(width int) string {
 		parts = append(parts, Clean(render.Results(a.ByResult)))
 	}
 	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
+}
+
+// WhyNotOpen implements Opener.
+func (v *Floor) WhyNotOpen() string {
+	return desk.When(v.table.Cursor() >= len(v.agents), "there is no agent here")
+}
+
+// OpenRecord shows what the agent under the cursor holds. It names no donor.
+func (v *Floor) OpenRecord() tea.Cmd {
+	a := v.agents[v.table.Cursor()]
+	read := func(ctx context.Context) (apitype.Leases, error) {
+		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx))
+	}
+	return Load(v.Env, read, func(held apitype.Leases, err error) tea.Cmd {
+		if err != nil {
+			v.FailRead("cannot read what agents hold", err)
+			return nil
+		}
+		var lines []string
+		for _, l := range held.Leases {
+			if l.UserUUID != a.UserUUID {
+				continue
+			}
+			what := "on the screen"
+			if l.Ahead {
+				what = "read ahead"
+			}
+			lines = append(lines, fmt.Sprintf("call %s · %s · taken %s, until %s", desk.ShortID(l.CallUUID), what,
+				v.ago(l.TakenAt.Time), l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")))
+		}
+		if len(lines) == 0 {
+			lines = []string{"No call."}
+		}
+		v.Dialog = &Text{Title: "Held by " + v.queueAgent(a), Lines: lines}
+		return nil
+	})
+}
+
+// AskFree asks before what the agent under the cursor holds goes back to the queue.
+func (v *Floor) AskFree() tea.Cmd {
+	a := v.agents[v.table.Cursor()]
+	name := v.queueAgent(a)
+	free := func(ctx context.Context) (apitype.ReleasedUser, error) {
+		return apiclient.Decoded(v.Day.Client.Queue.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: a.UserUUID}))
+	}
+	v.Dialog = &Confirm{
+		Title: "Free what " + name + " holds?",
+		Lines: []string{"The calls go back to the queue, and other agents get them. Callbacks stay with " + name + "."},
+		Yes: func() tea.Cmd {
+			return Load(v.Env, free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
+				if err != nil {
+					v.FailRead("cannot free what "+name+" holds", err)
+					return nil
+				}
+				v.Messages.Say("freed: " + render.Plural(freed.Leases, "call", "calls") + " of " + name)
+				return v.Refresh()
+			})
+		},
+	}
+	return nil
 }
 
 // The columns of what waits, in cells.
@@ -251,7 +319,7 @@ func (v *Floor) waitingLines(width int) []string {
 			numbers = append(numbers, fmt.Sprint(left))
 		}
 		if w.state.OldestRequestedAt != nil {
-			oldest = "asked for " + v.ago(w.state.OldestRequestedAt.Time)
+			oldest = render.Plural(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
 		}
 		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour)), oldest))
 	}

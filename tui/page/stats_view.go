@@ -275,7 +275,7 @@ func (v *Stats) agentLines(width int) []string {
 	var bars []bar
 	for _, a := range agents {
 		if a.Completed+a.Attempts > 0 {
-			bars = append(bars, bar{label: v.agentName(a.UserUUID), n: a.Completed, more: fmt.Sprint(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
+			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: fmt.Sprint(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
 		}
 	}
 	if len(bars) == 0 {
