@@ -146,11 +146,15 @@ func ask[T any](ctx context.Context, s *QueueService, method, path string, query
 	return record[T](s.client, answer), checkObject(answer)
 }
 
-// required refuses a service without a queue.
 func (s *QueueService) required(ctx context.Context) error {
-	has, err := s.client.Has(ctx, apitype.ExtensionQueue)
+	return s.client.required(ctx, apitype.ExtensionQueue, "queue")
+}
+
+// required refuses a service without an extension.
+func (c *Client) required(ctx context.Context, extension, what string) error {
+	has, err := c.Has(ctx, extension)
 	if err == nil && !has {
-		err = &Error{Kind: KindRejected, Message: "the service has no queue"}
+		err = &Error{Kind: KindRejected, Message: "the service has no " + what}
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func valueAt(v reflect.Value, path []string) (value any, known bool) {
 		}
 		return v.Interface(), true
 	}
-	if object, isObject := v.Interface().(apitype.Object); isObject { // Whatever is in it.
+	if object, isObject := reflect.TypeAssert[apitype.Object](v); isObject { // Whatever is in it.
 		var members map[string]any
 		_ = apitype.DecodeExact(object, &members) // Checked when it was read; what is not there has none.
 		return memberAt(members, path), true
@@ -49,7 +49,7 @@ func valueAt(v reflect.Value, path []string) (value any, known bool) {
 
 // inside returns what a pointer or an embedded part leads to, its zero value where it leads nowhere.
 func inside(v reflect.Value) reflect.Value {
-	if part, isPart := v.Interface().(interface{ Part() any }); isPart {
+	if part, isPart := reflect.TypeAssert[interface{ Part() any }](v); isPart {
 		v = reflect.ValueOf(part.Part())
 	}
 	if v.Kind() != reflect.Pointer {

@@ -41,9 +41,16 @@ var Permissions = []Permission{
 	EntitiesMark,
 }
 
-// PersonsErase allows to erase persons, and to export all that is kept of them. No account has it
-// unless it is named. Spec gap: S60.
-const PersonsErase Permission = "persons:erase"
+// The permissions that no account has unless they are named.
+const (
+	// PersonsErase allows to erase persons, and to export all that is kept of them. Spec gap: S60.
+	PersonsErase Permission = "persons:erase"
+	// SettingsWrite allows to replace what agents work by. Spec gap: S71.
+	SettingsWrite Permission = "settings:write"
+)
+
+// NamedPermissions are they.
+var NamedPermissions = []Permission{PersonsErase, SettingsWrite}
 
 // Scope is which organizations' records an account may see. The zero value is none.
 // Spec gap: A3.
@@ -207,7 +214,7 @@ func (a Account) check() error {
 		}
 	}
 	for _, p := range a.Permissions {
-		if known := append(slices.Clip(Permissions), PersonsErase); !slices.Contains(known, p) {
+		if known := slices.Concat(Permissions, NamedPermissions); !slices.Contains(known, p) {
 			return &Error{Kind: Invalid, Detail: fmt.Sprintf("unknown permission %q; known are %s", p, joined(known))}
 		}
 	}

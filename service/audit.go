@@ -62,6 +62,8 @@ const (
 	AuditKeyRotate       AuditOperation = "key.rotate"
 	AuditOrganizationAdd AuditOperation = "organization.add"
 	AuditOrganizationSet AuditOperation = "organization.set"
+	AuditUserAdd         AuditOperation = "user.add"
+	AuditUserSet         AuditOperation = "user.set"
 
 	// Reads, where they are noted.
 	AuditPersonGet  AuditOperation = "person.get"

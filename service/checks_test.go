@@ -60,7 +60,13 @@ func TestChecksOfOperators(t *testing.T) {
 		{"the permission to erase", account(func(a *Account) { a.Permissions = []Permission{PersonsErase, CallsRead} }), ""},
 		{
 			"another permission", account(func(a *Account) { a.Permissions = []Permission{CallsRead, "calls:fly"} }),
-			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase`,
+			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write`,
+		},
+		{"settings that hold", organization(func(o *Organization) { o.Settings = &apitype.OrganizationSettings{} }), ""},
+		{
+			"settings with a wrong country", organization(func(o *Organization) {
+				o.Settings = &apitype.OrganizationSettings{CallingHours: map[string]apitype.HoursOfDays{"nl": {}}}
+			}), notValid + "callingHours.nl is no country: two capital letters such as NL are",
 		},
 		{"no reason", EraseRequest{Reason: " "}.check(), notValid + "reason is required"},
 		{"a long reason", EraseRequest{Reason: " " + strings.Repeat("é", 1000) + " "}.check(), ""},

@@ -283,7 +283,7 @@ func (l *loader) user(u LoadedUser) error {
 	if err := required(u.UUID); err != nil {
 		return err
 	}
-	return l.tx.InsertUser(u)
+	return l.tx.InsertUser(User{RecruiterUser: u})
 }
 
 func (l *loader) organization(o LoadedOrganization) error {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,21 +33,40 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 // SetOrganization changes the settings of an organization. Its names stay: they stand in the
 // documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
-	// Shared: the attempts that were recorded while it waited for the organization are seen.
 	err = described("change the organization", s.store.Write(ctx, WriteShared, func(tx Tx) error {
-		now := s.timeOf(tx)
-		if o, err = tx.OrganizationForUpdate(id); err != nil {
-			return orUnknown(err, "organization", id)
-		}
-		before := o
-		set(&o)
-		if err := errors.Join(o.check(), tx.UpdateOrganization(o)); err != nil {
-			return err
-		}
-		line := AuditLine{At: now, Operation: AuditOrganizationSet, Record: &id, Fields: strings.Join(before.changed(o), ",")}
-		return errors.Join(attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
+		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
+			set(o)
+			return nil
+		})
+		return err
 	}))
 	return o, err
+}
+
+// changeOrganization changes an organization in a shared change: the attempts that were recorded while it
+// waited for the organization are seen. The line says whose change it is.
+func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set func(*Organization) error) (o Organization, err error) {
+	now := s.timeOf(tx)
+	if o, err = tx.OrganizationForUpdate(id); err != nil {
+		return o, orUnknown(err, "organization", id)
+	}
+	before := o
+	if err := cmp.Or(set(&o), o.check()); err != nil {
+		return o, err
+	}
+	changed := before.changed(o)
+	if o.Settings != nil {
+		stored, err := tx.OrganizationSettings(Scope{Organizations: []apitype.UUID{id}})
+		if err != nil {
+			return o, err
+		}
+		changed = append(changed, settingsChanged(stored[0], *o.Settings)...)
+	}
+	if len(changed) == 0 {
+		return o, nil
+	}
+	line.At, line.Operation, line.Record, line.Fields = now, AuditOrganizationSet, &id, strings.Join(changed, ",")
+	return o, errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
 }
 
 // changed names the settings that differ.
@@ -68,6 +88,8 @@ func (o Organization) check() error {
 		return refuse("an organization needs a name and an abbreviation")
 	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
 		return refuse("the maximum of call attempts must not be negative")
+	case o.Settings != nil && len(o.Settings.Validate()) > 0:
+		return invalid(o.Settings.Validate())
 	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
 		return refuse("the cooling-off must be from 0 to 100 years")
 	}

@@ -142,6 +142,11 @@ type OrganizationReader interface {
 	Organization(id apitype.UUID) (Organization, error)
 	Organizations() ([]Organization, error)
 	FocusArea(id apitype.UUID) (FocusArea, error)
+	// OrganizationSettings are those of the organizations of a scope, by uuid.
+	OrganizationSettings(scope Scope) ([]apitype.OrganizationSettings, error)
+	User(id apitype.UUID) (User, error)
+	// Users are those of a scope's organizations and those of none, by uuid.
+	Users(scope Scope) ([]User, error)
 	// UserNames are the names of those users that are known.
 	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
 }
@@ -153,8 +158,9 @@ type OrganizationWriter interface {
 	// OrganizationForUpdate.
 	OrganizationForShare(id apitype.UUID) (Organization, error)
 	OrganizationForUpdate(id apitype.UUID) (Organization, error)
-	UpdateOrganization(o Organization) error
-	InsertUser(u apitype.RecruiterUser) error
+	UpdateOrganization(o Organization) error // But for Settings that are nil.
+	InsertUser(u User) error
+	UpdateUser(u User) error
 	InsertFocusArea(a FocusArea) error
 }
 
@@ -318,6 +324,8 @@ type Organization struct {
 	apitype.OrganizationReference
 	MaxCallAttempts *int          // Nil: no maximum. Spec gap: C5.
 	CoolingOff      time.Duration // From a pledge's creation to its release. Spec gap: G2.
+	// Settings are what agents work by, in a change; nil: as they are.
+	Settings *apitype.OrganizationSettings
 }
 
 // DefaultCoolingOff is the cooling-off of an organization that names none.

@@ -512,3 +512,16 @@ func TestOutboxCopiesTheNotes(t *testing.T) {
 		t.Errorf("got %+v, want the notes", copied)
 	}
 }
+
+// The service tells for so long back alone what agents did: the count of all time is complete without the rest.
+func TestStatsOfAllTimeAreComplete(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newQueueWorld(t).options)
+	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	for _, period := range []string{"4", "5", "6"} { // 90 days, a year, all time.
+		d.enter("6", "P", period)
+		if text := d.text(); strings.Contains(text, "not complete") || !strings.Contains(text, "counted 6 calls") {
+			t.Errorf("period %s: got:\n%s\nwant all of it counted", period, text)
+		}
+	}
+}

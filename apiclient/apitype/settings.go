@@ -28,19 +28,19 @@ type UserName struct {
 // OrganizationSettings are those of one organization.
 // PUT /fundesk/v1/settings/{organizationUuid}
 type OrganizationSettings struct {
-	UUID            UUID                        `json:"uuid,omitzero"`   // In a PUT: that of the path, or left out.
-	Results         map[CallType][]ResultChoice `json:"results"`         // In the order of their digits.
-	Scripts         map[string]string           `json:"scripts"`         // By type and language, such as verification.nl, or by type.
-	CallingHours    map[string]HoursOfDays      `json:"callingHours"`    // By country; one that is not named has the default.
-	MaxCallAttempts *int                        `json:"maxCallAttempts"` // Nil: no maximum.
+	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: that of the path, or left out.
+	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil: no maximum.
+	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits.
+	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
+	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
 }
 
 // ResultChoice is a result that an agent chooses.
 type ResultChoice struct {
-	Code      string        `json:"code"`
-	Label     string        `json:"label"`  // In plain words; empty: the code's.
-	Effect    *ResultEffect `json:"effect"` // Nil: none.
-	AsksNotes bool          `json:"asksNotes"`
+	Code      string        `json:"code" toml:"code"`
+	Label     string        `json:"label" toml:"label,omitempty"` // In plain words; empty: the code's.
+	Effect    *ResultEffect `json:"effect" toml:"effect"`         // Nil: none.
+	AsksNotes bool          `json:"asksNotes" toml:"asks_notes,omitempty"`
 }
 
 // ResultEffect is what comes with a result.
@@ -58,9 +58,9 @@ var ResultEffects = []ResultEffect{EffectCorrected, EffectOptOut}
 // HoursOfDays are when donors of a country are called, by the kind of day: a span such as 09:00-21:00, "-"
 // for a day without calls, empty for the default.
 type HoursOfDays struct {
-	Weekday  string `json:"weekday,omitzero"`
-	Saturday string `json:"saturday,omitzero"`
-	Sunday   string `json:"sunday,omitzero"`
+	Weekday  string `json:"weekday,omitzero" toml:"weekday,omitempty"`
+	Saturday string `json:"saturday,omitzero" toml:"saturday,omitempty"`
+	Sunday   string `json:"sunday,omitzero" toml:"sunday,omitempty"`
 }
 
 // The bounds of settings.

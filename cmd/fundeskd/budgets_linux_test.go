@@ -93,6 +93,10 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease": func(n int) ask {
 			return ask{"/fundesk/v1/queue/calls/" + h.waiting[1] + "/lease", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), user)}
 		},
+		"GET /fundesk/v1/settings": at("/fundesk/v1/settings", ""),
+		"PUT /fundesk/v1/settings/{uuid}": body("/fundesk/v1/settings/"+h.organization, func(n int) string {
+			return fmt.Sprintf(`{"scripts":{"winback":"%d","winback.nl":%[2]q,"winback.de":%[2]q}}`, n, strings.Repeat("x", 250<<10))
+		}),
 		"GET /fundesk/v1/erasures":              at("/fundesk/v1/erasures?first=500", ""),
 		"GET /fundesk/v1/persons/{uuid}/export": at("/fundesk/v1/persons/"+h.person+"/export", ""),
 		// What it does once is TestErasureOfManyCalls.
@@ -107,7 +111,7 @@ func TestEveryRouteHasABudget(t *testing.T) {
 	h := newHeavyPerson(t)
 	h.fillFloor(t)
 	var busy struct{ Token string }
-	h.must(&busy, "", append([]string{"account", "add", "busy", "--all-organizations"}, permissions("persons:erase")...)...)
+	h.must(&busy, "", append([]string{"account", "add", "busy", "--all-organizations"}, permissions("persons:erase", "settings:write")...)...)
 	h.token = busy.Token
 	h.lease, h.ended = h.take(t), h.take(t)
 	var document struct {

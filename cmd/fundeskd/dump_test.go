@@ -27,7 +27,12 @@ func TestDumpCommand(t *testing.T) {
 	var account struct{ Token string }
 	e.must(&counts, "", "sample", "--persons", "50", "--seed", "5")
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	const sea, anneke = "33333333-3333-4333-8333-333333333333", "11111111-1111-4111-8111-111111111111"
+	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea)
+	e.done("[calling_hours.NL]\nweekday = \"-\"\n", "organization", "set", sea, "--settings", "-")
+	e.done("", "user", "add", "Anneke", "--uuid", anneke, "--organization", sea)
 	before := e.serve()
+	_, settings := get(t, http.DefaultClient, before.url+"/fundesk/v1/settings", account.Token)
 	path := "/api/v1/calls?first=20&include=personQualityResult,pledge,transactions"
 	status, want := get(t, http.DefaultClient, before.url+path, account.Token)
 	if status != http.StatusOK {
@@ -56,6 +61,9 @@ func TestDumpCommand(t *testing.T) {
 	_, got := get(t, http.DefaultClient, after.url+path, account.Token)
 	if plain(got, after.url) != plain(want, before.url) {
 		t.Errorf("got another page after the move")
+	}
+	if _, moved := get(t, http.DefaultClient, after.url+"/fundesk/v1/settings", account.Token); moved != settings || !strings.Contains(moved, `"weekday":"-"`) || !strings.Contains(moved, anneke) {
+		t.Errorf("got the settings %s after the move, want %s", moved, settings)
 	}
 	if code, _, errs := e.run("", "load", file, "--database", server); code != exitFailure || !strings.Contains(errs, "into an empty database") {
 		t.Errorf("again: got code %d, %s", code, errs)

@@ -161,6 +161,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(
 		p.serveCommand(), p.migrateCommand(),
 		group("organization", "Add, list and change organizations", p.organizationAdd(), p.organizationList(), p.organizationSet()),
+		group("user", "Add, list and rename users", p.userAdd(), p.userList(), p.userSet()),
 		group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke()),
 		group("token", "Issue and replace tokens", p.tokenIssue()),
 		group("key", "Renew the signing key of tokens", p.keyRotate()),

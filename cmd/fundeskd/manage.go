@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/floorfile"
 	"fundesk/service"
 )
 
@@ -194,21 +196,32 @@ func (p *program) organizationSet() *cobra.Command {
 	var attempts int
 	var unlimited bool
 	var coolingOff time.Duration
+	var file string
 	c := &cobra.Command{
 		Use:   "set UUID",
 		Short: "Change the settings of an organization",
 		Long: "Set changes what is named. A maximum of attempts counts at once, for the calls that wait too; a\n" +
-			"cooling-off is that of pledges made from now on. Names stay: they stand in the records.",
-		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8",
-		Args:    exactly("UUID"),
+			"cooling-off is that of pledges made from now on. Names stay: they stand in the records. A file of settings\n" +
+			"replaces the results, scripts and calling hours of the agents as a whole, and the maximum where it has\n" +
+			"max_attempts. It is TOML with the keys of a profile, or the JSON of GET /fundesk/v1/settings.",
+		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
+			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",
+		Args: exactly("UUID"),
 		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) error {
 			limited, cooled := c.Flags().Changed("max-call-attempts"), c.Flags().Changed("cooling-off")
-			if limited && unlimited || !limited && !unlimited && !cooled {
-				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, or both")
+			if limited && unlimited || !limited && !unlimited && !cooled && file == "" {
+				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, --settings FILE, or several")
+			}
+			settings, err := p.readSettings(file, id)
+			if err != nil {
+				return err
 			}
 			p.store.Existing = true
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
+					if o.Settings = settings; settings != nil && settings.MaxCallAttempts != nil {
+						o.MaxCallAttempts = settings.MaxCallAttempts
+					}
 					if limited {
 						o.MaxCallAttempts = &attempts
 					}
@@ -227,5 +240,31 @@ func (p *program) organizationSet() *cobra.Command {
 	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
 	flags.BoolVar(&unlimited, "any-call-attempts", false, "any number of attempts of one call")
 	flags.DurationVar(&coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
+	flags.StringVar(&file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
 	return c
+}
+
+// readSettings reads a file of settings for an organization whole; nil: none is named.
+func (p *program) readSettings(file string, of apitype.UUID) (*apitype.OrganizationSettings, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return nil, nil
+	case "-":
+		text, err = io.ReadAll(p.In)
+	default:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	settings, err := floorfile.Read(text)
+	if err != nil {
+		return nil, usage("the settings of %s are not valid: %w", file, err)
+	}
+	if !settings.UUID.IsZero() && settings.UUID != of {
+		return nil, usage("%s has the settings of the organization %s, not of %s", file, settings.UUID, of)
+	}
+	return &settings, nil
 }

@@ -24,6 +24,8 @@ func TestNoDatabase(t *testing.T) {
 		{"token", "issue", account},
 		{"organization", "set", account, "--max-call-attempts", "3"},
 		{"account", "set", account, "--name", "b"},
+		{"user", "set", account, "Anneke"},
+		{"user", "list"},
 	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
 		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {

@@ -237,40 +237,29 @@ const (
 	lastSave  = time.Second
 )
 
-// keepHouse continues erasures that were cut short, then saves now and then when tokens were used.
-func (s *server) keepHouse(ctx context.Context) {
-	pause := time.NewTicker(savePause)
-	defer pause.Stop()
-	for {
-		s.finishErasures(ctx)
-		select {
-		case <-pause.C:
-			s.saveTokenUse(ctx)
-			s.compareClocks(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// finishErasures continues erasures; one that fails is tried again a minute later.
-func (s *server) finishErasures(ctx context.Context) {
-	if rules := s.rules.Load(); rules != nil {
-		if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
-			s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
-		}
-	}
-}
-
 // clockWarned is a difference of clocks that the log tells of: times of changes are the database's, and
 // tokens end by this computer's.
 const clockWarned = 5 * time.Second
 
-// compareClocks warns where this computer's clock and the database's differ.
-func (s *server) compareClocks(ctx context.Context) {
-	if rules := s.rules.Load(); rules != nil {
-		if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
-			s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
+// keepHouse continues erasures that were cut short, saves when tokens were used, and warns where this computer's
+// clock and the database's differ: now and each minute.
+func (s *server) keepHouse(ctx context.Context) {
+	pause := time.NewTicker(savePause)
+	defer pause.Stop()
+	for {
+		if rules := s.rules.Load(); rules != nil {
+			if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
+				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
+			}
+			s.saveTokenUse(ctx)
+			if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
+				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
+			}
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -44,7 +44,7 @@ func chosenVerb(args []string, noun string, below Verbs) string {
 func UnknownVerb(cmd *cobra.Command, name string) error {
 	text := "unknown command " + Quote(name) + " for " + Quote(cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = typosIn(name)
-	similar := cmd.SuggestionsFor(name)
+	similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))) // The verbs stand in no order.
 	if !cmd.HasParent() && CommandsFor[name] != "" {
 		similar = []string{"fundesk " + CommandsFor[name]}
 	}

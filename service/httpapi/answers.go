@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,7 +163,7 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		if answer.Rev > 0 {
-			w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
+			w.Header()["Etag"] = entityTag(answer.Rev)
 		}
 		if answer.Settled != nil {
 			w.Header()[apitype.SettledHeader] = []string{answer.Settled.String()}
@@ -172,9 +173,24 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 	return err
 }
 
-// match reads If-Match. A tag that is not ours matches nothing; a weak one never does.
-func match(r *http.Request) service.Match {
-	values := r.Header.Values("If-Match")
+func entityTag(rev int64) []string { return []string{`"` + strconv.FormatInt(rev, 10) + `"`} }
+
+// isSame reports whether the caller has the revision already, as If-None-Match says.
+func isSame(r *http.Request, rev int64) bool {
+	tags := r.Header.Values("If-None-Match")
+	if len(tags) == 0 {
+		return false
+	}
+	named := revisions([]string{strings.ReplaceAll(strings.Join(tags, ","), `W/"`, `"`)}) // Weak ones do for a read.
+	return named == nil || slices.Contains(named, rev)
+}
+
+// match reads If-Match.
+func match(r *http.Request) service.Match { return revisions(r.Header.Values("If-Match")) }
+
+// revisions reads entity tags; none, and *, are nil. A tag that is not ours matches nothing; a weak one
+// never does.
+func revisions(values []string) service.Match {
 	if len(values) == 0 {
 		return nil
 	}

@@ -74,13 +74,18 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 	}
 }
 
-// read answers a question that takes no parameters.
+// read answers a question that takes no parameters, and only says so where the caller has the answer.
 func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
 		if err := invalid(noParameters(r)); err != nil {
 			return err
 		}
 		answer, err := answers(r.Context(), c)
+		if err == nil && answer.Rev > 0 && isSame(r, answer.Rev) {
+			w.Header()["Etag"] = entityTag(answer.Rev)
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
 		return respond(w, http.StatusOK, answer, err)
 	}
 }

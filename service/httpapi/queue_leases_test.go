@@ -30,7 +30,7 @@ func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease
 func (f *floor) named(name string) {
 	f.t.Helper()
 	err := f.Store.Write(f.t.Context(), service.WriteIsolated, func(tx service.Tx) error {
-		return tx.InsertUser(apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name})
+		return tx.InsertUser(service.User{RecruiterUser: apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name}})
 	})
 	servicetest.Check(f.t, err)
 }

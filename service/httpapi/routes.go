@@ -49,6 +49,8 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(s.ReleaseLease))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(s.DeferCall))},
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(s.LeaveNote))},
+		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
+		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
 		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(s.ExportPersonFor)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(erase)},
@@ -80,7 +82,7 @@ func (a *api) markProcessed(ctx context.Context, c service.Caller, request markR
 }
 
 // extensionNames are what answers announce.
-var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters}
+var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 

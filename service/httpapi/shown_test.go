@@ -94,6 +94,8 @@ func (w *shownWorld) requests() map[string][2]string {
 		"PUT /fundesk/v1/queue/calls/{uuid}/later":                {queued + "/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(w.Clock.Now().Add(time.Hour)))},
 		"POST /fundesk/v1/queue/calls/{uuid}/notes":               {queued + "/notes", `{"text":"x"}`},
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease":                {queued + "/lease", lease},
+		"GET /fundesk/v1/settings":                                {"/fundesk/v1/settings", ""},
+		"PUT /fundesk/v1/settings/{uuid}":                         {"/fundesk/v1/settings/" + w.a.organization.String(), `{}`},
 		"GET /fundesk/v1/erasures":                                {"/fundesk/v1/erasures", ""},
 		"GET /fundesk/v1/persons/{uuid}/export":                   {"/fundesk/v1/persons/" + w.person.String() + "/export", ""},
 		"POST /fundesk/v1/persons/{uuid}/erase":                   {"/fundesk/v1/persons/" + w.person.String() + "/erase", `{"reason":"r"}`},
@@ -136,7 +138,7 @@ func whatRouteShows(t *testing.T, route string, without []service.Permission, sh
 		}
 		return
 	}
-	permissions := slices.DeleteFunc(append(slices.Clone(service.Permissions), service.PersonsErase), func(p service.Permission) bool { return slices.Contains(without, p) })
+	permissions := slices.DeleteFunc(slices.Concat(service.Permissions, service.NamedPermissions), func(p service.Permission) bool { return slices.Contains(without, p) })
 	token := w.Token(servicetest.May(permissions...))
 	if route == "GET /fundesk/v1/queue/deferrals" {
 		later := w.requests()["PUT /fundesk/v1/queue/calls/{uuid}/later"]

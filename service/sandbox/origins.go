@@ -39,7 +39,7 @@ func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
 		return false
 	}
 	header.Set("Access-Control-Allow-Methods", "GET, POST, PUT")
-	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Traceparent, X-Request-Id")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
 	header.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

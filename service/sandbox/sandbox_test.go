@@ -194,7 +194,7 @@ func TestOriginsThatMayAsk(t *testing.T) {
 	asked := http.Header{"Access-Control-Allow-Origin": {here}, "Access-Control-Expose-Headers": {"ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions"}}
 	before := asked.Clone()
 	before.Set("Access-Control-Allow-Methods", "GET, POST, PUT")
-	before.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Traceparent, X-Request-Id")
+	before.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
 	before.Set("Access-Control-Max-Age", "600")
 	b := newBox(t)
 	for _, test := range []struct {

@@ -173,17 +173,92 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 
 // UpdateOrganization saves the settings of an organization.
 func (t *tx) UpdateOrganization(o service.Organization) error {
-	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3 WHERE uuid = $1`,
-		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+	var doc any
+	if o.Settings != nil {
+		settings := *o.Settings
+		settings.UUID, settings.MaxCallAttempts = apitype.UUID{}, nil // They have columns.
+		text, err := json.Marshal(settings)
+		if err != nil {
+			return err
+		}
+		doc = text
+	}
+	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
+		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+}
+
+// OrganizationSettings are those of the organizations of a scope, by uuid.
+func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.OrganizationSettings, error) {
+	q := &listQuery{conds: []string{`1 = 1`}}
+	if places, some := q.organizations(scope); some {
+		q.conds = append(q.conds, `uuid`+isOne(places))
+	}
+	settings := []apitype.OrganizationSettings{}
+	text := `SELECT uuid, max_call_attempts, settings FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
+	err := r.each(text, q.args, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		var attempts *int
+		var doc []byte
+		one := apitype.OrganizationSettings{}
+		err := rows.Scan(uuidDest{&id}, &attempts, docDest{&doc})
+		if err == nil && doc != nil {
+			err = json.Unmarshal(doc, &one)
+		}
+		one.UUID, one.MaxCallAttempts = id, attempts
+		settings = append(settings, one)
+		return err
+	})
+	return settings, err
+}
+
+// scanUser reads a user.
+func scanUser(scan func(...any) error) (u service.User, err error) {
+	var doc []byte
+	if err := scan(nullUUIDDest{&u.Organization}, docDest{&doc}); err != nil {
+		return u, err
+	}
+	return u, json.Unmarshal(doc, &u.RecruiterUser)
+}
+
+// User is one user.
+func (r *reader) User(id apitype.UUID) (service.User, error) {
+	return scanUser(r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan)
+}
+
+// Users are those of a scope's organizations and those of none, by uuid.
+func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
+	q := &listQuery{}
+	text := `SELECT organization, doc FROM users`
+	if !scope.All {
+		text += ` WHERE organization IS NULL`
+		if len(scope.Organizations) > 0 {
+			text += ` OR organization` + isOne(bind(q, scope.Organizations, identifier))
+		}
+	}
+	err = r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
+		u, err := scanUser(rows.Scan)
+		users = append(users, u)
+		return err
+	})
+	return users, err
 }
 
 // InsertUser saves a user as answers show it.
-func (t *tx) InsertUser(u apitype.RecruiterUser) error {
-	doc, err := json.Marshal(u)
+func (t *tx) InsertUser(u service.User) error {
+	return t.saveUser(t.insert, `INSERT INTO users (uuid, organization, doc) VALUES ($1, $2, $3)`, u)
+}
+
+// UpdateUser saves a user anew.
+func (t *tx) UpdateUser(u service.User) error {
+	return t.saveUser(t.change, `UPDATE users SET organization = $2, doc = $3 WHERE uuid = $1`, u)
+}
+
+func (t *tx) saveUser(save func(string, ...any) error, text string, u service.User) error {
+	doc, err := json.Marshal(u.RecruiterUser)
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO users (uuid, doc) VALUES ($1, $2)`, identifier(u.UUID), doc)
+	return save(text, identifier(u.UUID), nullUUID(u.Organization), doc)
 }
 
 // FocusArea is one focus area with its organization.

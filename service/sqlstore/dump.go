@@ -39,8 +39,8 @@ func copyTables() []copyTable {
 		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + writableSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
 		{"accounts", 1, accountColumns, copyBatch, ``},
 		{"tokens", 1, tokenColumns, copyBatch, ``},
-		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
-		{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
+		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off", "settings"}, copyBatch, ``},
+		{"users", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),
 		numbered("pledges", newPledgeColumns),
@@ -109,7 +109,7 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 // documents are the columns that hold JSON as bytes, and files those that hold other bytes. Other bytes are
 // identifiers.
 var (
-	documents = []string{"doc", "private", "quality"}
+	documents = []string{"doc", "private", "quality", "settings"}
 	files     = []string{"content"}
 )
 

@@ -5,50 +5,73 @@ package sqlstore_test
 import (
 	"database/sql"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite" // The driver of the floor.
 
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
-// BenchmarkLoad loads sample records into SQLite, beside the floor: the same rows
-// inserted by bare statements in one transaction. It prints records a second of processor
-// time of both and their ratio: other work on the machine does not change them.
+// BenchmarkLoad loads sample records into each engine, beside the floor: the same rows written in one
+// transaction by bare statements, or by bare COPY. It prints records a second of both and their ratio: of SQLite by
+// processor time, which other work on the machine does not change, of PostgreSQL by the clock.
 func BenchmarkLoad(b *testing.B) {
+	b.Run("sqlite", func(b *testing.B) {
+		benchmarkLoad(b, func() string { return "sqlite:" + filepath.Join(b.TempDir(), "a.db") }, processorTime, bareInserts)
+	})
+	b.Run("postgres", func(b *testing.B) {
+		if server == "" {
+			b.Skip("no PostgreSQL")
+		}
+		benchmarkLoad(b, func() string { return servicetest.PostgresDatabase(b, server) }, clock, bareCopy)
+	})
+}
+
+func benchmarkLoad(b *testing.B, database func() string, used func(*testing.B) time.Duration, bare func(b *testing.B, database string, tables []sqlstore.TableRows)) {
+	b.Helper()
 	var records []service.LoadRecord
-	err := embedded.Sample(embedded.SampleOptions{Persons: 5000, Now: now.Time}, func(r service.LoadRecord) error {
+	servicetest.Check(b, embedded.Sample(embedded.SampleOptions{Persons: 10_000, Now: now.Time}, func(r service.LoadRecord) error {
 		records = append(records, r)
 		return nil
-	})
-	servicetest.Check(b, err)
+	}))
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // As the command does.
+	open := func() (store *sqlstore.Store, name string) {
+		name = database()
+		store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: name, Postgres: pgdriver.Driver{}, Bulk: true})
+		servicetest.Check(b, err)
+		return store, name
+	}
 	var ours, floor time.Duration
 	for b.Loop() {
-		path := filepath.Join(b.TempDir(), "a.db")
-		store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: "sqlite:" + path})
-		servicetest.Check(b, err)
+		store, _ := open()
 		s, err := service.New(b.Context(), service.Options{Store: store})
 		servicetest.Check(b, err)
-		start := processorTime(b)
-		err = s.Load(b.Context(), func(add func(service.LoadRecord) error) error {
+		start := used(b)
+		servicetest.Check(b, s.Load(b.Context(), func(add func(service.LoadRecord) error) error {
 			for _, record := range records {
 				if err := add(record); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		ours += processorTime(b) - start
+		}))
+		ours += used(b) - start
+		tables, err := store.Rows(b.Context())
 		servicetest.Check(b, err)
 		servicetest.Check(b, store.Close())
-		took, err := bulk(b, path)
-		servicetest.Check(b, err)
-		floor += took
+		empty, name := open()
+		servicetest.Check(b, empty.Close())
+		start = used(b)
+		bare(b, name, tables)
+		floor += used(b) - start
 	}
 	perSecond := func(took time.Duration) float64 { return float64(len(records)*b.N) / took.Seconds() }
 	b.ReportMetric(perSecond(ours), "records/s")
@@ -64,49 +87,36 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// bulk inserts the rows of a database into a copy of its schema, one by one.
-func bulk(b *testing.B, path string) (took time.Duration, err error) {
+func clock(*testing.B) time.Duration { return time.Since(now.Time) }
+
+func bareInserts(b *testing.B, database string, tables []sqlstore.TableRows) {
 	b.Helper()
-	other := filepath.Join(b.TempDir(), "floor.db")
-	store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: "sqlite:" + other})
-	if err != nil {
-		return 0, err
-	}
-	if err := store.Close(); err != nil {
-		return 0, err
-	}
-	source, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: "sqlite:" + path})
-	if err != nil {
-		return 0, err
-	}
-	rows, err := source.Rows(b.Context())
-	if err != nil {
-		return 0, err
-	}
-	if err := source.Close(); err != nil {
-		return 0, err
-	}
-	db, err := sql.Open("sqlite", "file:"+other+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
-	if err != nil {
-		return 0, err
-	}
+	db, err := sql.Open("sqlite", "file:"+database[len("sqlite:"):]+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	servicetest.Check(b, err)
 	defer func() { _ = db.Close() }()
-	start := processorTime(b)
 	tx, err := db.BeginTx(b.Context(), nil)
-	if err != nil {
-		return 0, err
-	}
-	for _, table := range rows {
-		insert, err := tx.PrepareContext(b.Context(), table.Insert) //nolint:sqlclosecheck // The end of the transaction closes it.
-		if err != nil {
-			return 0, err
-		}
+	servicetest.Check(b, err)
+	for _, table := range tables {
+		insert, err := tx.PrepareContext(b.Context(), table.Insert+` ON CONFLICT DO NOTHING`) //nolint:sqlclosecheck // The end of the transaction closes it.
+		servicetest.Check(b, err)
 		for _, row := range table.Rows {
-			if _, err := insert.ExecContext(b.Context(), row...); err != nil {
-				return 0, err
-			}
+			_, err := insert.ExecContext(b.Context(), row...)
+			servicetest.Check(b, err)
 		}
 	}
-	err = tx.Commit()
-	return processorTime(b) - start, err
+	servicetest.Check(b, tx.Commit())
+}
+
+func bareCopy(b *testing.B, database string, tables []sqlstore.TableRows) {
+	b.Helper()
+	db, err := pgx.Connect(b.Context(), database)
+	servicetest.Check(b, err)
+	defer func() { _ = db.Close(b.Context()) }()
+	tx, err := db.Begin(b.Context())
+	servicetest.Check(b, err)
+	for _, t := range tables {
+		_, err := tx.CopyFrom(b.Context(), pgx.Identifier{t.Table}, t.Columns, pgx.CopyFromRows(t.Rows))
+		servicetest.Check(b, err)
+	}
+	servicetest.Check(b, tx.Commit(b.Context()))
 }

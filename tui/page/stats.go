@@ -159,14 +159,11 @@ func (v *Stats) since() *apitype.Time {
 	return nil
 }
 
-// agentsKept is how far back a service tells what agents did.
-const agentsKept = 92 * 24 * time.Hour
-
-// readAgents asks what each agent has done, where the service has a queue.
+// readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells.
 func (v *Stats) readAgents() tea.Cmd {
-	since := v.since()
-	if since == nil {
-		since = new(apitype.NewTime(v.Day.Now().Add(-agentsKept)))
+	since, told := v.since(), apitype.NewTime(v.Day.Now().Add(time.Hour-apitype.MaxAgents))
+	if since == nil || since.Before(told.Time) {
+		since = &told
 	}
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
 		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)

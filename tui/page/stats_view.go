@@ -281,5 +281,9 @@ func (v *Stats) agentLines(width int) []string {
 	if len(bars) == 0 {
 		return nil
 	}
-	return append([]string{""}, v.chart("Completed by agent, and attempts; Enter lists what they tried", bars, width)...)
+	within := ""
+	if v.period.since(v.Day.Now()).Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
+		within = fmt.Sprintf(" in %d days", apitype.MaxAgents/(24*time.Hour))
+	}
+	return append([]string{""}, v.chart("Completed by agent"+within+", and attempts; Enter lists what they tried", bars, width)...)
 }

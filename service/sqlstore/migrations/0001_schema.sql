@@ -41,12 +41,14 @@ CREATE TABLE organizations (
     name              TEXT NOT NULL,
     abbreviation      TEXT NOT NULL,
     max_call_attempts BIGINT,
-    cooling_off       BIGINT NOT NULL
+    cooling_off       BIGINT NOT NULL,
+    settings          BYTES
 );
 
 CREATE TABLE users (
-    uuid IDENTIFIER NOT NULL CONSTRAINT users_by_uuid PRIMARY KEY,
-    doc  BYTES NOT NULL
+    uuid         IDENTIFIER NOT NULL CONSTRAINT users_by_uuid PRIMARY KEY,
+    organization IDENTIFIER,
+    doc          BYTES NOT NULL
 );
 
 CREATE TABLE focus_areas (

@@ -1,0 +1,79 @@
+package floorfile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/floorfile"
+)
+
+// What is written is read again as it was, and in words that a person edits.
+func TestWriteAndRead(t *testing.T) {
+	t.Parallel()
+	want := apitype.OrganizationSettings{
+		UUID: apitype.NewUUID(), MaxCallAttempts: new(6),
+		Results: map[apitype.CallType][]apitype.ResultChoice{
+			apitype.CallWinback:      {{Code: "back", Label: "gives again"}, {Code: "stop", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
+			apitype.CallVerification: {{Code: "ok"}},
+		},
+		Scripts:      map[string]string{"verification.nl": "Goedemiddag,\n\n\"spreek\" ik met {{.Person.Name}}?\n", "winback": "it's '''odd'''\n"},
+		CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "09:00-21:00", Sunday: "-"}},
+	}
+	text, err := floorfile.Write(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := floorfile.Read(text)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("got %v, read again (-want +got):\n%s\nof\n%s", err, diff, text)
+	}
+	for _, line := range []string{"[calling_hours.NL]", `weekday = "09:00-21:00"`, "[[results.winback]]", `effect = "opt-out"`, "Goedemiddag,"} {
+		if !slices.Contains(strings.Split(string(text), "\n"), line) {
+			t.Errorf("got\n%s\nwant the line %s", text, line)
+		}
+	}
+}
+
+// A problem is told with the line that a person has to change.
+func TestProblemsNameTheirLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, text, want string }{
+		{"no TOML", "max_attempts = 3\nresults = [\n", "line 2: "},
+		{"another kind", "max_attempts = 3\ncalling_hours = 7\n", "line 2: "},
+		{"a value of another kind", "max_attempts = 3\n[[results.winback]]\ncode = 7\n", "line 3: results.winback.code is of another kind"},
+		{"a word that is none", "max_attempts = 3\n[[results.winback]]\ncode = \"a\"\nlable = \"b\"\n", "line 4: there is no setting results.winback.lable"},
+		{"a code twice", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\ncode = \"a\"\n", "line 6: results.winback.1.code is there twice"},
+		{"no code", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\n", "line 4: results.winback.1.code must be 1 to 100 printable characters"},
+		{"an effect", "[[results.winback]]\ncode = \"a\"\neffect = \"optout\"\n", "line 3: results.winback.0.effect "},
+		{"a type", "[[results.win]]\ncode = \"a\"\n", "line 1: results.win is no type of call"},
+		{"hours", "[calling_hours.NL]\nweekday = \"9-5\"\n", "line 2: calling_hours.NL.weekday "},
+		{"hours in one line", "[calling_hours]\nDE.weekday = \"-\"\nNL.weekday = \"9-5\"\n", "line 3: calling_hours.NL.weekday "},
+		{"a script", "[scripts]\n\"winback.nl\" = '''\nweekday = x\n'''\n\"win.nl\" = \"x\"\n", "line 5: scripts.win.nl is no name of a script"},
+		{"maximum", "# settings\nmax_attempts = -1\n", "line 2: max_attempts must be "},
+		{"JSON cut off", "{\n\"results\":\n", "line 3: "},
+		{"a member that is none", "{\n\"result\": {}}\n", "line 2: there is no result"},
+		{"JSON of another kind", "{\"uuid\":null,\n\"results\":\n7}\n", "line 3: results is of another kind"},
+		{"a code twice in JSON", "{\"results\":{\"winback\":[\n{\"code\":\"a\"},\n{\"code\":\"a\"}]}}\n", "line 3: results.winback.1.code is there twice"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := floorfile.Read([]byte(test.text))
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// All problems of a file are told at once.
+func TestAllProblems(t *testing.T) {
+	t.Parallel()
+	_, err := floorfile.Read([]byte("max_attempts = -1\n[calling_hours.nl]\n"))
+	if problems, ok := err.(floorfile.Problems); !ok || len(problems) != 2 {
+		t.Errorf("got %v, want two problems", err)
+	}
+}

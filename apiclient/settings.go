@@ -1,0 +1,50 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"fundesk/apiclient/apitype"
+)
+
+// settingsPath is that of the settings of the floor.
+const settingsPath = extensionsPath + "/settings"
+
+// Settings reads the settings of the floor. Where those of etag still hold, isSame is true and nothing else
+// is said. Where the service has none, the error is of kind rejected.
+// GET /fundesk/v1/settings
+func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Settings], isSame bool, err error) {
+	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
+		return r, false, err
+	}
+	read := request{path: settingsPath, isPage: true}
+	if etag != "" {
+		read.header = http.Header{"If-None-Match": {etag}}
+	}
+	answer, err := c.read(ctx, read)
+	if refused := asError(err); etag != "" && refused != nil && refused.Status == http.StatusNotModified {
+		return r, true, nil
+	}
+	if err != nil {
+		return r, false, err
+	}
+	return record[apitype.Settings](c, answer), false, checkObject(answer)
+}
+
+// SetSettings replaces those of one organization, where they are still those of etag; "" is any.
+// PUT /fundesk/v1/settings/{organizationUuid}
+func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) (r Record[apitype.OrganizationSettings], err error) {
+	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
+		return r, err
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return r, &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
+	}
+	answer, err := c.repeat(ctx, request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true})
+	if err != nil || answer.Status == http.StatusNoContent {
+		return r, err
+	}
+	return record[apitype.OrganizationSettings](c, answer), checkObject(answer)
+}

@@ -1,0 +1,67 @@
+package apiclient_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// The settings are read once, asked for again by their ETag, and written where they are still those that
+// were read.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	organization := apitype.NewUUID()
+	etag, sent := `"1"`, ""
+	client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Fundesk-Extensions", "settings")
+		w.Header().Set("ETag", etag)
+		switch {
+		case r.Method == http.MethodPut && r.URL.Path == "/fundesk/v1/settings/"+organization.String():
+			if r.Header.Get("If-Match") != etag {
+				w.WriteHeader(http.StatusPreconditionFailed)
+				fmt.Fprint(w, `{"title":"changed meanwhile"}`)
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			sent, etag = string(body), `"2"`
+			fmt.Fprint(w, sent)
+		case r.URL.Path == "/fundesk/v1/settings" && r.Header.Get("If-None-Match") == etag:
+			w.WriteHeader(http.StatusNotModified)
+		case r.URL.Path == "/fundesk/v1/settings":
+			fmt.Fprintf(w, `{"organizations":[{"uuid":%q,"results":{"winback":[{"code":"back","label":"","effect":null,"asksNotes":false}]}}],"users":[]}`, organization)
+		default:
+			fmt.Fprint(w, `{"extensions":["settings"]}`)
+		}
+	})
+	read, isSame, err := client.Settings(t.Context(), "")
+	settings, wrong := read.Decode()
+	if err != nil || wrong != nil || isSame || read.ETag != `"1"` || settings.Organizations[0].Results["winback"][0].Code != "back" {
+		t.Fatalf("got %+v %t %v %v, want the settings and their ETag", read, isSame, err, wrong)
+	}
+	if _, isSame, err := client.Settings(t.Context(), read.ETag); err != nil || !isSame {
+		t.Errorf("got %t %v, want that they still hold", isSame, err)
+	}
+	if _, err := client.SetSettings(t.Context(), settings.Organizations[0], read.ETag); err != nil || sent == "" {
+		t.Errorf("got %q %v, want them written", sent, err)
+	}
+	_, err = client.SetSettings(t.Context(), settings.Organizations[0], read.ETag)
+	if failure, ok := errors.AsType[*apiclient.Error](err); !ok || failure.Kind != apiclient.KindConflict {
+		t.Errorf("got %v, want a conflict with what was written meanwhile", err)
+	}
+}
+
+// A service without settings is told apart from one that does not answer.
+func TestNoSettings(t *testing.T) {
+	t.Parallel()
+	client := queueOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	_, _, err := client.Settings(t.Context(), "")
+	if failure, ok := errors.AsType[*apiclient.Error](err); !ok || failure.Kind != apiclient.KindRejected || failure.Message != "the service has no settings" {
+		t.Errorf("got %v, want that there are none", err)
+	}
+}

@@ -1,0 +1,173 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+const (
+	settingsPath = "/fundesk/v1/settings"
+	floorBody    = `{"results":{"winback":[{"code":"back","label":"gives again","effect":null,"asksNotes":false},` +
+		`{"code":"stop","label":"","effect":"opt-out","asksNotes":true}]},` +
+		`"scripts":{"winback.nl":"Goedemiddag <naam> & co","winback":"Hello"},"callingHours":{"NL":{"weekday":"09:00-21:00","sunday":"-"}},"maxCallAttempts":%s}`
+)
+
+// asked is what the settings answer, with a header more where one is named.
+func (f *floor) asked(token, method, path, body, header, value string) servicetest.Answer {
+	f.t.Helper()
+	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if header != "" {
+		r.Header.Set(header, value)
+	}
+	return f.Send(r)
+}
+
+// TestSettings puts the settings of an organization and reads them, in the order in which they were put; an
+// ETag says whether they still hold, and what changed meanwhile is not overwritten.
+// Promise S71: settings are replaced as a whole, where the account has settings:write.
+func TestSettings(t *testing.T) { onEngines(t, testSettings) }
+
+func testSettings(t *testing.T, f *floor) {
+	other := f.Organization("B")
+	path := settingsPath + "/" + f.organization.String()
+	mine := servicetest.For(f.organization)
+	agent := f.Token(mine, servicetest.May(service.CallsRead))
+	lead := f.Token(mine, servicetest.May(service.CallsRead, service.SettingsWrite))
+	read := func(token string) (s apitype.Settings, etag string) {
+		t.Helper()
+		answer := f.Do(token, "GET", settingsPath, "")
+		answer.Decode(&s)
+		return s, answer.Header.Get("Etag")
+	}
+	empty := `{"organizations":[{"uuid":"` + f.organization.String() + `","maxCallAttempts":3,"results":{},"scripts":{},"callingHours":{}}],"users":[]}`
+	if got := string(f.Do(agent, "GET", settingsPath, "").Body); got != empty {
+		t.Errorf("got %s before any, want %s", got, empty)
+	}
+	for _, u := range []service.User{{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}}, {RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other}} {
+		u, err := f.Service.AddUser(t.Context(), u)
+		servicetest.Check(t, err)
+		_, err = f.Service.RenameUser(t.Context(), u.UUID, u.Name+" B")
+		servicetest.Check(t, err)
+	}
+	if all, _ := read(f.token); len(all.Organizations) != 2 || len(all.Users) != 2 {
+		t.Errorf("got %+v for an account that sees both organizations", all)
+	}
+	if s, _ := read(agent); len(s.Users) != 1 || s.Users[0].Name != "Anneke B" {
+		t.Errorf("got %+v, want the user of no organization alone", s.Users)
+	}
+	_, before := read(lead)
+	put := f.asked(lead, "PUT", path, fmt.Sprintf(floorBody, "5"), "If-Match", before)
+	s, etag := read(agent)
+	if put.Status != http.StatusOK || put.Header.Get("Etag") != etag || etag == before || etag == "" {
+		t.Fatalf("got %d %s with %s, then %s and before %s", put.Status, put.Body, put.Header.Get("Etag"), etag, before)
+	}
+	stop := apitype.EffectOptOut
+	want := apitype.OrganizationSettings{
+		UUID:    f.organization,
+		Results: map[apitype.CallType][]apitype.ResultChoice{"winback": {{Code: "back", Label: "gives again"}, {Code: "stop", Effect: &stop, AsksNotes: true}}},
+		Scripts: map[string]string{"winback.nl": "Goedemiddag <naam> & co", "winback": "Hello"},
+		CallingHours: map[string]apitype.HoursOfDays{
+			"NL": {Weekday: "09:00-21:00", Sunday: "-"},
+		},
+		MaxCallAttempts: new(5),
+	}
+	if diff := cmp.Diff([]apitype.OrganizationSettings{want}, s.Organizations); diff != "" {
+		t.Errorf("read what was put (-want +got):\n%s", diff)
+	}
+	for _, same := range []string{etag, "W/" + etag, `"1", ` + etag, "*"} {
+		if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", same); got.Status != http.StatusNotModified || len(got.Body) > 0 || got.Header.Get("Etag") != etag {
+			t.Errorf("If-None-Match %s: got %d %s %s, want 304", same, got.Status, got.Header.Get("Etag"), got.Body)
+		}
+	}
+	if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", before); got.Status != http.StatusOK {
+		t.Errorf("got %d with an older ETag, want 200", got.Status)
+	}
+	if got := f.asked(lead, "PUT", path, fmt.Sprintf(floorBody, "9"), "If-Match", before); got.Status != http.StatusPreconditionFailed {
+		t.Errorf("got %d over what changed meanwhile, want 412", got.Status)
+	}
+	refused := []struct {
+		token, path, body string
+		status            int
+		places            []string
+	}{
+		{agent, path, "{}", 403, nil},
+		{f.token, path, "{}", 403, nil},
+		{f.Token(mine, servicetest.May(service.SettingsWrite)), path, "{}", 403, nil},
+		{lead, settingsPath + "/" + other.String(), "{}", 404, nil},
+		{lead, settingsPath + "/" + apitype.NewUUID().String(), "{}", 404, nil},
+		{lead, path, `{"uuid":"` + other.String() + `"}`, 400, []string{"/uuid"}},
+		{lead, path, `{"results":{"ring":[]},"maxCallAttempts":-1}`, 400, []string{"/results/ring", "/maxCallAttempts"}},
+		{lead, path, `{"colour":"red"}`, 400, []string{"/colour"}},
+	}
+	for _, r := range refused {
+		answer := f.Do(r.token, "PUT", r.path, r.body)
+		if answer.Status != r.status {
+			t.Errorf("PUT %s %s: got %d %s, want %d", r.path, r.body, answer.Status, answer.Body, r.status)
+		} else if _, places := problemOf(t, answer); !cmp.Equal(places, r.places) {
+			t.Errorf("PUT %s: got %v, want %v", r.body, places, r.places)
+		}
+	}
+	if got := f.Do(f.Token(servicetest.May(service.PersonsRead)), "GET", settingsPath, ""); got.Status != 403 {
+		t.Errorf("got %d without calls:read, want 403", got.Status)
+	}
+	if _, now := read(agent); now != etag {
+		t.Errorf("a refused change changed something")
+	}
+}
+
+// TestSettingsAreAudited wants one line for each change of settings, with the names of what changed; the same
+// settings again have none.
+func TestSettingsAreAudited(t *testing.T) { onEngines(t, testSettingsAreAudited) }
+
+func testSettingsAreAudited(t *testing.T, f *floor) {
+	path := settingsPath + "/" + f.organization.String()
+	account := f.Account(servicetest.May(service.CallsRead, service.SettingsWrite))
+	token := f.TokenOf(account)
+	for _, attempts := range []string{"5", "5", "4", "null"} {
+		if got := f.Do(token, "PUT", path, fmt.Sprintf(floorBody, attempts)); got.Status != http.StatusOK {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+	}
+	var got []string
+	servicetest.Check(t, f.Service.Audit(t.Context(), service.AuditFilter{Account: &account.UUID}, func(line service.AuditLine) error {
+		if line.Operation != service.AuditOrganizationSet || *line.Record != f.organization || line.RequestID == "" {
+			t.Errorf("got the line %+v", line)
+		}
+		got = append(got, line.Fields)
+		return nil
+	}))
+	if want := []string{"maxCallAttempts,results,scripts,callingHours", "maxCallAttempts", "maxCallAttempts"}; !cmp.Equal(got, want) {
+		t.Errorf("got the lines %q, want %q", got, want)
+	}
+}
+
+// TestSettingsLimitAttempts puts another maximum of attempts: calls that wait have it at once.
+func TestSettingsLimitAttempts(t *testing.T) { onEngines(t, testSettingsLimitAttempts) }
+
+func testSettingsLimitAttempts(t *testing.T, f *floor) {
+	call := f.call(f.person("null"), 0, "happy_call")
+	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+	lead := f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
+	if got := f.Do(lead, "PUT", settingsPath+"/"+f.organization.String(), `{"maxCallAttempts":1}`); got.Status != http.StatusOK {
+		t.Fatalf("got %d %s", got.Status, got.Body)
+	}
+	f.want(409, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+	f.Clock.Advance(24 * time.Hour)
+	if got := f.order(""); len(got) != 0 {
+		t.Errorf("got %v in the queue, want none after its last attempt", got)
+	}
+}
