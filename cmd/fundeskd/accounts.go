@@ -224,6 +224,7 @@ func (p *program) accountList() *cobra.Command {
 		Example: "  fundeskd account list\n  fundeskd account list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]listedAccount, error) {
 				accounts, err := s.Accounts(c.Context())
 				if err != nil {

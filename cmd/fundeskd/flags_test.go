@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"fundesk/service/servicetest"
@@ -115,6 +119,90 @@ func TestServeFlags(t *testing.T) {
 	}
 	if shown != 2 {
 		t.Errorf("got %v, want each time that the person was shown", lines)
+	}
+}
+
+// Each flag of serve has a variable, which gives way to the flag; one that no flag can have is named.
+func TestFlagsHaveVariables(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"bool": "true", "string": "x", "duration": "7s", "int": "7", "uint64": "7", "float64": "7"}
+	getenv := func(string) string { return "" }
+	serve := func() *cobra.Command {
+		c, _, err := (&program{Getenv: getenv}).root().Find([]string{"serve"})
+		servicetest.Check(t, err)
+		return c
+	}
+	serve().LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			return
+		}
+		p, c := &program{Getenv: func(name string) string {
+			if name == "FUNDESKD_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")) {
+				return cmp.Or(values[f.Value.Type()], "x")
+			}
+			return ""
+		}}, serve()
+		if err := p.fromEnvironment(c); err != nil || !c.Flags().Changed(f.Name) {
+			t.Errorf("--%s: got %v, want the value of its variable", f.Name, err)
+		}
+	})
+	e := newFileEnvironment(t)
+	for _, test := range []struct{ value, flag, want string }{
+		{"256.0.0.1:1", "", "listen: "},
+		{"256.0.0.1:1", "--listen=nowhere", "nowhere"},
+	} {
+		var errs bytes.Buffer
+		p := e.program("", io.Discard, &errs)
+		p.Getenv = func(name string) string {
+			if name == "FUNDESKD_LISTEN" {
+				return test.value
+			}
+			return e.getenv(name)
+		}
+		if code := run(t.Context(), strings.Fields("serve "+test.flag), p); code != exitFailure || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s %s: got code %d, %s, want %s", test.value, test.flag, code, &errs, test.want)
+		}
+	}
+	var errs bytes.Buffer
+	p := e.program("", io.Discard, &errs)
+	p.Getenv = func(name string) string {
+		return map[string]string{"FUNDESKD_DRAIN": "soon", "FUNDESK_DATA_DIR": e.folder}[name]
+	}
+	if code := run(t.Context(), []string{"serve"}, p); code != exitUsage || !strings.Contains(errs.String(), "FUNDESKD_DRAIN: --drain must be a duration") {
+		t.Errorf("got code %d, %s, want the variable and what it must be", code, &errs)
+	}
+}
+
+// On an address that others reach without TLS, the log warns, and only this machine sees the metrics.
+func TestOpenListener(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	s := e.serve("--listen", "0.0.0.0:0")
+	defer s.stop()
+	if !strings.Contains(s.log.String(), "not encrypted") {
+		t.Errorf("got %s, want a warning", s.log)
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/metrics", ""); status != http.StatusOK {
+		t.Errorf("got %d on loopback, want the metrics", status)
+	}
+	addresses, err := net.InterfaceAddrs()
+	servicetest.Check(t, err)
+	for _, address := range addresses {
+		other, ok := address.(*net.IPNet)
+		if !ok || other.IP.IsLoopback() || other.IP.To4() == nil {
+			continue
+		}
+		from := strings.Replace(s.url, "127.0.0.1", other.IP.String(), 1)
+		for path, want := range map[string]int{"/metrics": http.StatusNotFound, "/healthz": http.StatusOK} {
+			if status, _ := get(t, http.DefaultClient, from+path, ""); status != want {
+				t.Errorf("%s%s: got %d, want %d", from, path, status, want)
+			}
+		}
+	}
+	local := e.serve()
+	defer local.stop()
+	if strings.Contains(local.log.String(), "not encrypted") {
+		t.Errorf("got %s, want no warning on loopback", local.log)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ type front struct {
 	api        atomic.Pointer[http.Handler] // Nil until the database is open.
 	metrics    *metrics
 	isApart    bool            // The probes have a listener of their own.
+	isOpen     bool            // The listener is off loopback without TLS: others see no metrics.
 	isDraining atomic.Bool     // The program is about to end.
 	ending     context.Context //nolint:containedctx // It ends when nothing new is waited for; nil: never.
 	end        context.CancelFunc
@@ -42,11 +44,17 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !isProbe(r):
 		f.answer(w, r)
-	case f.isApart:
+	case f.isApart, f.isOpen && r.URL.Path == "/metrics" && !isLoopback(r.RemoteAddr):
 		httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
 	default:
 		f.probe(w, r)
 	}
+}
+
+// isLoopback reports whether an address is of this machine alone.
+func isLoopback(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
 // isProbe reports whether a request is an operator's.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -275,7 +276,11 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	}
 	o := p.store
 	o.Database, o.Postgres, o.Now = name, pgdriver.Driver{}, p.Now
-	return sqlstore.Open(ctx, o)
+	store, err := sqlstore.Open(ctx, o)
+	if (o.Existing || o.Inspect) && errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; fundeskd migrate makes a database, and --database names another one", err)
+	}
+	return store, err
 }
 
 // defaultAnswerTimeout is how long what is short waits for a PostgreSQL server.

@@ -182,6 +182,7 @@ func (p *program) organizationList() *cobra.Command {
 		Example: "  fundeskd organization list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]organizationView, error) {
 				organizations, err := s.Organizations(c.Context())
 				return viewed(organizations, viewOrganization), err

@@ -26,10 +26,14 @@ func TestNoDatabase(t *testing.T) {
 		{"account", "set", account, "--name", "b"},
 		{"user", "set", account, "Anneke"},
 		{"user", "list"},
+		{"account", "list"},
+		{"organization", "list"},
+		{"retention", "show"},
+		{"audit", "list"},
 	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
-		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {
-			t.Errorf("%s: got code %d, %s%s, want that %s is not there", args[0], code, out, errs, missing)
+		if code != exitFailure || out != "" || !strings.Contains(errs, missing) || !strings.Contains(errs, "fundeskd migrate makes a database") {
+			t.Errorf("%s: got code %d, %s%s, want that %s is not there, and the way out", args[0], code, out, errs, missing)
 		}
 	}
 	if files, err := os.ReadDir(e.folder); err != nil || len(files) != 0 {

@@ -37,10 +37,10 @@ func TestRootIsTold(t *testing.T) {
 		args, variable string
 		want           int
 	}{
-		{"account list", "HOME=/root", exitUsage},
-		{"account list", "FUNDESKD_DATABASE=sqlite:" + own, exitDone},
-		{"account list", "FUNDESK_DATA_DIR=" + t.TempDir(), exitDone},
-		{"account list", "XDG_DATA_HOME=" + t.TempDir(), exitDone},
+		{"migrate", "HOME=/root", exitUsage},
+		{"migrate", "FUNDESKD_DATABASE=sqlite:" + own, exitDone},
+		{"migrate", "FUNDESK_DATA_DIR=" + t.TempDir(), exitDone},
+		{"migrate", "XDG_DATA_HOME=" + t.TempDir(), exitDone},
 		{"account list --database sqlite:" + own, "HOME=/root", exitDone},
 		{"serve --help", "HOME=/root", exitDone},
 	} {

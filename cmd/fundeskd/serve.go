@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // serveOptions are the flags of serve.
@@ -60,13 +62,15 @@ func (p *program) serveCommand() *cobra.Command {
 		Short: "Serve the interface over HTTP",
 		Long: "Serve answers the interface until it is interrupted. The first line of stdout is the base URL,\n" +
 			"written when requests are accepted; the log goes to stderr. A PostgreSQL server that is not there yet is\n" +
-			"waited for: until then requests get 503. SIGHUP reads the files of the certificate again.\n\n" + sandboxHelp,
+			"waited for: until then requests get 503. SIGHUP reads the files of the certificate again.\n\n" +
+			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag goes before its variable. On an\n" +
+			"address off this machine without a certificate, only this machine sees /metrics.\n\n" + sandboxHelp,
 		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
 			"  fundeskd serve --sandbox --persons 500 --seed 7 --start-time 2026-11-20T09:00:00Z",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			signal.Ignore(syscall.SIGPIPE) // The reader of the log may go away: requests are served all the same.
-			if err := p.checkSandbox(c, o); err != nil {
+			if err := cmp.Or(p.fromEnvironment(c), p.checkSandbox(c, o)); err != nil {
 				return err
 			}
 			if o.sandbox {
@@ -98,6 +102,26 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.probes, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz, and nothing else does (default: with the interface)")
 	flags.DurationVar(&o.drain, "drain", 0, "how long requests are still accepted at the end, while /readyz is 503 already")
 	return c
+}
+
+// variableOf is the variable of a flag of serve.
+func variableOf(flag string) string {
+	return "FUNDESKD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// fromEnvironment gives the flags that the command line does not name the values of their variables, for the
+// file of the installed service.
+func (p *program) fromEnvironment(c *cobra.Command) (err error) {
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		value := p.Getenv(variableOf(f.Name))
+		if f.Changed || value == "" || err != nil {
+			return
+		}
+		if wrong := c.Flags().Set(f.Name, value); wrong != nil {
+			err = usage("%s: %w", variableOf(f.Name), flagError(wrong))
+		}
+	})
+	return err
 }
 
 // checkPublicURL refuses what no link can begin with. Links go to every account that may read a pledge:

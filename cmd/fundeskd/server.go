@@ -139,6 +139,11 @@ func (s *server) listen(ctx context.Context) error {
 	}
 	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
 	s.http = limits.server(s.front, s.logger)
+	if address := listener.Addr().String(); s.certificate == nil && !isLoopback(address) {
+		s.front.isOpen = true
+		s.logger.Warn("tokens and donors' data are not encrypted on this address, and only this machine sees /metrics; "+
+			"use --tls-cert and --tls-key, or --listen 127.0.0.1:8080 behind a proxy", "listen", address)
+	}
 	if s.options.probes == "" {
 		return nil
 	}
