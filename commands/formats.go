@@ -26,6 +26,7 @@ var (
 	answers = outputKind{formats: []render.Format{render.JSON, render.NDJSON, render.ID}}
 	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON}, columns: true}
 	records = outputKind{formats: render.Formats, columns: true}
+	written = outputKind{formats: []render.Format{render.Table, render.JSON, render.NDJSON}} // Text for people, or JSON.
 	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
 	stream  = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
 )
@@ -40,6 +41,7 @@ var outputs = map[string]outputKind{
 	"stats": numbers, "queue status": numbers, "pull status": records, "doctor": numbers,
 	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
 	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
+	"queue settings get": written,
 }
 
 func outputOf(cmd *cobra.Command) outputKind {

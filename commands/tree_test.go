@@ -110,7 +110,7 @@ var leafArguments = map[string][]string{
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
 	"profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
 	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
-	"api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
+	"queue settings set": {"-"}, "api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }
 
 // quiet are the commands whose output is not records: scripts, prose, nothing.
@@ -176,8 +176,13 @@ func TestEveryLeafSpeaksJSON(t *testing.T) {
 // runIn runs one command line on the demo of a home folder.
 func runIn(t *testing.T, home, in string, args ...string) (out, errs string, code int) {
 	t.Helper()
+	return runWith(t, map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}, in, args...)
+}
+
+// runWith runs the program in an environment.
+func runWith(t *testing.T, environment map[string]string, in string, args ...string) (out, errs string, code int) {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	environment := map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	code = Run(ctx, args, cli.App{

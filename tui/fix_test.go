@@ -13,7 +13,6 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
 )
 
 // fixer is a desk whose verifications have results for what is corrected.
@@ -25,8 +24,8 @@ func fixer(t *testing.T) (*world, *driver) {
 
 func fixerOf(t *testing.T, w *world) *driver {
 	t.Helper()
-	w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallVerification: {
-		{Code: "confirmed"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "wants_to_stop", Effect: desk.EffectOptOut},
+	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallVerification: {
+		{Code: "confirmed"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
 	}}
 	d := newDriver(t, w.options)
 	d.enter("n")

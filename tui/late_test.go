@@ -174,8 +174,8 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			if seed%2 == 0 {
 				w.InterfaceOnly()
 			}
-			w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallVerification: {
-				{Code: "confirmed"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "wants_to_stop", Effect: desk.EffectOptOut},
+			w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallVerification: {
+				{Code: "confirmed"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
 			}}
 			a, err := newApp(t.Context(), w.options)
 			if err != nil {

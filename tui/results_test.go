@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
 )
 
 // The profile says the results of a type of call: their digits, words, and which of them asks
@@ -13,8 +12,8 @@ import (
 func TestResultsOfTheProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.options.Results = map[apitype.CallType][]desk.ResultRow{
-		apitype.CallVerification: {{Code: "abroad", AsksNotes: true}, {Code: "wants_to_stop", Effect: desk.EffectOptOut}, {Code: "ok", Label: "all is right"}},
+	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{
+		apitype.CallVerification: {{Code: "abroad", AsksNotes: true}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)}, {Code: "ok", Label: "all is right"}},
 		apitype.CallWinback:      {{Code: "back"}},
 	}
 	d := newDriver(t, w.options)

@@ -36,8 +36,8 @@ func (a *app) corner() string {
 	name := page.Clean(a.profile)
 	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
 	if a.layout.Panes == 3 { // There is room.
-		if a.Day.Agent != nil && a.Day.Agents[*a.Day.Agent] != "" {
-			parts = append(parts, page.Clean(a.Day.Agents[*a.Day.Agent]))
+		if a.Day.Agent != nil && a.Day.AgentName(*a.Day.Agent) != "" {
+			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
 		if parts = append(parts, a.Day.Now().Local().Format("15:04")); a.Day.Offline == "" {
 			parts = append(parts, "online")

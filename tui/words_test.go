@@ -11,14 +11,13 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/tui/desk"
 )
 
 // No page shows a code of the interface where people have words for it, nor a part of a word.
 func TestScreensSpeakInWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallHappy: {{Code: "gives_more", Label: "raised the amount"}}}
+	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "gives_more", Label: "raised the amount"}}}
 	for n, kind := range []apitype.CallType{apitype.CallHappy, apitype.CallWinback, apitype.CallHappy} {
 		c := apitype.Call{
 			UUID: callID(7 + n), Status: apitype.CallRequested, RequestedAt: w.ago(70 * 24 * time.Hour), LastUpdatedAt: w.ago(5 * time.Hour),

@@ -43,6 +43,9 @@ type ResultChoice struct {
 	AsksNotes bool          `json:"asksNotes" toml:"asks_notes,omitempty"`
 }
 
+// Has reports whether a result has an effect.
+func (r ResultChoice) Has(effect ResultEffect) bool { return r.Effect != nil && *r.Effect == effect }
+
 // ResultEffect is what comes with a result.
 type ResultEffect string
 
@@ -74,6 +77,18 @@ const (
 	maxAttempts   = 1_000
 	scriptExample = "verification.nl"
 )
+
+// On returns the span of a day of the week; "" is the default of that day.
+func (h HoursOfDays) On(day time.Weekday) string {
+	switch day {
+	case time.Saturday:
+		return h.Saturday
+	case time.Sunday:
+		return h.Sunday
+	default:
+		return h.Weekday
+	}
+}
 
 // Validate checks the values.
 func (s *OrganizationSettings) Validate() Violations {
@@ -145,6 +160,11 @@ func validateResults(v *Violations, at string, results []ResultChoice) {
 
 // Span is a part of a day, in minutes after midnight; the zero value is a day without calls.
 type Span struct{ From, Until int }
+
+// String returns the span as a person says it.
+func (s Span) String() string {
+	return fmt.Sprintf("%02d:%02d to %02d:%02d", s.From/60, s.From%60, s.Until/60, s.Until%60)
+}
 
 // ParseSpan reads a span such as 09:00-21:00; "-" is a day without calls.
 func ParseSpan(text string) (Span, error) {

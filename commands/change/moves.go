@@ -1,6 +1,8 @@
 package change
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,6 +63,41 @@ type completion struct {
 	resultCode  string
 	notes       string
 	rating      string
+	anyResult   bool
+}
+
+// checkCode refuses a result code that is none of the profile or, where that says none, of the service's settings.
+// What cannot be read refuses nothing.
+func (c *completion) checkCode(s *cli.Session, cmd *cobra.Command, flags *Flags) error {
+	if c.resultCode == "" || c.anyResult || s.OnTerminal() {
+		return nil
+	}
+	p := s.Defaults()
+	known := slices.Clone(p.ResultCodes)
+	for _, rows := range p.Results {
+		for _, row := range rows {
+			known = append(known, row.Code)
+		}
+	}
+	if len(known) == 0 && !flags.dryRun && !flags.outbox {
+		if client, err := s.Connect(cmd.Context()); err == nil {
+			read, _, err := client.Settings(cmd.Context(), "")
+			settings, _ := apiclient.Decoded(read, err)
+			for _, of := range settings.Organizations {
+				for _, row := range slices.Concat(slices.Collect(maps.Values(of.Results))...) {
+					known = append(known, row.Code)
+				}
+			}
+		}
+	}
+	if len(known) == 0 || slices.Contains(known, c.resultCode) {
+		return nil
+	}
+	hint := "add --any-result to send it all the same"
+	if near := cli.Nearest(c.resultCode, slices.Compact(slices.Sorted(slices.Values(known)))); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	}
+	return cli.WithHint(cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"), hint)
 }
 
 // Complete is the verb complete of calls.
@@ -71,7 +108,8 @@ func Complete(s *cli.Session) *cobra.Command {
 		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
 			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.\n" +
 			"Without a result code, rating or notes it asks first; off a terminal it needs --yes. Several calls get the\n" +
-			"same result.",
+			"same result. Off a terminal a result code must be one of the profile or of the service's settings, where\n" +
+			"there are any; --any-result takes every code.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
@@ -94,6 +132,9 @@ func Complete(s *cli.Session) *cobra.Command {
 			if err := refuseCompletion(r); err != nil {
 				return err
 			}
+			if err := c.checkCode(s, cmd, flags); err != nil {
+				return err
+			}
 			question := ""
 			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
 				// What came of a call is what it was made for: more often forgotten than meant.
@@ -107,6 +148,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	flags.Register(cmd, true)
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
+	f.BoolVar(&c.anyResult, "any-result", false, "take a result code that nobody has set")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
 	f.Var(cli.TimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")

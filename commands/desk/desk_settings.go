@@ -37,45 +37,28 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 	return f, cli.UsageError(key + " " + problems[0].Message)
 }
 
-func callingHours(p profile.Profile) (desk.CallingHours, error) {
-	hours := desk.CallingHours{}
-	for _, country := range slices.Sorted(maps.Keys(p.CallingHours)) {
-		if _, known := desk.Zone(country); !known {
-			return nil, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
-		}
-		of, err := desk.ParseHours(p.CallingHours[country].Weekday, p.CallingHours[country].Saturday, p.CallingHours[country].Sunday)
-		if err != nil {
-			return nil, cli.UsageError("calling_hours." + country + ": " + err.Error())
-		}
-		hours[strings.ToUpper(country)] = of
-	}
-	return hours, nil
-}
-
-func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
-	all := map[apitype.CallType][]desk.ResultRow{}
-	for _, kind := range slices.Sorted(maps.Keys(p.Results)) {
-		if !slices.Contains(apitype.CallTypes, apitype.CallType(kind)) {
-			return nil, cli.UsageError("results: " + cli.Quote(kind) + " is no type of call: verification, happy_call and winback are")
-		}
-		var rows []desk.ResultRow
-		for i, r := range p.Results[kind] {
-			key := fmt.Sprintf("results.%s, row %d: ", kind, i+1)
-			row := desk.ResultRow{Code: r.Code, Label: r.Label, Effect: desk.Effect(r.Effect), AsksNotes: r.AsksNotes}
-			isSame := func(other desk.ResultRow) bool { return other.Code == row.Code }
-			switch problem := desk.CheckCode(r.Code); {
-			case problem != "":
-				return nil, cli.UsageError(key + "code " + cli.Quote(r.Code) + " " + problem)
-			case slices.ContainsFunc(rows, isSame):
-				return nil, cli.UsageError(key + "code " + cli.Quote(r.Code) + " is there twice")
-			case !slices.Contains(desk.Effects, row.Effect):
-				return nil, cli.UsageError(key + "effect " + cli.Quote(r.Effect) + " is not corrected or opt-out")
+// OfFloor are the results and hours of a profile as the settings of the service have them, checked.
+func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
+	of.Results, of.CallingHours = map[apitype.CallType][]apitype.ResultChoice{}, desk.CallingHours{}
+	for kind, rows := range p.Results {
+		for _, r := range rows {
+			choice := apitype.ResultChoice{Code: r.Code, Label: r.Label, AsksNotes: r.AsksNotes}
+			if r.Effect != "" {
+				choice.Effect = new(apitype.ResultEffect(r.Effect))
 			}
-			rows = append(rows, row)
+			of.Results[apitype.CallType(kind)] = append(of.Results[apitype.CallType(kind)], choice)
 		}
-		all[apitype.CallType(kind)] = rows
 	}
-	return all, nil
+	for country, hours := range p.CallingHours {
+		if _, known := desk.Zone(country); !known {
+			return of, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
+		}
+		of.CallingHours[strings.ToUpper(country)] = apitype.HoursOfDays(hours)
+	}
+	if problems := of.Validate(); len(problems) > 0 {
+		return of, cli.UsageError(strings.Replace(problems[0].Where(), "callingHours", "calling_hours", 1) + " " + problems[0].Message)
+	}
+	return of, nil
 }
 
 func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
@@ -118,12 +101,11 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if o.Filter, err = queueFilter(p); err != nil {
 		return err
 	}
-	if o.Hours, err = callingHours(p); err != nil {
+	of, err := OfFloor(p)
+	if err != nil {
 		return err
 	}
-	if o.Results, err = results(p); err != nil {
-		return err
-	}
+	o.Hours, o.Results = of.CallingHours, of.Results
 	if o.Agents, err = agentNames(p); err != nil {
 		return err
 	}

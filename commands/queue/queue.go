@@ -27,7 +27,7 @@ func Command(s *cli.Session) *cobra.Command {
 		cli.Verbs{
 			"status": queueStatus, "list": queueList, "take": queueTake, "extend": queueExtend,
 			"release": queueRelease, "later": queueLater, "leases": queueLeases, "callbacks": queueCallbacks,
-			"agents": queueAgents,
+			"agents": queueAgents, "settings": queueSettings,
 		})
 }
 

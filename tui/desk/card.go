@@ -30,7 +30,8 @@ func (k *Card) Tries(call apitype.Call) string {
 	if call.AttemptsCount == 0 {
 		tries = "never rung"
 	}
-	if left := k.MaxAttempts - call.AttemptsCount; k.MaxAttempts > 0 && left >= 0 {
+	most := k.maxAttempts(&call)
+	if left := most - call.AttemptsCount; most > 0 && left >= 0 {
 		tries += ", " + render.Plural(left, "try", "tries") + " left"
 	}
 	return tries
@@ -222,8 +223,8 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 		return ""
 	case k.Agent != nil && *user == *k.Agent:
 		return " (you)"
-	case k.Agents[*user] != "":
-		return " (" + k.Agents[*user] + ")"
+	case k.AgentName(*user) != "":
+		return " (" + k.AgentName(*user) + ")"
 	default:
 		return ""
 	}

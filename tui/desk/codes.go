@@ -9,59 +9,39 @@ import (
 	"fundesk/render"
 )
 
-// ResultRow is a result that an agent chooses.
-type ResultRow struct {
-	Code      string
-	Label     string // In plain words; "": the code's.
-	Effect    Effect
-	AsksNotes bool // It is not sent without notes.
-}
-
-// Effect is what comes with a result.
-type Effect string
-
-// The effects.
-const (
-	EffectNone      Effect = ""
-	EffectCorrected Effect = "corrected" // The result where details were changed.
-	EffectOptOut    Effect = "opt-out"   // The donor is not to be called again.
-)
-
-// Effects are all that a result may have.
-var Effects = []Effect{EffectNone, EffectCorrected, EffectOptOut}
-
-// Words returns the result as a person says it.
-func (r ResultRow) Words() string {
+// ResultWords returns a result as a person says it.
+func ResultWords(r apitype.ResultChoice) string {
 	text := r.Label
 	if text == "" {
 		text = render.Words(r.Code)
 	}
-	if r.Effect == EffectOptOut {
+	if r.Has(apitype.EffectOptOut) {
 		text += " (opt-out)"
 	}
 	return text
 }
 
-// Codes are the results to choose from, for each type of call. Their order is learnt by
-// heart, digit by digit: it is that of the profile, else that in which they were first seen,
-// which is kept from one start to the next. A new code comes last.
+// Codes are the results to choose from, for each type of call. Their order is learnt by heart, digit by
+// digit: it is that of the profile, else that of the service's settings. Codes that are only known from
+// earlier calls come after those of the settings, by their names.
 type Codes struct {
-	rows  map[apitype.CallType][]ResultRow // Of the profile.
-	all   []string                         // Of the profile, for types without rows.
-	seen  map[apitype.CallType][]string
-	path  string // Where the order is kept; "" for nowhere.
-	isNew bool   // A code was seen that is not kept yet.
+	rows     map[apitype.CallType][]apitype.ResultChoice // Of the profile.
+	all      []string                                    // Of the profile, for types without rows.
+	settings *settings
+	seen     map[apitype.CallType][]string // Sorted.
+	path     string                        // Where they are kept; "" for nowhere.
+	isNew    bool                          // A code was seen that is not kept yet.
 }
 
-// codesFile is the order on disk.
+// codesFile is what was seen, on disk.
 type codesFile struct {
 	Results map[apitype.CallType][]string `json:"results"`
 }
 
-// OpenCodes reads the order of earlier starts. A file that cannot be read is an error beside
+// OpenCodes reads the codes of earlier starts. A file that cannot be read is an error beside
 // codes that work.
-func OpenCodes(rows map[apitype.CallType][]ResultRow, all []string, path string) (c *Codes, err error) {
-	c = &Codes{rows: rows, all: slices.Clone(all), path: path}
+func OpenCodes(rows map[apitype.CallType][]apitype.ResultChoice, all []string, path string) (c *Codes, err error) {
+	c = &Codes{rows: rows, all: slices.Clone(all), path: path, settings: new(settings)}
 	if !c.areKnown() && path != "" {
 		c.seen, err = readCodes(path)
 	}
@@ -71,7 +51,10 @@ func OpenCodes(rows map[apitype.CallType][]ResultRow, all []string, path string)
 func readCodes(path string) (map[apitype.CallType][]string, error) {
 	var file codesFile
 	if err := ReadState(path, &file); err != nil {
-		return nil, fmt.Errorf("read the order of the results: %w", err)
+		return nil, fmt.Errorf("read the results of earlier calls: %w", err)
+	}
+	for _, codes := range file.Results {
+		slices.Sort(codes)
 	}
 	return file.Results, nil
 }
@@ -83,56 +66,57 @@ func (c *Codes) areKnown() bool {
 
 func (c *Codes) isKnown(kind apitype.CallType) bool { return len(c.all) > 0 || len(c.rows[kind]) > 0 }
 
-// Of returns the results of a type of call, in their order.
-func (c *Codes) Of(kind apitype.CallType) []ResultRow {
-	if rows := c.rows[kind]; len(rows) > 0 {
-		return rows
-	}
+// Of returns the results of a call, in their order. From the place guessed on they are only known from
+// earlier calls.
+func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int) {
+	kind := call.Type
 	codes := c.all
-	if len(codes) == 0 {
-		codes = c.seen[kind]
+	switch {
+	case len(c.rows[kind]) > 0:
+		return c.rows[kind], len(c.rows[kind])
+	case len(codes) == 0:
+		rows, codes = slices.Clone(c.settings.of(call).Results[kind]), c.seen[kind]
+		guessed = len(rows)
+	default:
+		guessed = len(codes)
 	}
-	rows := make([]ResultRow, len(codes))
-	for i, code := range codes {
-		rows[i].Code = code
-	}
-	return rows
-}
-
-// Find returns the result with a code; ok is false for one that is not known.
-func (c *Codes) Find(kind apitype.CallType, code string) (row ResultRow, ok bool) {
-	for _, row := range c.Of(kind) {
-		if row.Code == code {
-			return row, true
+	for _, code := range codes {
+		if !slices.ContainsFunc(rows, func(r apitype.ResultChoice) bool { return r.Code == code }) {
+			rows = append(rows, apitype.ResultChoice{Code: code})
 		}
 	}
-	return ResultRow{Code: code}, false
+	return rows, guessed
 }
 
-// Words returns a result as a person says it, "" for none. It is safe for concurrent use: what a
-// profile says does not change.
+// Words returns a result as a person says it, "" for none. It is safe for concurrent use.
 func (c *Codes) Words(kind apitype.CallType, code string) string {
-	for _, row := range c.rows[kind] {
+	all := [][]apitype.ResultChoice{c.rows[kind]}
+	for _, of := range c.settings.read().Organizations {
+		all = append(all, of.Results[kind])
+	}
+	for _, row := range slices.Concat(all...) {
 		if row.Code == code {
-			return row.Words()
+			return ResultWords(row)
 		}
 	}
-	return ResultRow{Code: code}.Words()
+	return ResultWords(apitype.ResultChoice{Code: code})
 }
 
 // See notes a code that a call has.
 func (c *Codes) See(kind apitype.CallType, code string) {
-	if code == "" || c.isKnown(kind) || slices.Contains(c.seen[kind], code) {
+	if code == "" || c.isKnown(kind) {
 		return
 	}
-	if c.seen == nil {
-		c.seen = map[apitype.CallType][]string{}
+	if at, found := slices.BinarySearch(c.seen[kind], code); !found {
+		if c.seen == nil {
+			c.seen = map[apitype.CallType][]string{}
+		}
+		c.seen[kind], c.isNew = slices.Insert(slices.Clip(c.seen[kind]), at, code), true
 	}
-	c.seen[kind], c.isNew = append(c.seen[kind], code), true
 }
 
-// Save makes what keeps the order as it is now on disk, after what other programs have put
-// there meanwhile. It may run beside the interface.
+// Save makes what keeps the codes on disk, beside those that other programs have put there meanwhile. It may
+// run beside the interface.
 func (c *Codes) Save() func() error {
 	seen, path := maps.Clone(c.seen), c.path
 	c.isNew = false
@@ -145,14 +129,10 @@ func (c *Codes) Save() func() error {
 			kept = map[apitype.CallType][]string{}
 		}
 		for kind, codes := range seen {
-			for _, code := range codes {
-				if !slices.Contains(kept[kind], code) {
-					kept[kind] = append(kept[kind], code)
-				}
-			}
+			kept[kind] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(kept[kind], codes))))
 		}
 		if err := WriteState(path, codesFile{kept}); err != nil {
-			return fmt.Errorf("keep the order of the results: %w", err)
+			return fmt.Errorf("keep the results of earlier calls: %w", err)
 		}
 		return nil
 	}

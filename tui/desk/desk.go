@@ -29,22 +29,22 @@ import (
 // Options of a desk. Client and Outbox are required.
 type Options struct {
 	Client             *apiclient.Client
-	Outbox             *outbox.Outbox                   // The spool for this service and account.
-	Agent              *apitype.UUID                    // Sent with attempts and results.
-	Results            map[apitype.CallType][]ResultRow // From the profile; ResultCodes where it has none for a type.
-	ResultCodes        []string                         // From the profile; nil: those seen at the service.
-	MaxAttempts        int                              // Of a call; 0: not known.
-	Languages          []string                         // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	Filter             apitype.QueueFilter              // What the agent takes; zero: everything.
-	Agents             map[apitype.UUID]string          // Names, as far as they are known.
-	Hours              CallingHours                     // Of the countries whose hours are not the default.
-	Omitted            func() (n int, first string)     // Records, and objects in them, that could not be read; nil: nobody counts.
-	ExternalSourceName string                           // Sent with processed marks.
-	ConfigDir          string                           // Holds scripts/; "" for none.
-	Scripts            map[string]string                // Where scripts/ has none, by the name of its file without .md.
-	StateFile          string                           // Keeps what the desk remembers of this service; "" for nothing.
-	Locale             render.Locale                    // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
-	QuitWait           time.Duration                    // How long quitting waits for what is still to be sent; 0: 5 s.
+	Outbox             *outbox.Outbox                              // The spool for this service and account.
+	Agent              *apitype.UUID                               // Sent with attempts and results.
+	Results            map[apitype.CallType][]apitype.ResultChoice // From the profile; ResultCodes where it has none for a type.
+	ResultCodes        []string                                    // From the profile; nil: those seen at the service.
+	MaxAttempts        int                                         // Of a call; 0: not known.
+	Languages          []string                                    // ISO 639-1 codes that the agent speaks; nil: those of the locale.
+	Filter             apitype.QueueFilter                         // What the agent takes; zero: everything.
+	Agents             map[apitype.UUID]string                     // Names, as far as they are known.
+	Hours              CallingHours                                // Of the countries whose hours are not the default.
+	Omitted            func() (n int, first string)                // Records, and objects in them, that could not be read; nil: nobody counts.
+	ExternalSourceName string                                      // Sent with processed marks.
+	ConfigDir          string                                      // Holds scripts/; "" for none.
+	Scripts            map[string]string                           // Where scripts/ has none, by the name of its file without .md.
+	StateFile          string                                      // Keeps what the desk remembers of this service; "" for nothing.
+	Locale             render.Locale                               // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
+	QuitWait           time.Duration                               // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
 }
 
@@ -68,6 +68,7 @@ type base struct {
 	Options
 	events
 	Connection
+	floor settings
 }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
@@ -91,17 +92,20 @@ type Day struct {
 	Recent   []Recent       // The calls that the agent has worked on, the latest first.
 	Caller   *Caller        // Somebody on the line without an open call, to be asked about; nil: nobody.
 
-	queue    *queue
-	leases   leases
-	opening  apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
-	openedAt int               // After how many keys it was asked for.
-	claimed  apitype.UUID      // The call on the desk, where no lease of the service keeps it.
-	screen   *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	claiming map[apitype.UUID]claims
-	seq      int       // Of the reading of the call.
-	awake    time.Time // When the desk was last seen to run, by the wall clock.
-	stale    int       // The reading after which what is shown is no longer old; 0: it is not.
-	polls    int       // One request each time, in turn for the card, what has changed, the calls and the counts.
+	queue         *queue
+	leases        leases
+	opening       apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
+	openedAt      int               // After how many keys it was asked for.
+	claimed       apitype.UUID      // The call on the desk, where no lease of the service keeps it.
+	screen        *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
+	claiming      map[apitype.UUID]claims
+	settingsAsked time.Time // When the settings were asked for last.
+	settingsRead  bool      // The service has said what it has of them.
+	guessedTold   bool
+	seq           int       // Of the reading of the call.
+	awake         time.Time // When the desk was last seen to run, by the wall clock.
+	stale         int       // The reading after which what is shown is no longer old; 0: it is not.
+	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
@@ -138,8 +142,10 @@ func New(o Options) *Day {
 	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
-		d.fail("the results have another order than before", err)
+		d.fail("the results of earlier calls are not known", err)
 	}
+	d.Codes.settings = &b.floor
+	d.openSettings()
 	d.queue = newQueue(o.Now(), d.Codes)
 	d.queue.base, d.queue.day, d.leases.base = b, d, b
 	return d
@@ -173,6 +179,7 @@ func (d *Day) Begin() []Event {
 	d.Guard.Touch(d.Now())
 	d.Changes.readOutbox()
 	d.discover()
+	d.readSettings()
 	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
 	return d.drain()
 }
@@ -180,11 +187,12 @@ func (d *Day) Begin() []Event {
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
 	r()
+	d.tellGuessed()
 	if d.Codes.isNew {
 		save := d.Codes.Save()
 		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
-				d.fail("the order of the results is not kept", err)
+				d.fail("the results of earlier calls are not kept", err)
 			}
 		})
 	}

@@ -286,19 +286,19 @@ func (k *Card) FixText(f Fix) string {
 // DeniesCorrections reports whether the result says something else than that the record was
 // corrected, though a result for that is known.
 func (e *Form) DeniesCorrections() bool {
-	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
+	row := e.result(e.Code)
 	_, isKnown := e.correctedRow()
 	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
-	return len(others) > 0 && row.Effect == "" && isKnown
+	return len(others) > 0 && row.Effect == nil && isKnown
 }
 
-func (e *Form) correctedRow() (ResultRow, bool) {
+func (e *Form) correctedRow() (apitype.ResultChoice, bool) {
 	for _, row := range e.Results() {
-		if row.Effect == EffectCorrected {
+		if row.Has(apitype.EffectCorrected) {
 			return row, true
 		}
 	}
-	return ResultRow{}, false
+	return apitype.ResultChoice{}, false
 }
 
 // CorrectedPerson returns the person of the call as it is to be.
@@ -387,13 +387,13 @@ func (e *Form) propose() {
 	if e.Code != "" && !e.proposed {
 		return
 	}
-	effect := EffectCorrected
+	effect := apitype.EffectCorrected
 	if e.Corrections[optOutKey] == "no" {
-		effect = EffectOptOut
+		effect = apitype.EffectOptOut
 	}
 	e.Code, e.proposed = "", false
 	for _, row := range e.Results() {
-		if row.Effect == effect && len(e.Corrections) > 0 {
+		if row.Has(effect) && len(e.Corrections) > 0 {
 			e.Code, e.proposed = row.Code, true
 			return
 		}

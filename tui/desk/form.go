@@ -17,7 +17,9 @@ type Form struct {
 	Entered
 	day         *Day
 	permissions permissions // Learned with the first corrections.
-	conflict    *conflict   // A refused update that the agent is asked about; nil: none.
+	results     []apitype.ResultChoice
+	resultsOf   apitype.UUID // The call that they are of.
+	conflict    *conflict    // A refused update that the agent is asked about; nil: none.
 }
 
 // SetNotes takes what was typed; it is on disk soon.
@@ -30,25 +32,40 @@ func (e *Form) SetNotes(notes string) {
 // opt-in to phone calls, too; another one takes that back.
 func (e *Form) SetResult(code string) {
 	e.Code, e.proposed = code, false
-	row, _ := e.day.Codes.Find(e.day.Call.Type, code)
+	row := e.result(code)
 	_, corrected := e.Corrections[optOutKey]
 	switch optIn := e.day.Call.Person.Value().OptInPhone; {
-	case row.Effect != EffectOptOut && e.optedOut:
+	case !row.Has(apitype.EffectOptOut) && e.optedOut:
 		e.leave(optOutKey)
 		e.optedOut = false
-	case row.Effect == EffectOptOut && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
+	case row.Has(apitype.EffectOptOut) && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
 		e.correct(optOutKey, "no", YesNo(optIn))
 		e.optedOut = true
 	}
 	e.autosave()
 }
 
-// Results returns the results of the call on the desk.
-func (e *Form) Results() []ResultRow {
+// Results returns the results of the call on the desk. Their digits stay while it is there, whatever is
+// learnt meanwhile.
+func (e *Form) Results() []apitype.ResultChoice {
 	if e.day.Call == nil {
 		return nil
 	}
-	return e.day.Codes.Of(e.day.Call.Type)
+	if e.resultsOf != e.day.Call.UUID || len(e.results) == 0 {
+		e.resultsOf = e.day.Call.UUID
+		e.results, _ = e.day.Codes.Of(e.day.Call)
+	}
+	return e.results
+}
+
+// result returns what is known of a result of the call on the desk.
+func (e *Form) result(code string) apitype.ResultChoice {
+	for _, row := range e.Results() {
+		if row.Code == code {
+			return row
+		}
+	}
+	return apitype.ResultChoice{Code: code}
 }
 
 // ResultWords returns the chosen result as a person says it, "" for none.
@@ -56,19 +73,18 @@ func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.Code == "" {
 		return ""
 	}
-	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
-	return row.Words()
+	return ResultWords(e.result(e.Code))
 }
 
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
 func (e *Form) WhyNotComplete() string {
-	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
+	row := e.result(e.Code)
 	half, _ := e.HalfAddress()
 	switch {
 	case e.Code == "":
 		return "choose the result first"
 	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
-		return "write notes first: " + row.Words() + " asks for them"
+		return "write notes first: " + ResultWords(row) + " asks for them"
 	case e.Ended() == "" && half != "":
 		return half
 	default:

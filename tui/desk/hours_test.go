@@ -10,7 +10,7 @@ import (
 
 func TestCallingHours(t *testing.T) {
 	t.Parallel()
-	own := CallingHours{"DE": {Weekday: Span{10 * 60, 20 * 60}}}
+	own := CallingHours{"DE": {Weekday: "10:00-20:00", Sunday: "-"}}
 	tests := []struct {
 		name    string
 		hours   CallingHours
@@ -48,20 +48,6 @@ func TestCallingHours(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
-	}
-}
-
-func TestParseSpan(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]Span{"09:00-21:00": {540, 1260}, "9:30 - 12:15": {570, 735}, "-": {}} {
-		if got, err := ParseSpan(text); err != nil || got != want {
-			t.Errorf("%q: got %v %v, want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "9-21", "21:00-09:00", "09:00-09:00", "09:00-24:00", "09:00"} {
-		if got, err := ParseSpan(text); err == nil {
-			t.Errorf("%q: got %v, want an error", text, got)
-		}
 	}
 }
 

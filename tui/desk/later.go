@@ -45,7 +45,7 @@ func (k *Card) LaterEcho(at time.Time, forMe bool) string {
 
 // OutsideHours says why no call should be made at a time; "" where the hours allow it.
 func (k *Card) OutsideHours(at time.Time) string {
-	why := k.Hours.Against(at, k.day.Call.Person.Value().Address.Value().Country)
+	why := k.againstHours(k.day.Call, at)
 	if _, hours, found := strings.Cut(why, ": "); found {
 		return k.BothTimes(at) + " is outside calling hours: " + hours
 	}

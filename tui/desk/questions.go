@@ -189,15 +189,15 @@ func (q *Questions) Result(then func() Answer) *Question {
 		})
 	}
 	for _, row := range d.Form.Results() {
-		ask.Choices = append(ask.Choices, Choice{Label: row.Words(), Pick: take(row.Code)})
+		ask.Choices = append(ask.Choices, Choice{Label: ResultWords(row), Pick: take(row.Code)})
 	}
-	kind := d.Call.Type
 	ask.Typed = func(code string) Answer {
 		code = strings.TrimSpace(code)
 		if problem := CheckCode(code); problem != "" {
 			return Answer{Wrong: problem}
 		}
-		if _, known := d.Codes.Find(kind, code); known || len(ask.Choices) == 0 {
+		isKnown := slices.ContainsFunc(d.Form.Results(), func(r apitype.ResultChoice) bool { return r.Code == code })
+		if isKnown || len(ask.Choices) == 0 {
 			return take(code)()
 		}
 		sure := q.confirm("A new result code", take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")

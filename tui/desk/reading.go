@@ -347,6 +347,9 @@ func (d *Day) Poll() []Event {
 		d.discover()
 		return d.drain()
 	}
+	if d.Now().Sub(d.settingsAsked) >= settingsEvery {
+		d.readSettings()
+	}
 	if d.leases.usable {
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {

@@ -91,8 +91,14 @@ func (k *Card) pickScript() {
 		return
 	}
 	language := strings.ToLower(Value(k.day.Call.Person.Value().Language))
+	ofFloor := k.floor.of(k.day.Call).Scripts
 	for _, suffix := range []string{"." + language, ""} {
-		if script, found := k.scripts[string(k.day.Call.Type)+suffix]; found {
+		name := string(k.day.Call.Type) + suffix
+		script, found := k.scripts[name]
+		if text, set := ofFloor[name]; set && !found {
+			script, found = strings.Split(strings.TrimSpace(text), "\n"), true
+		}
+		if found {
 			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && k.day.Call.Type != apitype.CallWinback {
 				k.Script = append(k.Script, "> The pledge is "+PledgeWords(pledge.Status)+": nothing is collected, whatever the script says.", "")
 			}

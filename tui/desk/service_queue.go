@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"slices"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -32,7 +31,7 @@ func (d *Day) readCodes() {
 		if !d.isRead("cannot read the results", err) {
 			return
 		}
-		for _, seen := range slices.Backward(codes) { // Those of the oldest call first.
+		for _, seen := range codes {
 			d.Codes.See(seen.kind, seen.code)
 		}
 	})

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,10 +50,10 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(reasonOptedOut)
 	}
 	if p != nil {
-		add(k.Hours.Against(k.Now(), p.Address.Value().Country))
+		add(k.againstHours(&call, k.Now()))
 	}
 	lately := len(found)
-	add(attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.MaxAttempts))
+	add(attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
 	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID, k.Now()))
 	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
 		add("this number was called " + durationText(k.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
@@ -148,12 +149,6 @@ func (k *Card) HolderText() string {
 	if k.holder == nil {
 		return ""
 	}
-	name := Value(k.holder.Name)
-	if name == "" {
-		name = k.Agents[k.holder.UserUUID]
-	}
-	if name == "" {
-		name = "another agent"
-	}
+	name := cmp.Or(Value(k.holder.Name), k.AgentName(k.holder.UserUUID), "another agent")
 	return name + " has this donor on the screen since " + k.holder.TakenAt.In(k.Now().Location()).Format("15:04")
 }

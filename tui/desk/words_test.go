@@ -411,10 +411,19 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// resultsOf are the codes of a type of call, and the place from which on they are guessed.
+func resultsOf(c *Codes, kind apitype.CallType) (codes []string, guessed int) {
+	rows, guessed := c.Of(&apitype.Call{Type: kind})
+	for _, row := range rows {
+		codes = append(codes, row.Code)
+	}
+	return codes, guessed
+}
+
 // The results of a type come from the profile, or from calls that had them.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	rows := map[apitype.CallType][]ResultRow{apitype.CallHappy: {{Code: "r", Label: "glad"}, {Code: "o", Effect: EffectOptOut}}}
+	rows := map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "r", Label: "glad"}, {Code: "o", Effect: new(apitype.EffectOptOut)}}}
 	c, err := OpenCodes(rows, nil, "")
 	if err != nil || c.areKnown() {
 		t.Fatalf("got %v, known %t, want the results of one type known", err, c.areKnown())
@@ -434,21 +443,18 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s %q: got new %t, want %t", seen.kind, seen.code, c.isNew, seen.isNew)
 		}
 	}
-	if diff := cmp.Diff([]ResultRow{{Code: "b"}, {Code: "a"}}, c.Of(apitype.CallWinback)); diff != "" {
-		t.Errorf("as they were seen (-want +got):\n%s", diff)
+	if got, guessed := resultsOf(c, apitype.CallWinback); guessed != 0 || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("got %q, guessed from %d, want those that were seen, sorted", got, guessed)
 	}
-	if row, ok := c.Find(apitype.CallHappy, "r"); !ok || row.Label != "glad" {
-		t.Errorf("got %+v, %t, want the row", row, ok)
-	}
-	if row, ok := c.Find(apitype.CallHappy, "x"); ok || row.Code != "x" {
-		t.Errorf("got %+v, %t, want one that is not known", row, ok)
+	if got, guessed := resultsOf(c, apitype.CallHappy); guessed != 2 || !slices.Equal(got, []string{"r", "o"}) {
+		t.Errorf("got %q, guessed from %d, want those of the profile alone", got, guessed)
 	}
 	path := t.TempDir() + "/state/codes.json"
 	all, _ := OpenCodes(nil, []string{"z", "y"}, path)
-	if diff := cmp.Diff([]ResultRow{{Code: "z"}, {Code: "y"}}, all.Of(apitype.CallWinback)); diff != "" || !all.areKnown() {
-		t.Errorf("those of every type (-want +got):\n%s", diff)
+	if got, _ := resultsOf(all, apitype.CallWinback); !slices.Equal(got, []string{"z", "y"}) || !all.areKnown() {
+		t.Errorf("got %q, want those of every type", got)
 	}
-	// What another program has put there meanwhile comes before what this one has seen.
+	// What another program has put there meanwhile stays.
 	kept := &Codes{path: path}
 	kept.See(apitype.CallWinback, "k")
 	ours := &Codes{path: path}
@@ -458,14 +464,14 @@ func TestCodes(t *testing.T) {
 		t.Fatalf("got %v, new %t", err, kept.isNew)
 	}
 	again, err := OpenCodes(nil, nil, path)
-	if diff := cmp.Diff([]ResultRow{{Code: "k"}, {Code: "b"}}, again.Of(apitype.CallWinback)); diff != "" || err != nil {
-		t.Errorf("got %v, kept (-want +got):\n%s", err, diff)
+	if got, _ := resultsOf(again, apitype.CallWinback); err != nil || !slices.Equal(got, []string{"b", "k"}) {
+		t.Errorf("got %q %v, want both kept", got, err)
 	}
 	if err := WriteState(path, 7); err != nil {
 		t.Fatal(err)
 	}
 	broken, err := OpenCodes(nil, nil, path)
-	if err == nil || !strings.HasPrefix(err.Error(), "read the order of the results: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "read the results of earlier calls: ") {
 		t.Errorf("got %v, want that it cannot be read", err)
 	}
 	broken.See(apitype.CallWinback, "b")
@@ -473,11 +479,11 @@ func TestCodes(t *testing.T) {
 		t.Errorf("got %v, want it written over", err)
 	}
 	nowhere := &Codes{path: path + "/x"}
-	if err := nowhere.Save()(); err == nil || !strings.HasPrefix(err.Error(), "keep the order of the results: ") {
+	if err := nowhere.Save()(); err == nil || !strings.HasPrefix(err.Error(), "keep the results of earlier calls: ") {
 		t.Errorf("got %v, want that it cannot be kept", err)
 	}
 	d := New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), StateFile: path + "/x"})
-	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results have another order than before: read the order of the results: ") {
+	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results of earlier calls are not known: read the results of earlier calls: ") {
 		t.Errorf("got %q, want it said", texts)
 	}
 }

@@ -128,10 +128,10 @@ func scene(t *testing.T, answers canned) (*Env, *host) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := []desk.ResultRow{{Code: "glad", Label: "was glad"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "never", Effect: desk.EffectOptOut, AsksNotes: true}}
+	rows := []apitype.ResultChoice{{Code: "glad", Label: "was glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}}
 	day := desk.New(desk.Options{
 		Client: client, Outbox: box, Now: func() time.Time { return morning }, Languages: []string{"nl"}, Agent: new(callID(1)), MaxAttempts: 3,
-		Agents: map[apitype.UUID]string{callID(2): "Bea"}, Results: map[apitype.CallType][]desk.ResultRow{apitype.CallHappy: rows},
+		Agents: map[apitype.UUID]string{callID(2): "Bea"}, Results: map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: rows},
 	})
 	h := &host{ctx: t.Context(), day: day}
 	e := NewEnv(t.Context(), h, day, NewStyles("", false, false))

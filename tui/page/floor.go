@@ -50,13 +50,13 @@ func NewFloor(s *Env) *Floor {
 	return v
 }
 
-// agentName returns the name of an agent, or enough of the identifier to tell agents apart: the
-// service has no names, the profile may.
+// agentName returns the name of an agent, or enough of the identifier to tell agents apart: where
+// neither the profile nor the service has a name.
 func (e *Env) agentName(id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
 		return "you"
 	}
-	return Clean(cmp.Or(e.Day.Agents[id], desk.ShortID(id)))
+	return Clean(cmp.Or(e.Day.AgentName(id), desk.ShortID(id)))
 }
 
 // view returns how values are shown here.

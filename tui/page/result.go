@@ -126,7 +126,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
-		text := choiceKeys[i:i+1] + " " + Clean(row.Words())
+		text := choiceKeys[i:i+1] + " " + Clean(desk.ResultWords(row))
 		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
 			text = s.accent("[" + text + "]")
 		}

@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/floorfile"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+)
+
+func queueSettings(s *cli.Session) *cobra.Command {
+	cmd := cli.Group(s, "settings", "The results, scripts and hours that all agents of an organization work by. Each Desk reads them at its start.",
+		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
+		cli.Verbs{"get": settingsGet, "set": settingsSet})
+	cmd.Short = "Read and write what agents work by"
+	return cmd
+}
+
+func settingsGet(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "get [ORGANIZATION]", Short: "Print the settings of an organization", Args: cli.AtMost(1),
+		Long: "Print the settings of an organization as TOML, for: fundesk queue settings set. ORGANIZATION is a uuid. It is\n" +
+			"needed where the account sees several. With -o json the settings are printed as the service has them.",
+		Example: "  fundesk queue settings get > settings.toml\n  fundesk queue settings get -o json --jq '.users'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := s.Output()
+			if err != nil {
+				return err
+			}
+			isJSON := options.Format.IsJSON() || options.Query != nil
+			var organization apitype.UUID
+			if len(args) > 0 {
+				if organization, err = cli.ParseID(args[0]); err != nil {
+					return err
+				}
+			}
+			client, err := s.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			read, _, err := client.Settings(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			if isJSON && len(args) == 0 {
+				return cli.ShowOne(s, read.Raw, nil)
+			}
+			of, err := settingsOf(read, organization)
+			if err != nil {
+				return err
+			}
+			if isJSON {
+				return cli.ShowOne(s, of, nil)
+			}
+			text, err := floorfile.Write(of)
+			if err == nil {
+				_, err = s.App.Out.Write(text)
+			}
+			return err
+		},
+	}
+}
+
+// settingsOf are those of one organization, the zero uuid for the only one that there is.
+func settingsOf(read apiclient.Record[apitype.Settings], organization apitype.UUID) (apitype.OrganizationSettings, error) {
+	settings, err := read.Decode()
+	if err != nil {
+		return apitype.OrganizationSettings{}, err
+	}
+	var ids []string
+	for _, of := range settings.Organizations {
+		if of.UUID == organization || organization == (apitype.UUID{}) && len(settings.Organizations) == 1 {
+			return of, nil
+		}
+		ids = append(ids, of.UUID.String())
+	}
+	if organization != (apitype.UUID{}) {
+		return apitype.OrganizationSettings{}, cli.Failure(apiclient.KindNotFound, "the account sees no organization %s", organization)
+	}
+	return apitype.OrganizationSettings{}, cli.WithHint(cli.UsageError("the account sees "+cli.Count(len(ids), "organization")+": name one"), strings.Join(ids, ", "))
+}
+
+func settingsSet(s *cli.Session) *cobra.Command {
+	var organization *apitype.UUID
+	var yes, dryRun bool
+	cmd := &cobra.Command{
+		Use: "set FILE", Short: "Replace the settings of an organization", Args: cli.NeedExactly(1),
+		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or JSON. It is\n" +
+			"checked as a whole before anything is sent. The account needs the permission settings:write. What changes is\n" +
+			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.",
+		Example: "  fundesk queue settings set settings.toml\n  fundesk queue settings set - --yes < settings.toml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := s.ReadInput(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			is, err := floorfile.Read(text)
+			if problems, ok := errors.AsType[floorfile.Problems](err); ok && len(problems) > 0 {
+				return cli.UsageError("nothing was sent, "+args[0]+" has problems: "+problems[0], problems...)
+			}
+			if err != nil {
+				return err
+			}
+			if organization != nil {
+				is.UUID = *organization
+			}
+			return setSettings(s, cmd, is, yes, dryRun)
+		},
+	}
+	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
+	return cmd
+}
+
+func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSettings, yes, dryRun bool) error {
+	if dryRun && is.UUID != (apitype.UUID{}) {
+		return printSettings(s, is)
+	}
+	client, err := s.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	read, _, err := client.Settings(cmd.Context(), "")
+	if err != nil {
+		return err
+	}
+	was, err := settingsOf(read, is.UUID)
+	if err != nil {
+		return err
+	}
+	if is.UUID = was.UUID; dryRun {
+		return printSettings(s, is)
+	}
+	changes := differences(was, is)
+	if len(changes) == 0 {
+		s.Note("the organization has these settings already")
+		return nil
+	}
+	if err := s.AskChange(cmd.Context(), yes, "change "+strings.Join(changes, ", ")+" of organization "+is.UUID.String(), nil, 1); err != nil {
+		return err
+	}
+	if _, err := client.SetSettings(cmd.Context(), is, read.ETag); err != nil {
+		return err
+	}
+	s.Note("changed: %s", strings.Join(changes, ", "))
+	return nil
+}
+
+func printSettings(s *cli.Session, is apitype.OrganizationSettings) error {
+	body, err := json.Marshal(is)
+	if err != nil {
+		return err
+	}
+	planned := apiclient.Change{Method: http.MethodPut, Path: "/fundesk/v1/settings/" + is.UUID.String(), Body: body}
+	return change.PrintRequests(s, false, slices.Values([]apiclient.Change{planned}))
+}
+
+// differences name what two settings differ in, by the keys of the file.
+func differences(was, is apitype.OrganizationSettings) []string {
+	all := slices.Concat(
+		differing("results.", was.Results, is.Results), differing("scripts.", was.Scripts, is.Scripts),
+		differing("calling_hours.", was.CallingHours, is.CallingHours))
+	if !reflect.DeepEqual(was.MaxCallAttempts, is.MaxCallAttempts) {
+		all = append(all, "max_attempts")
+	}
+	return all
+}
+
+func differing[K ~string, V any](prefix string, was, is map[K]V) (all []string) {
+	both := maps.Clone(is)
+	if both == nil {
+		both = map[K]V{}
+	}
+	maps.Copy(both, was)
+	for _, key := range slices.Sorted(maps.Keys(both)) {
+		before, had := was[key]
+		now, has := is[key]
+		switch {
+		case had && !has:
+			all = append(all, fmt.Sprintf("%s%s (removed)", prefix, key))
+		case !had:
+			all = append(all, fmt.Sprintf("%s%s (new)", prefix, key))
+		case !reflect.DeepEqual(before, now):
+			all = append(all, prefix+string(key))
+		}
+	}
+	return all
+}

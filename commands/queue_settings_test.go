@@ -1,0 +1,110 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// settingsService answers with settings as a service has them, and takes those of its first organization.
+type settingsService struct {
+	*httptest.Server
+	settings string
+	written  string
+}
+
+const (
+	floorOrganization = "11111111-1111-4111-8111-111111111111"
+	floorSettings     = `{"organizations":[{"uuid":"` + floorOrganization + `","results":{"winback":[{"code":"back","label":"","effect":null,"asksNotes":false}]},` +
+		`"scripts":{"winback":"Hello\n"},"callingHours":{"NL":{"weekday":"09:00-20:00"}},"maxCallAttempts":6}],` +
+		`"users":[{"uuid":"22222222-2222-4222-8222-222222222222","name":"Anneke"},{"uuid":"33333333-3333-4333-8333-333333333333","name":"Anne"},` +
+		`{"uuid":"44444444-4444-4444-8444-444444444444","name":"Joost"}]}`
+)
+
+func newSettingsService(t *testing.T) *settingsService {
+	t.Helper()
+	f := &settingsService{settings: floorSettings}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Fundesk-Extensions", "settings")
+		w.Header().Set("ETag", `"1"`)
+		switch r.Method + " " + r.URL.Path {
+		case "GET /fundesk/v1/settings":
+			fmt.Fprint(w, f.settings)
+		case "PUT /fundesk/v1/settings/" + floorOrganization:
+			body, _ := io.ReadAll(r.Body)
+			f.written = r.Header.Get("If-Match") + " " + string(body)
+			fmt.Fprintf(w, "%s", body)
+		default:
+			fmt.Fprint(w, `{"extensions":["settings"]}`)
+		}
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// run runs a command on the service.
+func (f *settingsService) run(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	return runWith(t, map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}, "", args...)
+}
+
+// What get prints is taken by set, which names what changes, and sends nothing where nothing does.
+func TestQueueSettings(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	text, errs, code := f.run(t, "queue", "settings", "get")
+	if code != 0 || !strings.Contains(text, "[[results.winback]]\ncode = \"back\"") {
+		t.Fatalf("got %d %q %q, want TOML", code, text, errs)
+	}
+	file := filepath.Join(t.TempDir(), "settings.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || f.written != "" || !strings.Contains(errs, "has these settings already") {
+		t.Errorf("got %d %q and %q sent, want that nothing changes", code, errs, f.written)
+	}
+	write(strings.Replace(text, "max_attempts = 6\n", "", 1) + "\n[[results.happy_call]]\ncode = \"thanked\"\n")
+	if _, errs, code := f.run(t, "queue", "settings", "set", file); code != 2 || f.written != "" || !strings.Contains(errs, "change results.happy_call (new), max_attempts of organization "+floorOrganization) || !strings.Contains(errs, "--yes") {
+		t.Errorf("got %d %q and %q sent, want the question", code, errs, f.written)
+	}
+	if out, errs, code := f.run(t, "queue", "settings", "set", file, "--dry-run"); code != 0 || f.written != "" || !strings.Contains(out, "PUT /fundesk/v1/settings/"+floorOrganization) {
+		t.Errorf("got %d %q %q, want the request", code, out, errs)
+	}
+	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || !strings.HasPrefix(f.written, `"1" {`) || !strings.Contains(f.written, `"thanked"`) {
+		t.Errorf("got %d %q and %q sent, want it written over what was read", code, errs, f.written)
+	}
+	write("[[results.winback]]\ncode = \"a\"\n[[results.winback]]\ncode = \"a\"\n")
+	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--organization", floorOrganization, "--yes"); code != 2 || !strings.Contains(errs, "line 4: results.winback.1.code is there twice") {
+		t.Errorf("got %d %q, want the line", code, errs)
+	}
+	if _, errs, code := f.run(t, "queue", "settings", "get", "99999999-9999-4999-8999-999999999999"); code != 3 || !strings.Contains(errs, "the account sees no organization 99999999") {
+		t.Errorf("got %d %q, want that it is not there", code, errs)
+	}
+	if out, _, code := f.run(t, "queue", "settings", "get", "-o", "json", "--jq", ".users[2].name"); code != 0 || strings.TrimSpace(out) != `"Joost"` {
+		t.Errorf("got %d %q, want what the service has", code, out)
+	}
+}
+
+// Off a terminal a result code is one of those that are set, or it is refused with the nearest one.
+func TestUnknownResultCode(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, `"bakc" is no result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
+		t.Errorf("got %d %q, want the nearest one", code, errs)
+	}
+	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "bakc", "--any-result"}} {
+		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
+			t.Errorf("%q: got %q, want it sent", args, errs)
+		}
+	}
+}
