@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -35,9 +36,7 @@ type copying struct {
 func (c *copying) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorded := httptest.NewRecorder()
 	c.service.Handler.ServeHTTP(recorded, r)
-	for name, values := range recorded.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), recorded.Header())
 	shift := time.Duration(c.random.IntN(7*24*60)-5*24*60) * time.Minute
 	w.Header().Set("Date", c.service.Clock.Now().Add(shift).UTC().Format(http.TimeFormat))
 	if c.random.IntN(2) == 0 {

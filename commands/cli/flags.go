@@ -114,7 +114,7 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	name := unknown.GetSpecifiedName()
 	var near []string
-	for _, flag := range strings.Split(flagsFor[name], ",") {
+	for flag := range strings.SplitSeq(flagsFor[name], ",") {
 		if word, _, _ := strings.Cut(flag, " "); slices.Contains(known, word) {
 			near = []string{flag}
 			break

@@ -48,7 +48,7 @@ func UnknownVerb(cmd *cobra.Command, name string) error {
 	if !cmd.HasParent() && CommandsFor[name] != "" {
 		similar = []string{"fundesk " + CommandsFor[name]}
 	}
-	for _, verb := range strings.Fields(verbsFor[name]) {
+	for verb := range strings.FieldsSeq(verbsFor[name]) {
 		if slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == verb }) {
 			similar = []string{verb}
 			break
