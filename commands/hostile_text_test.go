@@ -88,7 +88,7 @@ func TestHostileArguments(t *testing.T) {
 		"person update ID --clear H", "person update ID --email H", "person create --file H", "person import H", "person import FILE --map H",
 		"person import FILE --map H=name.lastName", "person import FILE --value H", "person import FILE --value gender:H=x", "person import FILE --default H",
 		"person import FILE --country H", "person import FILE", "person import FILE --encoding H", "person import ROWS --dry-run", "person apply ROWS --dry-run",
-		"pull person --state H/H", "pull person --since H", "queue later ID --at H", "queue release H", "pledge action H ID --dry-run", "pledge action H",
+		"pull person --state DIR/H", "pull person --since H", "queue later ID --at H", "queue release H", "pledge action H ID --dry-run", "pledge action H",
 		"profile add H --base-url http://127.0.0.1:1", "profile use H", "profile show H", "profile set work H x", "profile set work agent H", "profile remove H --yes",
 		"call list --profile H", "call list --base-url H", "call list --ca-cert H", "call list --timeout H", "api H", "api GET H", "api GET /api/v1/calls -F H",
 		"api GET /api/v1/calls --input H", "outbox drop H", "outbox show H", "auth login --profile H", "completion H", "doctor --profile H", "version H",
@@ -104,7 +104,7 @@ func TestHostileArguments(t *testing.T) {
 	for _, text := range lines {
 		var args []string
 		for word := range strings.FieldsSeq(text) {
-			word = strings.NewReplacer("ID", testID, "FILE", filepath.Join(dir, "headers"), "ROWS", filepath.Join(dir, "rows")).Replace(word)
+			word = strings.NewReplacer("ID", testID, "DIR", dir, "FILE", filepath.Join(dir, "headers"), "ROWS", filepath.Join(dir, "rows")).Replace(word)
 			args = append(args, strings.ReplaceAll(word, "H", hostileText))
 		}
 		a.harmless(text, onTerminal(t, map[string]string{"HOME": dir, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}, args))

@@ -136,10 +136,10 @@ func TestAgentByName(t *testing.T) {
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, `"bakc" is no result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
+	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, `"backk" is no result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
 		t.Errorf("got %d %q, want the nearest one", code, errs)
 	}
-	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "bakc", "--any-result"}} {
+	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "backk", "--any-result"}} {
 		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
 			t.Errorf("%q: got %q, want it sent", args, errs)
 		}
@@ -164,7 +164,7 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 	if _, errs, again := runWith(t, environment, text, "queue", "settings", "set", "-", "--yes"); code != 0 || again != 0 || !strings.Contains(errs, "has these settings already") {
 		t.Errorf("got %d %q, then %d %q, want what was written", code, text, again, errs)
 	}
-	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "bakc"); code != 2 || !strings.Contains(errs, "did you mean back?") {
+	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, "did you mean back?") {
 		t.Errorf("got %d %q, want the nearest result", code, errs)
 	}
 }

@@ -1,6 +1,7 @@
 package floorfile_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestProblemsNameTheirLines(t *testing.T) {
 func TestAllProblems(t *testing.T) {
 	t.Parallel()
 	_, err := floorfile.Read([]byte("max_attempts = -1\n[calling_hours.nl]\n"))
-	if problems, ok := err.(floorfile.Problems); !ok || len(problems) != 2 {
+	if problems, ok := errors.AsType[floorfile.Problems](err); !ok || len(problems) != 2 {
 		t.Errorf("got %v, want two problems", err)
 	}
 }
