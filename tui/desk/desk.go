@@ -145,7 +145,7 @@ func New(o Options) *Day {
 		d.fail("the results of earlier calls are not known", err)
 	}
 	d.Codes.settings = &b.floor
-	d.openSettings()
+	d.floor.open(settingsFile(d.StateFile))
 	d.queue = newQueue(o.Now(), d.Codes)
 	d.queue.base, d.queue.day, d.leases.base = b, d, b
 	return d
@@ -179,7 +179,6 @@ func (d *Day) Begin() []Event {
 	d.Guard.Touch(d.Now())
 	d.Changes.readOutbox()
 	d.discover()
-	d.readSettings()
 	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
 	return d.drain()
 }
@@ -187,6 +186,9 @@ func (d *Day) Begin() []Event {
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
 	r()
+	if d.Call != nil && d.settingsAsked.IsZero() { // The first call does not wait for them.
+		d.readSettings()
+	}
 	d.tellGuessed()
 	if d.Codes.isNew {
 		save := d.Codes.Save()

@@ -347,9 +347,6 @@ func (d *Day) Poll() []Event {
 		d.discover()
 		return d.drain()
 	}
-	if d.Now().Sub(d.settingsAsked) >= settingsEvery {
-		d.readSettings()
-	}
 	if d.leases.usable {
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
@@ -363,6 +360,8 @@ func (d *Day) Poll() []Event {
 		return d.drain()
 	}
 	switch turn := d.polls / 2 % 3; {
+	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
+		d.readSettings()
 	case d.leases.usable && turn == 1:
 		d.leases.readUpcoming()
 	case d.leases.usable && turn == 2:

@@ -46,18 +46,18 @@ func (s *settings) of(call *apitype.Call) apitype.OrganizationSettings {
 }
 
 // settingsFile is where the settings are kept, beside the state; "" for nowhere. They hold nothing of donors.
-func (d *Day) settingsFile() string {
-	if d.StateFile == "" {
+func settingsFile(stateFile string) string {
+	if stateFile == "" {
 		return ""
 	}
-	return strings.TrimSuffix(d.StateFile, ".json") + ".settings.json"
+	return strings.TrimSuffix(stateFile, ".json") + ".settings.json"
 }
 
-// openSettings begins with the settings of an earlier start.
-func (d *Day) openSettings() {
+// open begins with the settings of an earlier start.
+func (s *settings) open(path string) {
 	var kept keptSettings
-	if path := d.settingsFile(); path != "" && ReadState(path, &kept) == nil && kept.ETag != "" {
-		d.floor.kept.Store(&kept)
+	if path != "" && ReadState(path, &kept) == nil && kept.ETag != "" {
+		s.kept.Store(&kept)
 	}
 }
 
@@ -65,7 +65,7 @@ func (d *Day) openSettings() {
 // ones hold.
 func (d *Day) readSettings() {
 	d.settingsAsked = d.Now()
-	known, path := "", d.settingsFile()
+	known, path := "", settingsFile(d.StateFile)
 	if kept := d.floor.kept.Load(); kept != nil {
 		known = kept.ETag
 	}
