@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"fundesk/apiclient/apitype"
 )
@@ -32,7 +33,8 @@ func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Se
 	return record[apitype.Settings](c, answer), false, checkObject(answer)
 }
 
-// SetSettings replaces those of one organization, where they are still those of etag; "" is any.
+// SetSettings replaces those of one organization, where they are still those of etag; "" is any. Where the
+// answer was lost, or a repeat met its own change, what the service has now says whether they are set.
 // PUT /fundesk/v1/settings/{organizationUuid}
 func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) (r Record[apitype.OrganizationSettings], err error) {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
@@ -42,9 +44,40 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 	if err != nil {
 		return r, &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
 	}
-	answer, err := c.repeat(ctx, request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true})
-	if err != nil || answer.Status == http.StatusNoContent {
-		return r, err
+	send := request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true}
+	wasLost := false
+	for try := 1; ; try++ {
+		answer, err := c.once(ctx, send)
+		if err == nil {
+			err = c.checkRead(answer)
+		}
+		failed := asError(err)
+		if failed == nil {
+			if answer.Status == http.StatusNoContent {
+				return r, nil
+			}
+			return record[apitype.OrganizationSettings](c, answer), checkObject(answer)
+		}
+		isLost := failed.Sent || failed.Status >= http.StatusInternalServerError
+		wasLost = wasLost || isLost
+		if (isLost || wasLost && failed.Status == http.StatusPreconditionFailed) && c.hasSettings(ctx, s) {
+			return r, nil
+		}
+		if err := c.pause(ctx, failed, try); err != nil {
+			if wasLost {
+				return r, unknown(failed)
+			}
+			return r, err
+		}
 	}
-	return record[apitype.OrganizationSettings](c, answer), checkObject(answer)
+}
+
+// hasSettings reports whether the service has settings now.
+func (c *Client) hasSettings(ctx context.Context, s apitype.OrganizationSettings) bool {
+	read, _, err := c.Settings(ctx, "")
+	if err != nil {
+		return false
+	}
+	all, err := read.Decode()
+	return err == nil && slices.ContainsFunc(all.Organizations, func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) })
 }

@@ -65,3 +65,53 @@ func TestNoSettings(t *testing.T) {
 		t.Errorf("got %v, want that there are none", err)
 	}
 }
+
+// Settings whose answer was lost are told as set where the service has them, although the repeat is refused
+// for the revision that the first request has changed; otherwise it is not known, or they were refused.
+func TestLostSettings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name         string
+		applies, cut bool
+		status       int // Of what is not cut.
+		kind         apiclient.Kind
+	}{
+		{"applied, and the answer cut", true, true, 0, ""},
+		{"applied, and answered with 500", true, false, 500, ""},
+		{"not applied, and the answer cut", false, true, 0, apiclient.KindUnknownOutcome},
+		{"changed by another", false, false, 412, apiclient.KindConflict},
+		{"refused", false, false, 403, apiclient.KindForbidden},
+	} {
+		organization := apitype.NewUUID()
+		is, etag := `{"uuid":"`+organization.String()+`"}`, `"1"`
+		client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Fundesk-Extensions", "settings")
+			w.Header().Set("ETag", etag)
+			if r.URL.Path == "/fundesk/v1" {
+				fmt.Fprint(w, `{"extensions":["settings"]}`)
+				return
+			}
+			if r.Method != http.MethodPut {
+				fmt.Fprintf(w, `{"organizations":[%s],"users":[]}`, is)
+				return
+			}
+			if r.Header.Get("If-Match") != etag {
+				w.WriteHeader(http.StatusPreconditionFailed)
+				return
+			}
+			if body, _ := io.ReadAll(r.Body); test.applies {
+				is, etag = string(body), `"2"`
+			}
+			if test.cut {
+				panic(http.ErrAbortHandler)
+			}
+			w.WriteHeader(test.status)
+		})
+		choice := map[apitype.CallType][]apitype.ResultChoice{apitype.CallWinback: {{Code: "back"}}}
+		_, err := client.SetSettings(t.Context(), apitype.OrganizationSettings{UUID: organization, Results: choice}, `"1"`)
+		if apiclient.KindOf(err) != test.kind || (err == nil) != (test.kind == "") {
+			t.Errorf("%s: got %v of kind %q, want %q", test.name, err, apiclient.KindOf(err), test.kind)
+		}
+	}
+}

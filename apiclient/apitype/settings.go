@@ -90,6 +90,31 @@ func (h HoursOfDays) On(day time.Weekday) string {
 	}
 }
 
+// Changed names the members that differ beside the maximum of attempts; what is left out is as what is empty.
+func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
+	if !maps.EqualFunc(s.Results, o.Results, func(a, b []ResultChoice) bool {
+		return slices.EqualFunc(a, b, func(a, b ResultChoice) bool {
+			return a.Code == b.Code && a.Label == b.Label && a.AsksNotes == b.AsksNotes && equalValues(a.Effect, b.Effect)
+		})
+	}) {
+		names = append(names, "results")
+	}
+	if !maps.Equal(s.Scripts, o.Scripts) {
+		names = append(names, "scripts")
+	}
+	if !maps.Equal(s.CallingHours, o.CallingHours) {
+		names = append(names, "callingHours")
+	}
+	return names
+}
+
+// Equal reports whether both say the same.
+func (s OrganizationSettings) Equal(o OrganizationSettings) bool {
+	return len(s.Changed(o)) == 0 && equalValues(s.MaxCallAttempts, o.MaxCallAttempts)
+}
+
+func equalValues[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // Validate checks the values.
 func (s *OrganizationSettings) Validate() Violations {
 	var v Violations
