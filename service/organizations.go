@@ -60,7 +60,7 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 		if err != nil {
 			return o, err
 		}
-		changed = append(changed, settingsChanged(stored[0], *o.Settings)...)
+		changed = append(changed, stored[0].Changed(*o.Settings)...)
 	}
 	if len(changed) == 0 {
 		return o, nil

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"maps"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -19,21 +17,28 @@ func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	return viewed(ctx, s, "read the settings", func(r Reader) (Answer, error) { return settingsAnswer(r, c.Scope) })
+	return viewed(ctx, s, "read the settings", func(r Reader) (Answer, error) {
+		all, err := settingsOf(r, c.Scope)
+		if err != nil {
+			return Answer{}, err
+		}
+		return settingsAnswer(all)
+	})
 }
 
-// settingsAnswer answers with all settings of a scope. Their revision is made of what they say: it holds in
-// every process, and for each scope on its own. Spec gap: S71.
-func settingsAnswer(r Reader, scope Scope) (answer Answer, err error) {
-	var all apitype.Settings
+// settingsOf reads all settings of a scope.
+func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
 	if all.Organizations, err = r.OrganizationSettings(scope); err != nil {
-		return answer, err
+		return all, err
 	}
 	users, err := r.Users(scope)
-	if err != nil {
-		return answer, err
-	}
 	all.Users = mapped(users, func(u User) apitype.UserName { return apitype.UserName{UUID: u.UUID, Name: u.Name} })
+	return all, err
+}
+
+// settingsAnswer answers with settings. Their revision is made of what they say: it holds in every process,
+// and for each scope on its own. Spec gap: S71.
+func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
 	answer.JSON, err = json.Marshal(all, json.Deterministic(true))
 	sum := sha256.Sum256(answer.JSON)
 	answer.Rev = int64(binary.BigEndian.Uint64(sum[:]) >> 1)
@@ -59,38 +64,31 @@ func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m 
 	}
 	err = described("set the settings", s.store.Write(ctx, WriteShared, coveredChange(ctx, func(tx Tx) error {
 		line := AuditLine{Account: &c.UUID, RequestID: c.RequestID}
-		if _, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
-			before, err := settingsAnswer(tx, c.Scope)
+		_, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
+			all, err := settingsOf(tx, c.Scope)
+			if err != nil {
+				return err
+			}
+			before, err := settingsAnswer(all)
+			if err = cmp.Or(err, m.check(before.Rev)); err != nil {
+				return err
+			}
 			o.Settings, o.MaxCallAttempts = &settings, settings.MaxCallAttempts
-			return cmp.Or(err, m.check(before.Rev))
-		}); err != nil {
+			// Of the others' settings those that were checked: the caller has not seen what is set beside it.
+			settings.UUID = id
+			for i := range all.Organizations {
+				if all.Organizations[i].UUID == id {
+					all.Organizations[i] = settings
+				}
+			}
+			answer, err = settingsAnswer(all)
 			return err
-		}
-		answer, err = settingsAnswer(tx, c.Scope)
+		})
 		return err
 	})))
 	if err != nil {
 		return Answer{}, err
 	}
-	settings.UUID = id
 	answer.JSON, err = json.Marshal(settings, json.Deterministic(true))
 	return answer, err
-}
-
-// settingsChanged names what differs beside the maximum of attempts.
-func settingsChanged(before, after apitype.OrganizationSettings) (names []string) {
-	if !maps.EqualFunc(before.Results, after.Results, func(a, b []apitype.ResultChoice) bool {
-		return slices.EqualFunc(a, b, func(a, b apitype.ResultChoice) bool {
-			return a.Code == b.Code && a.Label == b.Label && equal(a.Effect, b.Effect) && a.AsksNotes == b.AsksNotes
-		})
-	}) {
-		names = append(names, "results")
-	}
-	if !maps.Equal(before.Scripts, after.Scripts) {
-		names = append(names, "scripts")
-	}
-	if !maps.Equal(before.CallingHours, after.CallingHours) {
-		names = append(names, "callingHours")
-	}
-	return names
 }
