@@ -1,0 +1,215 @@
+package service
+
+import (
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// What a store keeps, as it is read and written, and the ranges and filters of lists.
+
+// Organization is an organization with its settings.
+type Organization struct {
+	apitype.OrganizationReference
+	MaxCallAttempts *int          // Nil: no maximum. Spec gap: C5.
+	CoolingOff      time.Duration // From a pledge's creation to its release. Spec gap: G2.
+	// Settings are what agents work by, in a change; nil: as they are.
+	Settings *apitype.OrganizationSettings
+}
+
+// DefaultCoolingOff is the cooling-off of an organization that names none.
+// Spec gap: G2.
+const DefaultCoolingOff = 336 * time.Hour
+
+// FocusArea is a focus area with its organization.
+type FocusArea struct {
+	apitype.FocusArea
+	Organization apitype.UUID
+}
+
+// PersonRow is a person as it is kept. Doc is the node as the person list sends it.
+type PersonRow struct {
+	UUID       apitype.UUID
+	Owner      apitype.UUID // Owning organization.
+	Recruiting apitype.UUID // Spec gap: P2.
+	CreatedAt  apitype.Time
+	UpdatedAt  apitype.Time
+	IBAN       *string
+	MandateID  *string // Spec gap: P3.
+	Quality    []byte  // The quality result, nil when there is none.
+	Rev        int64
+	Doc        []byte
+}
+
+// CallRow is a call as it is kept. Doc is the node as the call list sends it when
+// nothing is included.
+type CallRow struct {
+	UUID                apitype.UUID
+	Owner               apitype.UUID       // Owning organization of the person.
+	Person              apitype.UUID       // Of a new row; it does not change, and the document has it.
+	Case                *apitype.UUID      // Likewise.
+	Status              apitype.CallStatus // Written; the document has it.
+	RequestedAt         apitype.Time
+	UpdatedAt           apitype.Time
+	External            bool
+	ExternalApplication *string // This and the next two as IndexedText has them; the document has them whole.
+	ExternalReference   *string
+	ExternalStatus      *string
+	Private             []byte // What answers do not show, as JSON.
+	Rev                 int64
+	Doc                 []byte
+	Bytes               int // Of Kept: how long its documents are, which are not read.
+
+	PersonRow *PersonRow // Read when a filter asks for it. It is in every scope that the call is in.
+	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge, or one outside the filter's Viewer.
+}
+
+// PledgeRow is a pledge as it is kept. Doc is the node as the pledge list sends it,
+// without the members that depend on the moment or on another row: releasedAt,
+// signatureSignedUrl and recruiterUser.
+type PledgeRow struct {
+	Number        int64 // By which lists find its transactions.
+	UUID          apitype.UUID
+	Owner         apitype.UUID // Owning organization.
+	Recruiting    apitype.UUID // Recruiting organization.
+	Person        apitype.UUID
+	PersonOwner   apitype.UUID // Owning organization of the person, read when a filter asks for it.
+	Recruiter     apitype.UUID
+	Status        apitype.PledgeStatus
+	CreatedAt     apitype.Time
+	UpdatedAt     apitype.Time
+	ReleasedAt    *apitype.Time // May lie in the future. Spec gap: G2.
+	External      bool
+	PaymentQR     bool // Has a transaction of that method; kept by InsertRows.
+	HasSignature  bool
+	Private       []byte // What answers do not show, as JSON.
+	RecruiterUser []byte // Read from the users, nil when unknown.
+	Rev           int64
+	Doc           []byte
+	Bytes         int // Of Kept, likewise.
+}
+
+// TransactionRow is a transaction as it is kept and sent.
+type TransactionRow struct {
+	UUID      apitype.UUID
+	Pledge    apitype.UUID // Of a new row, and of Kept.
+	CreatedAt apitype.Time
+	Method    string
+	Doc       []byte
+	Bytes     int // Of Kept, likewise.
+}
+
+// WholePledge is a pledge with what belongs to it, of which answers show what the caller
+// may see.
+type WholePledge struct {
+	PledgeRow
+	PersonRow    *PersonRow       // Nil when it is unknown.
+	Transactions []TransactionRow // The newest first.
+	Calls        []CallRow        // That name it, the most recent first.
+}
+
+// WholeCall is a call with its person and its pledge, whose person is the same.
+type WholeCall struct {
+	CallRow
+	Pledge *WholePledge // Nil when the call has none.
+}
+
+// Rows are new rows that are saved together, those of each kind after those that they
+// refer to. A pledge is marked as begun by a payment QR when a transaction says so.
+type Rows struct {
+	Persons      []PersonRow
+	Pledges      []PledgeRow
+	Signatures   []SignatureRow // Of these pledges.
+	Calls        []CallRow
+	Transactions []TransactionRow
+	Queue        []QueueRow // Of these calls, those that wait.
+	Contacts     []Contact
+}
+
+// SignatureRow is the signature file of a pledge.
+type SignatureRow struct {
+	Pledge  apitype.UUID
+	Content []byte
+}
+
+// Taken is a new row whose uuid is there already.
+type Taken struct {
+	Kind LoadKind
+	UUID apitype.UUID
+}
+
+// Position is where a record stands in a list: by time, the newest first, then by uuid descending.
+// Spec gap: L5.
+type Position struct {
+	At   apitype.Time
+	UUID apitype.UUID
+}
+
+// compare is negative when p comes after q in a list.
+func (p Position) compare(q Position) int {
+	if c := p.At.Compare(q.At.Time); c != 0 {
+		return c
+	}
+	return p.UUID.Compare(q.UUID)
+}
+
+// Bound is one end of a range.
+type Bound struct {
+	Position
+	Inclusive bool
+}
+
+// Range is a part of a list. The zero value with a limit is its start.
+type Range struct {
+	Above    *Bound // Only what comes before this position.
+	Below    *Bound // Only what comes after this position.
+	Backward bool   // Cut from the end; rows then come in reverse order.
+	Limit    int
+	Bytes    int // After so many bytes of rows, and two rows, only one more is read; 0: all are.
+}
+
+// IsFull reports whether rows of so many bytes are all that is read of the range, but for one
+// more that shows that there are others. Two are read in any case: the first may be that of
+// the cursor.
+func (r Range) IsFull(rows, bytes int) bool { return r.Bytes > 0 && rows >= 2 && bytes > r.Bytes }
+
+// PersonFilter chooses persons. Zero values do not filter.
+type PersonFilter struct {
+	Scope        Scope
+	CreatedAfter *apitype.Time
+	UpdatedAfter *apitype.Time
+	IBAN         string
+}
+
+// CallFilter chooses calls. Zero values do not filter.
+type CallFilter struct {
+	Scope               Scope
+	Statuses            []apitype.CallStatus
+	ExternalStatus      string
+	ExternalApplication string
+	ExternalReference   string
+	NoExternalReference bool
+	RequestedFrom       *apitype.Time
+	RequestedUntil      *apitype.Time
+	RequestedAfter      *apitype.Time
+	UpdatedAfter        *apitype.Time
+	Person              *apitype.UUID
+	WithPerson          bool  // Read of PersonRow what lists show.
+	WithQuality         bool  // And its Quality.
+	WithPledge          bool  // Read PledgeRow.
+	WithPledgeNumber    bool  // Read its Number at least.
+	Viewer              Scope // A pledge whose organizations are outside of this is not read. Spec gap: A3.
+}
+
+// PledgeFilter chooses pledges. Zero values do not filter.
+type PledgeFilter struct {
+	Scope         Scope // By owning or recruiting organization.
+	Person        *apitype.UUID
+	PaymentQR     *bool
+	Status        apitype.PledgeStatus
+	UpdatedAfter  *apitype.Time
+	ReleasedAfter *apitype.Time
+	ReleasedBy    apitype.Time // The present, with ReleasedAfter.
+
+	WithPersonOwner bool // Read PersonOwner.
+}
