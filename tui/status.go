@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -40,7 +41,11 @@ func (a *app) corner() string {
 			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
 		if parts = append(parts, a.Day.Now().Local().Format("15:04")); a.Day.Offline == "" {
-			parts = append(parts, "online")
+			parts = append(parts, a.Say("online"))
+		}
+		reached, missed := a.Day.Accepted[apiclient.OpCompleteCall], a.Day.Accepted[apiclient.OpAddAttempt]
+		if called := reached + missed; called > 0 {
+			parts = append(parts, a.Say("%d called, %d reached", called, reached))
 		}
 	}
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
@@ -57,6 +62,10 @@ func (a *app) status() string {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
+	if last := a.Day.Changes.Held[len(a.Day.Changes.Held)-1]; a.layout.Panes > 1 && a.Day.Offline == "" {
+		bar, _, _ := strings.Cut(a.HoldBar(last.Until.Sub(a.Day.Now())), " ")
+		held = a.Styles.DueSign + " " + bar + strings.TrimPrefix(held, a.Styles.DueSign)
+	}
 	label := page.Clean(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label)
 	if render.Width(held) > width {
 		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)

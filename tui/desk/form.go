@@ -106,7 +106,7 @@ func (e *Form) autosave() {
 
 // Draft returns what was entered for the call on the desk.
 func (e *Form) Draft() outbox.Draft {
-	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded}
+	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded, Checked: e.Checked}
 }
 
 // DraftText says what a draft contains.
@@ -125,6 +125,7 @@ func DraftText(draft outbox.Draft) string {
 	}
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")
+	add(len(draft.Checked), "fact checked", "facts checked")
 	return strings.Join(parts, ", ")
 }
 
@@ -154,7 +155,7 @@ func (e *Form) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		e.day.Changes.Autosave.Loaded(draft)
 	}
-	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded}
+	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded, Checked: draft.Checked}
 }
 
 // onSaved hears that drafts were written, or why not.
@@ -173,7 +174,7 @@ func (e *Form) onJoined(j draftJoined) {
 		return
 	}
 	both := joinDrafts(j.written, e.Draft(), j.saved)
-	e.Corrections, e.Recorded = both.Corrections, both.Recorded
+	e.Corrections, e.Recorded, e.Checked = both.Corrections, both.Recorded, both.Checked
 	e.SetNotes(both.Notes)
 	e.sayf("another terminal has notes for %s, too: both are here", e.day.Name())
 }
@@ -195,7 +196,7 @@ func (e *Form) Ended() string {
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
-	d.finish(d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
+	d.finish(d.attempt(), d.Say("not reached"), false)
 	return d.drain()
 }
 
@@ -203,7 +204,7 @@ func (d *Day) NotReached() []Event {
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
 	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
-	attempt := d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name())
+	attempt := d.attempt()
 	attempt.group = note.group
 	d.Changes.submit(attempt)
 	besides := d.Form.Draft()
@@ -303,7 +304,7 @@ func (d *Day) restore(c Change) {
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := joinDrafts(outbox.Draft{}, *since, draft) // Those since win.
-		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
+		draft.Corrections, draft.Recorded, draft.Checked = both.Corrections, both.Recorded, both.Checked
 	}
 	d.Changes.forgetDraft(call.UUID)
 	d.Gate.askedAt = d.Guard.presses

@@ -361,6 +361,22 @@ func (q *Questions) Fixes() Answer {
 	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
 }
 
+// Ticks asks which facts were checked, until the agent leaves.
+func (q *Questions) Ticks() Answer {
+	ask := &Question{Title: "what was checked"}
+	for _, f := range q.day.Form.Facts(func(said string) string { return cmp.Or(said, "unknown") }) {
+		label := f.Label + ": " + cmp.Or(f.String(), "none")
+		if f.Checked {
+			label += ", checked"
+		}
+		ask.Choices = append(ask.Choices, Choice{Key: f.Press, Label: label, Pick: q.onCall(func() Answer {
+			q.day.Form.Tick(f)
+			return q.Ticks()
+		})})
+	}
+	return Answer{Next: ask}
+}
+
 // fix asks for the right value of a detail.
 func (q *Questions) fix(f Fix) *Question {
 	ask := &Question{Title: f.Label, Empty: q.Fixes}

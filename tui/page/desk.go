@@ -18,7 +18,9 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int // Keys that wait for the call that is being read.
+	ahead   int  // Keys that wait for the call that is being read.
+	at      int  // The fact that space ticks.
+	moved   bool // The agent is at the facts: that one stays in sight.
 }
 
 // NewDesk returns the page of the Desk.
@@ -61,7 +63,7 @@ func (d *Desk) Follow(inFront bool) {
 		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.view = id, false, widget.Scroll{}
+		d.shown, d.writing, d.view, d.at, d.moved = id, false, widget.Scroll{}, 0, false
 		if _, asked := d.Dialog.(Inline); asked {
 			d.Dialog = nil // Its answer would be for another call.
 		}
@@ -139,7 +141,12 @@ func (d *Desk) OpenPledge() tea.Cmd {
 
 // Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
-	d.view.By(rowsOf(by, max(d.layout.Body/2, 1), 0))
+	if rows := rowsOf(by, max(d.layout.Body/2, 1), 0); d.Day.Call != nil && (by == Up || by == Down) {
+		d.moveFact(rows)
+	} else {
+		d.moved = false
+		d.view.By(rows)
+	}
 	return nil
 }
 
