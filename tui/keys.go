@@ -68,7 +68,7 @@ func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	if run == nil {
 		run = func(a *app) tea.Cmd { return a.desk.Do(does) }
 	}
-	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(does.Why(a.Day), a.KeyOf) }, traits...)
+	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) }, traits...)
 }
 
 func deskActions() []*action {

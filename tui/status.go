@@ -195,7 +195,7 @@ func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 		}
 		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
 		if worded[act.id] {
-			b.WriteString(" " + act.footer)
+			b.WriteString(" " + a.Say(act.footer))
 		}
 	}
 	return b.String()
@@ -214,7 +214,7 @@ func (a *app) textHints() (hints []page.Hint) {
 func (a *app) hintLine(hints []page.Hint) string {
 	items := make([]string, 0, len(hints))
 	for _, h := range hints {
-		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+h.Does)
+		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+a.Say(h.Does))
 	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }

@@ -197,7 +197,7 @@ type contact struct {
 func (k *Card) Contacts() []string {
 	var all []contact
 	for _, a := range k.day.Call.Attempts.Value() {
-		all = append(all, contact{a.AttemptAt.Time, "not reached" + k.byWhom(a.UserUUID)})
+		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + k.byWhom(a.UserUUID)})
 	}
 	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
@@ -224,7 +224,7 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 	case user == nil:
 		return ""
 	case k.Agent != nil && *user == *k.Agent:
-		return " (you)"
+		return " (" + k.Say("you") + ")"
 	case k.AgentName(*user) != "":
 		return " (" + k.AgentName(*user) + ")"
 	default:
@@ -234,7 +234,7 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 
 // contactOf returns another call of the pledge: when it was, and what came of it.
 func (k *Card) contactOf(c apitype.Call) contact {
-	kind := render.Words(string(c.Type))
+	kind := k.Say(render.Words(string(c.Type)))
 	at := c.RequestedAt.Time
 	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
 		if ended != nil {
@@ -246,10 +246,10 @@ func (k *Card) contactOf(c apitype.Call) contact {
 		if c.Status == apitype.CallRequested {
 			words = "still open"
 		}
-		return contact{at, kind + ": " + words}
+		return contact{at, kind + ": " + k.Say(words)}
 	}
 	result := c.Result.Value()
-	text := kind + ": " + cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed")
+	text := kind + ": " + k.Say(cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed"))
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}

@@ -17,7 +17,7 @@ const NumberPlace = "{number}"
 func (d *Day) Dial(number Number) []Event {
 	d.Form.dialledAt = d.Now()
 	if len(d.Options.Dial) == 0 {
-		d.sayf("%s", d.Say("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind)))
+		d.sayf("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
 		return d.drain()
 	}
 	argv := make([]string, len(d.Options.Dial))
@@ -38,7 +38,7 @@ func (d *Day) Dial(number Number) []Event {
 		}
 		d.failOf(owner, fmt.Sprintf("cannot dial with %s: %s; the setting is dial of the profile", program, cause))
 	})
-	d.sayf("%s", d.Say("dialling the %s number", d.Say(number.Kind)))
+	d.sayf("dialling the %s number", d.Say(number.Kind))
 	return d.drain()
 }
 

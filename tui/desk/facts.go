@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func (f Fact) IsSecret() bool { return f.id == "iban" }
 
 // String returns the fact as it was and as it is to be.
 func (f Fact) String() string {
-	text := f.Draw(func(was, is string) string { return was + " → " + is })
+	text := f.Draw(func(was, is string) string { return strings.TrimSpace(was + " → " + is) })
 	if f.IsChanged() {
 		text += " " + FixSign
 	}
@@ -76,13 +75,13 @@ var factParts = []struct {
 	{"mobile", []string{""}, []string{"mobilePhoneNumber"}},
 	{"home", []string{""}, []string{"phoneNumber"}},
 	{"e-mail", []string{""}, []string{"email"}},
-	{"address", []string{"", " ", "", ", ", " ", ", "}, []string{
-		"address/street", "address/houseNumber", "address/houseNumberExtension", "address/zipCode", "address/city", "address/country",
+	{"address", []string{"", " ", ", ", " ", ", "}, []string{
+		"address/street", "address/houseNumber", "address/zipCode", "address/city", "address/country",
 	}},
 	{"born", []string{""}, []string{"dateOfBirth"}},
 	{"IBAN", []string{""}, []string{"iban"}},
 	{"contact", []string{"phone ", "  e-mail ", "  post ", "  sms "}, []string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"}},
-	{"amount", []string{"€ ", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
+	{"amount", []string{"", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
 }
 
 // Facts returns what the call on the desk verifies, each fact in its place on every call. sign is how the face
@@ -101,10 +100,14 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 	facts := make([]Fact, len(factParts))
 	for i, of := range factParts {
 		first := fixes[of.keys[0]]
-		fact := Fact{Press: first.Press, Label: of.label, Why: first.Why, id: first.Key, Checked: slices.Contains(e.Checked, first.Key)}
+		fact := Fact{Press: first.Press, Label: e.Say(of.label), Why: first.Why, id: first.Key, Checked: slices.Contains(e.Checked, first.Key)}
 		for j, key := range of.keys {
 			f := fixes[key]
-			fact.Parts = append(fact.Parts, Part{of.before[j], e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)})
+			if key == "address/houseNumber" { // It is read with its addition, as 61a.
+				addition := fixes["address/houseNumberExtension"]
+				f.Was, f.Is = f.Was+addition.Was, f.Is+addition.Is
+			}
+			fact.Parts = append(fact.Parts, Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)})
 			if p := &fact.Parts[j]; f.IsChanged() && p.Was == p.Is {
 				p.Is += " " // A masked value may look as the new one does.
 			}
@@ -114,11 +117,20 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 			if !e.day.Card.IsRevealed {
 				masked = render.MaskDigits(masked)
 			}
-			fact.Parts = append(fact.Parts, Part{" · social security number ", masked, masked})
+			fact.Parts = append(fact.Parts, Part{" · " + e.Say("social security number") + " ", masked, masked})
 		}
 		facts[i] = fact
 	}
 	return facts
+}
+
+// sayWords returns a text in the agent's language, with the signs around it.
+func (e *Form) sayWords(text string) string {
+	word := strings.Trim(text, " ·€,")
+	if word == "" {
+		return text
+	}
+	return strings.Replace(text, word, e.Say(word), 1)
 }
 
 // factValue returns a detail as it is read aloud.
@@ -133,9 +145,9 @@ func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
 		return locale.Spoken(render.Clean(value))
 	case f.IsAmount():
 		amount, _ := apitype.ParseAmount(value)
-		return locale.Grouped(amount)
+		return "€ " + locale.Grouped(amount)
 	case f.IsInterval():
-		return render.Words(value)
+		return e.Say(render.Words(value))
 	case f.kind == apitype.DateField || f.kind == apitype.TimeField:
 		day, err := apitype.ParseDate(value)
 		if err != nil {
@@ -143,7 +155,7 @@ func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
 		}
 		return locale.Date(day.Midnight(), "2 January 2006")
 	default:
-		return e.day.Card.FixValue(f, value, value == f.Was)
+		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
 	}
 }
 
@@ -168,5 +180,5 @@ func (e *Form) CheckedText() string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d of %d checked", n, len(facts))
+	return e.Say("%d of %d checked", n, len(facts))
 }

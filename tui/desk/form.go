@@ -73,7 +73,7 @@ func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.Code == "" {
 		return ""
 	}
-	return ResultWords(e.result(e.Code))
+	return e.Say(ResultWords(e.result(e.Code)))
 }
 
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
@@ -82,9 +82,9 @@ func (e *Form) WhyNotComplete() string {
 	half, _ := e.HalfAddress()
 	switch {
 	case e.Code == "":
-		return "choose the result first"
+		return e.Say("choose the result first")
 	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
-		return "write notes first: " + ResultWords(row) + " asks for them"
+		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
 	case e.Ended() == "" && half != "":
 		return half
 	default:
@@ -191,7 +191,7 @@ func CheckCode(code string) string {
 // Ended says how the call on the desk has ended, where it can end no more; "" when it can.
 func (e *Form) Ended() string {
 	call := e.day.Call
-	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, "the call is "+string(call.Status)+" already")
+	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, e.Say("the call is %s already", e.Say(string(call.Status))))
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
@@ -203,13 +203,13 @@ func (d *Day) NotReached() []Event {
 // NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
-	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
+	note := Change{Change: change, Label: d.Say("not reached, your notes for the next agent") + ": " + d.Name(), err: err, group: new(changeGroup)}
 	attempt := d.attempt()
 	attempt.group = note.group
 	d.Changes.submit(attempt)
 	besides := d.Form.Draft()
 	besides.Notes = ""
-	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
+	d.finish(note, d.Say("not reached"), besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
 	return d.drain()
 }
 
@@ -255,13 +255,13 @@ func (d *Day) CompleteCall() []Event {
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
-	d.finish(d.Changes.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
+	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancelled")+": "+d.Name()), d.Say("cancelled"), false)
 	return d.drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
-	d.finish(d.Changes.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
+	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expired")+": "+d.Name()), d.Say("expired"), false)
 	return d.drain()
 }
 

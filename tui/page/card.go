@@ -146,11 +146,13 @@ func (c *card) sections(tight bool) [][]string {
 	if r := call.Result.Pointer(); r != nil {
 		result = c.resultFields(call.Type, *r)
 	}
+	note := drawn(field{label: c.Say("note"), text: c.Day.Form.NextNotes()})
 	gives := drawn(c.gives()...)
-	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)}, field{label: c.Say("note"), text: c.Day.Form.NextNotes()})...)
+	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})...)
 	if tight && len(gives) > 1 {
 		gives, told = gives[:1], append(gives[1:], told...)
 	}
+	gives = append(note, gives...) // Another agent left it for this call.
 	check := append([]string{c.checkRule()}, c.checkLines(tight)...)
 	if c.fixing() != nil {
 		return [][]string{check}
@@ -190,7 +192,7 @@ func (c *card) headLine() string {
 	}
 	tries, most := c.Day.Card.Tries(*call)
 	title := ""
-	for _, words := range [][2]string{{c.Day.Ago(call.RequestedAt.Time), tries + most}, {c.Day.Ago(call.RequestedAt.Time), tries}, {c.ago(call.RequestedAt.Time), tries}} {
+	for _, words := range [][2]string{{c.Day.Ago(call.RequestedAt.Time), tries + most}, {c.Day.Ago(call.RequestedAt.Time), tries}, {string(render.AppendAge(nil, max(now.Sub(call.RequestedAt.Time), 0))), tries}} {
 		asked := c.Say("asked") + " " + words[0]
 		if now.Sub(call.RequestedAt.Time) > overdue {
 			asked = s.bold(asked)
@@ -251,7 +253,7 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		if was != is {
 			number = c.turned(was, is)
 		}
-		all = append(all, ansi.SetHyperlink("tel:"+Clean(desk.Value(n.is)))+number+ansi.ResetHyperlink()+"  "+c.Say(n.kind))
+		all = append(all, ansi.SetHyperlink(telLink(desk.Value(n.is)))+number+ansi.ResetHyperlink()+"  "+c.Say(n.kind))
 	}
 	if len(all) == 0 {
 		return []string{c.Say("no number is known")}
@@ -264,6 +266,16 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		all[0] += hint
 	}
 	return all
+}
+
+// telLink returns the address of a number; it has digits alone, whatever the record says.
+func telLink(number string) string {
+	return "tel:" + strings.Map(func(r rune) rune {
+		if r == '+' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, number)
 }
 
 // gives returns what the donor gives and since when, and to whom.
@@ -385,14 +397,17 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		pointer = s.Key(s.pointer)
 	}
 	for j := range f.Parts {
-		f.Parts[j].Was, f.Parts[j].Is = Clean(f.Parts[j].Was), Clean(f.Parts[j].Is)
+		p := &f.Parts[j]
+		if p.Was, p.Is = Clean(p.Was), Clean(p.Is); c.ASCII {
+			p.Was, p.Is = strings.Replace(p.Was, "€", "EUR", 1), strings.Replace(p.Is, "€", "EUR", 1)
+		}
 	}
-	text, room := f.Draw(func(was, is string) string { return was + " → " + is }), max(width-factSigns-factLabel-1, 8)
+	text, room := ansi.Strip(f.Draw(c.turned)), max(width-factSigns-factLabel-1, 8)
 	switch {
 	case text == "":
 		text = s.Dim(c.Say("none"))
 	case f.IsChanged() && render.Width(text) <= room:
-		text = f.Draw(func(was, is string) string { return was + s.accent(" → "+is) })
+		text = f.Draw(c.turned)
 	}
 	if f.Why != "" {
 		if why := "  " + c.Say(f.Why); render.Width(text+why) <= room {
@@ -403,7 +418,7 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 			text += hint
 		}
 	}
-	start := pointer + widget.Fit(sign, 2) + " " + s.Key(f.Press) + " " + s.Dim(widget.Fit(c.Say(f.Label), factLabel)) + " "
+	start := pointer + widget.Fit(sign, 2) + " " + s.Key(f.Press) + " " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
 	for _, part := range widget.Wrap(text, room) {
 		lines = append(lines, start+part)
 		start = strings.Repeat(" ", factSigns+factLabel+1)

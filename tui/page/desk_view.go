@@ -135,7 +135,7 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(half)
 	}
 	if d.Day.Form.Code == "" {
-		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " completes once there is a result")
+		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("completes once there is a result"))
 	}
 	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
@@ -148,9 +148,9 @@ func (d *Desk) willSend(width int) string {
 
 // sendText names the values that ctrl+s would send.
 func (d *Desk) sendText() string {
-	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Say(d.Day.Form.ResultWords()))}
+	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Day.Form.ResultWords())}
 	for _, fix := range d.Day.Form.Corrected() {
-		parts = append(parts, ansi.Strip(fix.Says(d.fixValue(fix, fix.Is, false))))
+		parts = append(parts, ansi.Strip(d.Day.Form.Says(fix, d.fixValue(fix, fix.Is, false))))
 	}
 	if d.Day.Form.Rating != nil {
 		parts = append(parts, d.Say("rating %d", *d.Day.Form.Rating))
@@ -300,9 +300,9 @@ func (d *Desk) ShowWarnings() tea.Cmd {
 		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {
-		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
+		lines = []string{d.Say("There is no reason not to call %s now.", d.name())}
 	}
-	d.Dialog = &Text{Title: "Before you dial", Lines: lines}
+	d.Dialog = &Text{Title: d.Say("Before you dial"), Lines: lines}
 	return nil
 }
 

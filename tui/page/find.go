@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -149,11 +150,11 @@ func (d *Desk) fateText(r desk.Recent) string {
 		if left := d.Day.HeldFor(r); left > 0 {
 			return fmt.Sprintf("%s %s %s  %s", s.DueSign, Clean(r.What), d.HoldBar(left), d.Host.KeyOf(ActUndo))
 		}
-		return s.DueSign + " " + Clean(r.What) + ", on its way"
+		return s.DueSign + " " + Clean(r.What) + ", " + d.Say("on its way")
 	case desk.FateWaits:
-		return s.WarnSign + " " + Clean(r.What) + ", waits"
+		return s.WarnSign + " " + Clean(r.What) + ", " + d.Say("waiting")
 	case desk.FateRefused:
-		return s.badSign + " " + Clean(r.What) + ", refused"
+		return s.badSign + " " + Clean(r.What) + ", " + d.Say("refused")
 	case desk.FateLater:
 		return s.DueSign + " " + Clean(r.What)
 	case desk.FateEnded:
@@ -174,13 +175,20 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		if role == nil {
 			role = d.Styles.plain
 		}
-		lines = append(lines, role(widget.Fit("  "+d.fateText(r), width)))
+		text := " " + d.fateText(r)
+		if render.Width(text) > width {
+			text = secondsLeft.ReplaceAllString(text, "") // The bar says it, too.
+		}
+		lines = append(lines, role(widget.Fit(text, width)))
 	}
 	if len(lines) == 0 {
 		lines = widget.Wrap(d.Say("Your calls come here, and what became of them."), width)
 	}
 	return lines
 }
+
+// secondsLeft is the time after the bar of a hold.
+var secondsLeft = regexp.MustCompile(` [0-9]+ s `)
 
 // holdSteps is how many pieces the bar of a hold has: one a second.
 const holdSteps = 5

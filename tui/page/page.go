@@ -180,7 +180,7 @@ type Env struct {
 // NewEnv returns an environment for a host; ctx is the program's life.
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	return &Env{
-		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now},
+		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
 		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
 	}
 }

@@ -69,7 +69,7 @@ func (d *Desk) AskRating() tea.Cmd {
 }
 
 // The labels of the form, in cells.
-const formLabel = 11
+const formLabel = 12
 
 // form returns the result with its legend, the rating and the notes, and what ctrl+s will send. Where details are
 // corrected on a low screen it gives them its room.
@@ -134,7 +134,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
-		text := choiceKeys[i:i+1] + " " + Clean(desk.ResultWords(row))
+		text := choiceKeys[i:i+1] + " " + Clean(d.Say(desk.ResultWords(row)))
 		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
 			text = s.accent("[" + text + "]")
 		}
@@ -144,7 +144,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if choosing || len(items) == 0 {
-		items = append(items, "/ another")
+		items = append(items, "/ "+d.Say("another"))
 	}
 	lines := []string{""}
 	for _, item := range items {
@@ -164,7 +164,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {
-		return s.Dim("none")
+		return s.Dim(d.Say("none"))
 	}
 	var b strings.Builder
 	for n := range 11 {
