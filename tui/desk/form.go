@@ -255,13 +255,13 @@ func (d *Day) CompleteCall() []Event {
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
-	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancelled")+": "+d.Name()), d.Say("cancelled"), false)
+	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancel")+": "+d.Name()), d.Say("cancelled"), false)
 	return d.drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
-	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expired")+": "+d.Name()), d.Say("expired"), false)
+	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expire")+": "+d.Name()), d.Say("expired"), false)
 	return d.drain()
 }
 

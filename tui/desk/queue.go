@@ -406,7 +406,7 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 
 // attemptsReason says why the attempts so far speak against ringing now.
 func attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
-	return (&base{}).attemptsReason(now, attempts, last, maxAttempts)
+	return (*base)(nil).attemptsReason(now, attempts, last, maxAttempts)
 }
 
 func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {

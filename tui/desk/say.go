@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -11,8 +12,8 @@ import (
 // Say returns a text of the Desk in the agent's language. The English text is its name in the tables
 // of the languages; where one has none, the text stays English. args are put in as by fmt.Sprintf.
 func (b *base) Say(text string, args ...any) string {
-	if said, known := languages[b.Language][text]; known {
-		text = said
+	if b != nil { // Where no desk is open, texts are English.
+		text = cmp.Or(languages[b.Language][text], text)
 	}
 	if len(args) == 0 {
 		return text
