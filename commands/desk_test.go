@@ -430,7 +430,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "3 win-back, chosen", "x everything", "t types and languages")
+	has(said, `there is no "x"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "1st try", "3 win-back, chosen", "x everything", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}

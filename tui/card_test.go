@@ -180,6 +180,25 @@ func TestDial(t *testing.T) {
 	}
 }
 
+// A click on the number dials it, too.
+func TestClickDials(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Mouse = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("n")
+	for y, line := range strings.Split(d.text(), "\n") {
+		if before, _, found := strings.Cut(line, onCard(1)); found {
+			d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
+			break
+		}
+	}
+	if d.app.Day.Card.Dialled().IsZero() {
+		t.Errorf("got no clock in:\n%s", d.text())
+	}
+}
+
 // A program that cannot dial is said with the setting, and never with the number; without one the agent dials.
 func TestDialWithoutProgram(t *testing.T) {
 	t.Parallel()

@@ -163,7 +163,7 @@ func (a *app) footer() string {
 		return a.hintLine(a.textHints())
 	}
 	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
+	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0], undo: a.undoWord()}
 	acts := a.keys.footer(scopes)
 	for i, act := range acts {
 		if a.whyNot(act) == "" {
@@ -183,6 +183,19 @@ func (a *app) footer() string {
 	})
 }
 
+// undoWord says what undo takes back: the donor of the change that is held last.
+func (a *app) undoWord() string {
+	held := a.Day.Changes.Held
+	if len(held) == 0 {
+		return a.Say("undo")
+	}
+	_, name, named := strings.Cut(held[len(held)-1].Label, ": ")
+	if !named {
+		return a.Say("undo")
+	}
+	return a.Say("takes back %s", page.Clean(name))
+}
+
 // footerLine returns some keys beside each other, with the words of those that have room for one.
 func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 	var b strings.Builder
@@ -195,7 +208,11 @@ func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 		}
 		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
 		if worded[act.id] {
-			b.WriteString(" " + a.Say(act.footer))
+			word := a.Say(act.footer)
+			if act.id == page.ActUndo {
+				word = a.undoWord()
+			}
+			b.WriteString(" " + word)
 		}
 	}
 	return b.String()

@@ -47,6 +47,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
+	options.Language = "" // What it says besides is English.
 	if err == nil {
 		err = inProfile(s, t, hiddenActions(t.Profile))
 	}

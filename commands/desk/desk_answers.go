@@ -217,7 +217,7 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
-	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ").Replace(text)
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ", "  ", ", ").Replace(text)
 }
 
 // accept opens what was offered.

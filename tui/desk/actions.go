@@ -40,9 +40,7 @@ func Actions() []Action {
 	asks := func(ask func(*Questions) Answer) func(*Day) Answer { return func(d *Day) Answer { return ask(d.Ask) } }
 	return []Action{
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
-		{"dial", "dial", "dial the number, and start the clock of the call", func(d *Day) Answer {
-			return Answer{Events: d.Dial(Numbers(d.Call.Person.Pointer())[0])}
-		}, whyNotDial},
+		{"dial", "dial", "dial the number, and start the clock of the call", asks((*Questions).Dial), whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", asks((*Questions).NotReached), whyNotEnd},
 		{"result", "result", "choose the result code, then the rating", nil, whyNotEnd},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},

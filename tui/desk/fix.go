@@ -265,7 +265,7 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	case f.IsSecret() && isRecorded && !k.IsRevealed:
 		return render.MaskIBAN(value)
 	case f.IsPhone():
-		return k.Locale.Phone(render.Clean(value))
+		return k.Locale.Spoken(render.Clean(value))
 	default:
 		return render.Clean(value)
 	}

@@ -361,6 +361,18 @@ func (q *Questions) Fixes() Answer {
 	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
 }
 
+// Dial dials the first number of the donor.
+func (q *Questions) Dial() Answer { return q.DialNumber(Numbers(q.day.Call.Person.Pointer())[0]) }
+
+// DialNumber dials a number; where another agent has the donor on the screen, it asks once.
+func (q *Questions) DialNumber(n Number) Answer {
+	dial := func() Answer { return Answer{Events: q.day.Dial(n)} }
+	if ask := q.Warned(dial); ask != nil {
+		return Answer{Next: ask}
+	}
+	return dial()
+}
+
 // Ticks asks which facts were checked, until the agent leaves.
 func (q *Questions) Ticks() Answer {
 	ask := &Question{Title: "what was checked"}

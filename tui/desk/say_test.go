@@ -102,6 +102,12 @@ func saidTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
+// ofEveryPage reports whether a scope of keys is one that the Desk has.
+func ofEveryPage(scope ast.Expr) bool {
+	s, is := scope.(*ast.SelectorExpr)
+	return is && slices.Contains([]string{"ScopeDesk", "ScopeNotes", "ScopeEverywhere"}, s.Sel.Name)
+}
+
 // saidIn returns the literal texts that a call says, and the words of the keys in the footer.
 func saidIn(n ast.Node) (texts []string) {
 	literal := func(e ast.Expr) {
@@ -112,8 +118,13 @@ func saidIn(n ast.Node) (texts []string) {
 	}
 	switch n := n.(type) {
 	case *ast.CallExpr:
-		if say, is := n.Fun.(*ast.Ident); is && say.Name == "say" {
+		switch name, _ := n.Fun.(*ast.Ident); {
+		case name == nil:
+		case name.Name == "say":
 			literal(n.Args[0])
+		case name.Name == "row" && ofEveryPage(n.Args[1]):
+			literal(n.Args[3])
+			literal(n.Args[4])
 		}
 		selector, is := n.Fun.(*ast.SelectorExpr)
 		if !is || n.Args == nil {

@@ -43,25 +43,31 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		return frame.Close(append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...), height)
 	}
 	c := &card{d, frame, frame.Inner(), height, -1}
-	head, form := c.head(), c.form(c.noteLines())
-	room := max(height-len(form), 0)
-	if !frame.Bare {
-		room--
+	head, sections, notes := c.head(), c.sections(false), 2
+	edge := 1 // The lower edge of a frame.
+	if frame.Bare {
+		edge = 0
 	}
-	sections := c.sections(false)
-	if size(head)+size(sections) > room {
-		sections = c.sections(true)
-	}
-	if details := c.details(); room-size(head)-size(sections) > len(details)+2 {
+	spare := height - edge - size(head) - len(c.form(notes)) - size(sections)
+	if d.writing && height < 27 {
+		spare = 0
+		notes = max(min(8, height-10), 2)
+	} else if details := c.details(); spare > len(details)+2 && !d.writing {
 		sections = append(sections, details)
+		spare -= len(details)
 	}
-	if spare := room - size(head) - size(sections); spare > 2 && !d.writing { // What nothing else fills is for notes.
-		form = c.form(min(c.noteLines()+spare-2, max(8, height/4)))
-		room = max(height-len(form), 0)
-		if !frame.Bare {
-			room--
-		}
+	if spare < 0 || d.writing && spare < 6 {
+		spare += size(sections)
+		sections = c.sections(true)
+		spare -= size(sections)
 	}
+	if d.writing && height >= 27 {
+		notes = min(max(2+spare, 4), 8)
+	} else if spare > 2 && !d.writing { // What nothing else fills is for notes.
+		notes = max(min(spare, max(8, height/4)), 2)
+	}
+	form := c.form(notes)
+	room := max(height-edge-len(form), 0)
 	top := apart(frame, head, room-size(sections))
 	room = max(room-len(top), 0)
 	body := apart(frame, sections, room)
@@ -80,14 +86,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	return frame.Close(append(lines, form...), height)
 }
 
-// noteLines returns how many lines the notes have at least: two, and more while they are written.
-func (c *card) noteLines() int {
-	if c.writing {
-		return max(min(8, c.height-10), 2)
-	}
-	return 2
-}
-
+// size returns how many lines sections have.
 func size(sections [][]string) (n int) {
 	for _, lines := range sections {
 		n += len(lines)
@@ -288,8 +287,14 @@ func (c *card) gives() []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", " + c.Say("at first") + " " + c.euros(p.InitialDonationAmount) + " " + c.Say(render.Words(string(p.InitialDonationInterval)))
 	}
-	gives += " · " + c.pledgeStatus(p.Status) + " · " + c.Say("since") + " " + c.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	return []field{{label: c.Say(desk.GivesWord(p.Status)), text: gives, role: c.Styles.bold}, {label: c.Say("to"), text: c.Day.Card.GivesTo(*p)}}
+	gives += " · " + c.pledgeStatus(p.Status)
+	since, to := " · "+c.Say("since")+" "+c.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), c.Day.Card.GivesTo(*p)
+	if render.Width(gives+since) <= c.width-factLabel {
+		gives += since
+	} else {
+		to = strings.TrimPrefix(to+since, " · ")
+	}
+	return []field{{label: c.Say(desk.GivesWord(p.Status)), text: gives, role: c.Styles.bold}, {label: c.Say("to"), text: to}}
 }
 
 func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {

@@ -2,10 +2,13 @@ package page
 
 import (
 	"cmp"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -156,6 +159,22 @@ func (d *Desk) CopyNumber() tea.Cmd {
 		return copyText(all[0].Kind+" number", all[0].Digits)
 	}
 	return d.AskCopy()
+}
+
+// Click dials the number at a cell of the page, if one is there and the profile leaves dialling to the Desk.
+func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
+	lines := d.Lines(d.layout)
+	if d.Day.Call == nil || y < 0 || y >= len(lines) || d.Host.KeyOf(ActDial) == ActDial {
+		return nil, false
+	}
+	for _, n := range desk.Numbers(d.Day.Call.Person.Pointer()) {
+		number := Clean(d.Day.Locale.Spoken(n.Digits))
+		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
+		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
+			return d.answer(d.Day.Ask.DialNumber(n), nil), false
+		}
+	}
+	return nil, false
 }
 
 // AskCopy offers what an agent copies of a call.
