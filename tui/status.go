@@ -193,7 +193,8 @@ func (a *app) undoWord() string {
 	if !named {
 		return a.Say("undo")
 	}
-	return a.Say("takes back %s", page.Clean(name))
+	name = strings.Join(strings.Fields(page.Clean(name)), " ")
+	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
 }
 
 // footerLine returns some keys beside each other, with the words of those that have room for one.

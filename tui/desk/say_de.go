@@ -52,6 +52,7 @@ var german = map[string]string{
 	"show the calls that were passed over, and why": "die übergangenen Anrufe zeigen, und warum",
 	"warnings":                               "Warnungen",
 	"show all reasons not to call right now": "alle Gründe zeigen, jetzt nicht anzurufen",
+	"%d min":                                 "%d Min.",
 	"undo":                                   "zurücknehmen",
 	"takes back %s":                          "nimmt %s zurück",
 	"undo the last change, while it is held": "die letzte Änderung zurücknehmen, solange sie wartet",

@@ -52,6 +52,7 @@ var dutch = map[string]string{
 	"show the calls that were passed over, and why": "de gepasseerde gesprekken tonen, en waarom",
 	"warnings":                               "waarschuwingen",
 	"show all reasons not to call right now": "alle redenen tonen om nu niet te bellen",
+	"%d min":                                 "%d min",
 	"undo":                                   "terugnemen",
 	"takes back %s":                          "neemt %s terug",
 	"undo the last change, while it is held": "de laatste wijziging terugnemen, zolang die wacht",

@@ -24,6 +24,9 @@ const (
 // twoColumns is the width from which contacts stand beside the facts, in cells.
 const twoColumns = 90
 
+// leastDetails is how many lines all details take at the least.
+const leastDetails = 12
+
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
 
@@ -34,7 +37,8 @@ type card struct {
 	frame  widget.Frame
 	width  int // Within the frame.
 	height int
-	focus  int // The line of the facts that is kept in sight; -1: none.
+	focus  int    // The line of the facts that is kept in sight; -1: none.
+	rule   string // The line above the facts.
 }
 
 // callPane returns the call on the desk: what is known of it above, what the agent enters below.
@@ -42,44 +46,46 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if d.Day.Call == nil {
 		return frame.Close(append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...), height)
 	}
-	c := &card{d, frame, frame.Inner(), height, -1}
-	head, sections, notes := c.head(), c.sections(false), 2
+	c := &card{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
+	head, sections, notes, least := c.head(), c.sections(false), 2, 2
+	if tall := height >= 27; d.writing || tall {
+		notes = max(min(8, height-10), 2)
+		if least = notes; tall {
+			least = 4
+		}
+	}
 	edge := 1 // The lower edge of a frame.
 	if frame.Bare {
 		edge = 0
 	}
-	spare := height - edge - size(head) - len(c.form(notes)) - size(sections)
-	if d.writing && height < 27 {
-		spare = 0
-		notes = max(min(8, height-10), 2)
-	} else if details := c.details(); spare > len(details)+2 && !d.writing {
-		sections = append(sections, details)
-		spare -= len(details)
+	spare := height - edge - size(head) - len(c.form(nil)) - notes - size(sections)
+	if spare > leastDetails {
+		if details := c.details(); spare > len(details) {
+			sections, spare = append(sections, details), spare-len(details)
+		}
 	}
-	if spare < 0 || d.writing && spare < 6 {
-		spare += size(sections)
+	if given := min(-spare, notes-least); given > 0 { // The notes give way to the facts.
+		notes, spare = notes-given, spare+given
+	}
+	if spare < 0 {
 		sections = c.sections(true)
-		spare -= size(sections)
 	}
-	if d.writing && height >= 27 {
-		notes = min(max(2+spare, 4), 8)
-	} else if spare > 2 && !d.writing { // What nothing else fills is for notes.
-		notes = max(min(spare, max(8, height/4)), 2)
+	if spare > 2 {
+		notes = max(notes, min(notes+spare-2, height/4))
 	}
-	form := c.form(notes)
+	form := c.form(c.notes.Lines(c.width-formLabel, notes, c.writing, c.Styles.cursor))
 	room := max(height-edge-len(form), 0)
 	top := apart(frame, head, room-size(sections))
 	room = max(room-len(top), 0)
 	body := apart(frame, sections, room)
+	for len(body) < room {
+		body = append(body, frame.Line(""))
+	}
 	d.view.Set(body, frame.Width, room)
-	if at := slices.Index(body, c.checkRule()); at >= 0 && c.focus >= 0 {
+	if at := slices.Index(body, c.rule); at >= 0 && c.focus >= 0 {
 		d.view.Keep(at, at+1+c.focus+2) // The last line in sight may tell of more.
 	}
-	lines := append(top, d.view.Lines()...)
-	for len(lines) < len(top)+room {
-		lines = append(lines, frame.Line(""))
-	}
-	lines = lines[:len(top)+room]
+	lines := append(top, d.view.Lines()[:room]...)
 	if below := d.view.Below(); below > 0 && room > 0 && d.fixing() == nil {
 		lines[len(lines)-1] = frame.Line(d.Styles.Dim(d.Say("… %d more, j scrolls", below+1)))
 	}
@@ -152,7 +158,8 @@ func (c *card) sections(tight bool) [][]string {
 		gives, told = gives[:1], append(gives[1:], told...)
 	}
 	gives = append(note, gives...) // Another agent left it for this call.
-	check := append([]string{c.checkRule()}, c.checkLines(tight)...)
+	c.rule = c.checkRule()
+	check := append([]string{c.rule}, c.checkLines(tight)...)
 	if c.fixing() != nil {
 		return [][]string{check}
 	}
@@ -180,11 +187,10 @@ func (c *card) details() []string {
 func (c *card) headLine() string {
 	s, call, now := c.Styles, c.Day.Call, c.Day.Now()
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(c.Say(render.Words(string(call.Type))))))
-	aside := s.DueSign + " " + clock(now.Sub(c.Day.Card.Since()))
-	if c.Day.Card.Dialled().IsZero() {
-		aside = s.Dim(aside)
-	} else {
-		aside = s.bold(aside)
+	spent := now.Sub(c.Day.Card.Since())
+	aside := s.Dim(s.DueSign + " " + c.Say("%d min", int(max(spent, 0).Minutes()))) // It changes once a minute.
+	if !c.Day.Card.Dialled().IsZero() {
+		aside = s.bold(s.DueSign + " " + clock(spent))
 	}
 	if whose := c.Day.Card.Whose(); whose != "" {
 		aside += " " + Clean(c.Say(whose))

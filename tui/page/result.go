@@ -73,7 +73,7 @@ const formLabel = 12
 
 // form returns the result with its legend, the rating and the notes, and what ctrl+s will send. Where details are
 // corrected on a low screen it gives them its room.
-func (c *card) form(notes int) []string {
+func (c *card) form(notes []string) []string {
 	s := c.Styles
 	sending := c.willSendLines(c.width)
 	if c.fixing() != nil && c.height < 27 {
@@ -83,7 +83,7 @@ func (c *card) form(notes int) []string {
 	rating, isRated := c.Dialog.(*askedRating)
 	lines := c.labelled(ActResult, "result", choosing, c.legend(c.width-formLabel, choosing))
 	lines = append(lines, c.labelled(ActRating, "rating", isRated, []string{c.ratingLine(rating)})...)
-	lines = append(lines, c.labelled(ActNotes, "notes", c.writing, c.notes.Lines(c.width-formLabel, notes, c.writing, s.cursor))...)
+	lines = append(lines, c.labelled(ActNotes, "notes", c.writing, notes)...)
 	form := append([]string{c.frame.Rule(s.bold(c.Say("Result")), "")}, c.frame.Lines(lines...)...)
 	if !c.frame.Bare {
 		form = append(form, c.frame.Rule("", ""))
