@@ -261,8 +261,11 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 // sessionLines returns what the service has accepted since the desk was opened.
 func (d *Desk) sessionLines() (lines []string) {
 	for _, of := range []struct{ does, op string }{
-		{"completed", apiclient.OpCompleteCall}, {"not reached", apiclient.OpAddAttempt}, {"call back later", apiclient.OpDeferCall},
-		{"cancelled", apiclient.OpCancelCall}, {"expired", apiclient.OpExpireCall},
+		{"completed", apiclient.OpCompleteCall},
+		{"not reached", apiclient.OpAddAttempt},
+		{"call back later", apiclient.OpDeferCall},
+		{"cancelled", apiclient.OpCancelCall},
+		{"expired", apiclient.OpExpireCall},
 	} {
 		lines = append(lines, widget.FitRight(fmt.Sprint(d.Day.Accepted[of.op]), 3)+"  "+d.Say(of.does))
 	}
