@@ -434,6 +434,8 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
+	has(desk("m", "3", "", "g", "m", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
+	has(desk("n", "q"), "no number is known")
 	has(desk("/nobodyatall", "q"), "nobody has that name or number")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
 		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")

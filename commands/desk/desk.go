@@ -280,18 +280,22 @@ func (l *lineDesk) tellCall() {
 	for _, number := range desk.Numbers(person) {
 		l.say("%s number: %s", number.Kind, l.day.Locale.Spoken(number.Digits))
 	}
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("%s: %s Euros %s, %s, since %s, %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			desk.PledgeWords(pledge.Status), l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006"), l.day.Card.GivesTo(*pledge))
-	}
-	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
-		l.say("last: %s", onOneLine(contacts[0]))
-	}
 	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
 	if notes := l.day.Form.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
+	}
+	if pledge := call.PledgeCase.Pointer(); pledge != nil {
+		gives := fmt.Sprintf("%s: %s Euros %s, %s, since %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			desk.PledgeWords(pledge.Status), l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006"))
+		if to := l.day.Card.GivesTo(*pledge); to != "" {
+			gives += ", to " + strings.ReplaceAll(to, " · ", ", ")
+		}
+		l.say("%s", gives)
+	}
+	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
+		l.say("last: %s", onOneLine(contacts[0]))
 	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
