@@ -50,7 +50,7 @@ func entries() []entry {
 		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
 		{"call", []string{"calls"}, "List, read, create and work calls", groupRecords, callCommand},
 		{"pledge", []string{"pledges"}, "List, read, create and change pledges", groupRecords, pledgeCommand},
-		{"queue", nil, "Share the calls that wait among many agents", groupWork, queue.Command},
+		{"queue", []string{"queues"}, "Share the calls that wait among many agents", groupWork, queue.Command},
 		{"processed", nil, "Mark retrieved records as processed", groupMoving, change.Processed},
 		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
 		{"outbox", nil, "Look after changes that are not sent yet", groupMoving, change.Outbox},
