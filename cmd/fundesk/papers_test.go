@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,22 +15,12 @@ import (
 var fence = regexp.MustCompile("(?s)\n```([a-z]*)\n(.*?)```")
 
 // inline is a command within the text, with the words that name it.
-var inline = regexp.MustCompile("`(?:[A-Z]+=\\S+ )?(fundeskd?(?: [a-z][a-z-]*)*)[^`]*`")
+var inline = regexp.MustCompile("`(?:[A-Z]+=\\S+ )?(fundeskd?(?: [a-z][a-z-]*)*)(?: [^`]*)?`")
 
-// readme is the text of the README.
-func readme(t *testing.T) string {
+// pageBlock returns the lines, without their comments, of the block of a page that begins with first.
+func pageBlock(t *testing.T, page, first string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// readmeBlock is the lines, without their comments, of the block that begins like that.
-func readmeBlock(t *testing.T, first string) []string {
-	t.Helper()
-	for _, block := range fence.FindAllStringSubmatch(readme(t), -1) {
+	for _, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
 		if !strings.HasPrefix(block[2], first) {
 			continue
 		}
@@ -41,43 +31,99 @@ func readmeBlock(t *testing.T, first string) []string {
 		}
 		return lines
 	}
-	t.Fatalf("the README has no block that begins with %s", first)
+	t.Fatalf("%s has no block that begins with %s", page, first)
 	return nil
 }
 
-// documents are the README and the pages of docs, by their names.
+// documents returns the papers that the packages install, by their paths in the tree.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil || len(files) < 5 {
-		t.Fatalf("got the pages %q, %v, want five at least", files, err)
-	}
-	texts := map[string]string{"README.md": readme(t)}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	texts := map[string]string{}
+	root := filepath.Join("..", "..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "service/*.md", "cmd/fundeskd/deploy/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[filepath.Base(file)] = string(text)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel(root, file)
+			texts[filepath.ToSlash(name)] = string(text)
+		}
+	}
+	if len(texts) < 20 {
+		t.Fatalf("got %d papers, want 20 at least", len(texts))
 	}
 	return texts
 }
 
-// The commands of a page run as they stand, one after the other in one shell. Pages that work
-// on the demo share it.
+// claims names a test for each claim of the README.
+var claims = []struct{ says, file, test string }{
+	{"\"not reached\" takes one key press", "tui/desk_test.go", "TestNotReachedIsOneKey"},
+	{"a full result four", "tui/desk_keys_test.go", "TestWholeCallInFourKeys"},
+	{"Everything the Desk does, a script can do", "cmd/fundesk/demo_test.go", "TestBothFacesOfTheDeskOfferTheSame"},
+	{"JSON, exit codes, safe retries", "commands/exit_codes_test.go", "TestExitCodes"},
+	{"The Desk opens with 2,000 invented donors.", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
+	{"builds both\nprograms into", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
+	{"undo within five seconds", "tui/desk_keys_test.go", "TestUndoTakesBackABurst"},
+	{"Notes are on disk within two seconds of typing", "tui/desk/autosave_test.go", "TestDraftsAreOnDiskInTime"},
+	{"unsent changes survive a crash", "apiclient/outbox/crash_test.go", "TestKilledWhileAddingLosesNothing"},
+	{"A change is never repeated blindly.", "apiclient/outbox/outbox_test.go", "TestEveryFaultEndsWithOneEffect"},
+	{"fundesk exits with 10", "commands/truth_test.go", "TestEachTellsTheTruthOfEachChange"},
+	{"no two agents hold the same donor at one time", "cmd/fundeskd/floor_test.go", "TestFloor"},
+	{"JSON output keeps every field, the order of keys and every digit", "render/render_test.go", "TestLossless"},
+	{"contain no donor's data and no token", "commands/canary_test.go", "TestCanaries"},
+}
+
+func TestEachClaimOfTheReadmeHasATest(t *testing.T) {
+	t.Parallel()
+	papers := documents(t)
+	for _, claim := range claims {
+		if !strings.Contains(papers["README.md"], claim.says) {
+			t.Errorf("the README does not say %q", claim.says)
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(claim.file)))
+		if err != nil || !strings.Contains(string(text), "\nfunc "+claim.test+"(") {
+			t.Errorf("%q: got %v, want %s in %s", claim.says, err, claim.test, claim.file)
+		}
+	}
+	_, guarantees, _ := strings.Cut(papers["README.md"], "## Guarantees\n\n")
+	guarantees, _, _ = strings.Cut(guarantees, "\n\n")
+	for line := range strings.Lines(guarantees) {
+		if !slices.ContainsFunc(claims, func(claim struct{ says, file, test string }) bool { return strings.Contains(line, claim.says) }) {
+			t.Errorf("no test is named for the guarantee %q", line)
+		}
+	}
+}
+
+// runs names what runs the blocks of each page: pages of one group share a home and a shell. What is
+// not for sh is console (typed at a terminal), text (the operator's page on a booted machine), a
+// file that is read, or output.
+var runs = [][]string{
+	{"README.md", "docs/agent.md", "docs/back-office.md", "docs/supervisor.md", "docs/floor-setup.md"},
+	{"docs/integrator/tutorial.md"}, {"docs/integrator/sandbox.md"}, {"docs/integrator/errors-and-retries.md"}, {"docs/operator.md"},
+}
+
 func TestCommandsOfThePagesRun(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "jq", "curl")
-	texts := documents(t)
 	scripts := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		for _, block := range fence.FindAllStringSubmatch(texts[name], -1) {
+	for name, text := range documents(t) {
+		for _, block := range fence.FindAllStringSubmatch(text, -1) {
 			if block[1] == "sh" {
 				scripts[name] += block[2]
 			}
 		}
 	}
-	for _, group := range [][]string{{"README.md", "agent.md", "back-office.md", "supervisor.md"}, {"integrator.md"}, {"operator.md"}} {
+	for name := range scripts {
+		if !slices.ContainsFunc(runs, func(group []string) bool { return slices.Contains(group, name) }) {
+			t.Errorf("nothing runs the commands of %s", name)
+		}
+	}
+	for _, group := range runs {
 		t.Run(strings.Join(group, " "), func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
@@ -89,19 +135,14 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 			}
 		})
 	}
-	for name := range scripts {
-		if !slices.Contains([]string{"README.md", "agent.md", "back-office.md", "supervisor.md", "integrator.md", "operator.md"}, name) {
-			t.Errorf("nothing runs the commands of %s", name)
-		}
-	}
 }
 
-// The programs of docs/examples do the same day against a sandbox. All persons are pulled in the
+// The programs of docs/integrator/examples do the same day against a sandbox. All persons are pulled in the
 // first night, and none in the second.
 func TestExamplesOfPrograms(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3")
-	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples"))
+	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "integrator", "examples"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +150,7 @@ func TestExamplesOfPrograms(t *testing.T) {
 	// Its records are older than the two minutes that a night looks back, at midnight too.
 	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--start-time", "2026-11-20T12:00:00Z", "--listen", "127.0.0.1:0")
 	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, out), "FUNDESK_TOKEN="+nextLine(t, out))
-	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/examples/go")} {
+	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/integrator/examples/go")} {
 		name := filepath.Base(program)
 		for _, persons := range []string{"520", "0"} {
 			printed, errs, code := h.run(t, "mkdir -p "+name+".day && cd "+name+".day && "+shellQuote(program))
@@ -129,7 +170,7 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 	need(t, "bash")
 	h := newHome(t)
 	blocks := map[string]string{} // The first of each kind.
-	for _, block := range fence.FindAllStringSubmatch(documents(t)["configuration.md"], -1) {
+	for _, block := range fence.FindAllStringSubmatch(documents(t)["docs/configuration.md"], -1) {
 		if blocks[block[1]] == "" {
 			blocks[block[1]] = block[2]
 		}
@@ -150,7 +191,7 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 }
 
 // link is a link of a page to a file.
-var link = regexp.MustCompile(`\]\(([^):#]+)\)`)
+var link = regexp.MustCompile(`\]\(([^):#]+)(?:#([^)]*))?\)`)
 
 func TestWhatThePagesNameIsThere(t *testing.T) {
 	t.Parallel()
@@ -158,10 +199,7 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 	h := newHome(t)
 	var names []string
 	for page, text := range documents(t) {
-		folder := filepath.Join("..", "..", "docs")
-		if page == "README.md" {
-			folder = filepath.Dir(folder)
-		}
+		folder := filepath.Join("..", "..", filepath.Dir(filepath.FromSlash(page)))
 		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(folder, match[1])); err != nil {
 				t.Errorf("%s leads nowhere: %v", page, err)
@@ -188,14 +226,17 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 	}
 }
 
-// The first lines of the README, in a checkout: go test is what runs this.
+// The first lines of the README run in a fresh clone.
 func TestReadmeFromTheSources(t *testing.T) {
 	t.Parallel()
-	need(t, "bash", "go")
+	need(t, "bash", "go", "git")
 	h := newHome(t)
 	checkout, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := exec.Command("git", "-C", checkout, "rev-parse", "--verify", "-q", "HEAD").Run(); err != nil {
+		t.Skip("this is no checkout of git")
 	}
 	// What is downloaded and built already may be used.
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN"} {
@@ -203,18 +244,18 @@ func TestReadmeFromTheSources(t *testing.T) {
 		h.env = append(h.env, name+"="+out)
 	}
 	h.env = append(h.env, "GOBIN="+filepath.Join(h.dir, "bin"))
-	if !strings.Contains(readme(t), "`go install ./cmd/...`") {
+	if !strings.Contains(documents(t)["README.md"], "`go install ./cmd/...`") {
 		t.Error("the README has no go install ./cmd/...")
 	}
-	h.must(t, "cd "+shellQuote(checkout)+" && go install ./cmd/...")
-	h.must(t, "bin/fundesk version && bin/fundeskd --version")
-
-	lines := readmeBlock(t, "go run ./cmd/fundesk demo")
-	if len(lines) != 2 || lines[1] != "go test ./..." {
-		t.Fatalf("got %q, want two lines, and the second is go test ./...", lines)
+	lines := pageBlock(t, "README.md", "git clone https://fundesk.example/fundesk")
+	if len(lines) != 2 || lines[1] != "go run ./cmd/fundesk demo" {
+		t.Fatalf("got %q, want a clone and go run ./cmd/fundesk demo", lines)
 	}
+	clone := strings.Replace(lines[0], "https://fundesk.example/fundesk", "-q "+shellQuote(checkout)+" fundesk", 1)
+	h.must(t, clone+" && go install ./cmd/...")
+	h.must(t, "bin/fundesk version && bin/fundeskd --version")
 	term := h.openTerminal(t, 120, 36)
-	term.write("cd " + shellQuote(checkout) + " && " + lines[0])
+	term.write("cd fundesk && " + lines[1])
 	term.send("Enter")
 	term.waitFor("take the next call")
 	term.take()
@@ -225,12 +266,12 @@ func TestReadmeFromTheSources(t *testing.T) {
 // shellQuote keeps a shell from reading anything into a text.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-func TestReadmeAgainstAService(t *testing.T) {
+func TestAgentsPageAgainstAService(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
 	h := newHome(t)
 	url := h.serve(t)
-	token := h.must(t, "fundeskd account add desk --all-organizations")
+	token := h.must(t, "fundeskd user add Anneke > /dev/null && fundeskd account add desk --all-organizations")
 	term := h.openTerminal(t, 120, 36)
 	entered := 0
 	// The screen of the line before must not be taken for that of the next.
@@ -247,9 +288,9 @@ func TestReadmeAgainstAService(t *testing.T) {
 	}
 	enter("PS1='with '' a bus> ' dbus-run-session -- bash --norc --noprofile", "with  a bus>")
 	enter(unlockKeyring+"; echo unlocked $?", "unlocked 0")
-	for _, line := range readmeBlock(t, "fundesk profile add prod") {
+	for _, line := range pageBlock(t, "docs/agent.md", "fundesk auth login --profile work") {
 		line = strings.ReplaceAll(line, "https://service.example", url)
-		switch line {
+		switch verb, _, _ := strings.Cut(line, " --"); verb {
 		case "fundesk auth login":
 			enter(line, "Token")
 			term.write(token)
