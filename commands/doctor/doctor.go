@@ -33,12 +33,14 @@ func Command(s *cli.Session) *cobra.Command {
 	var person *apitype.UUID
 	var calls []string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: cli.NoArgs,
-		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.\n\n" +
-			"With --interface: read a few records, and say where the service decided otherwise than fundesk expects,\nand what fundesk does about each. Nothing is changed.\n\n" +
-			"With --person: the files of this computer that name a person (drafts, the outbox, pull positions, completion), for\n" +
-			"one who asks to be erased; without a request to the service. Drafts and changes of calls name the call alone: name the\n" +
-			"person's calls with --call, as fundesk person export lists them.",
+		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
+		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\n" +
+			"The exit code is that of the first problem.\n\n" +
+			"With --interface: read a few records, and say where the service differs from what fundesk expects.\n" +
+			"Nothing is changed.\n\n" +
+			"With --person: list this computer's files about a person, for a request to be erased. No request\n" +
+			"goes to the service. The files are drafts, the outbox, pull positions and completion. Drafts and\n" +
+			"changes of calls name only the call, so name the person's calls with --call.",
 		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface\n" +
 			"  fundesk doctor --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		RunE: func(cmd *cobra.Command, _ []string) error {
