@@ -152,6 +152,22 @@ func TestPlainEnglishOfTheHelp(t *testing.T) {
 	}
 }
 
+// So are the descriptions of openapi.json.
+func TestPlainEnglishOfTheDescription(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../service/httpapi/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := regexp.MustCompile(`"(?:description|summary)": "((?:[^"\\]|\\.)*)"`).FindAllStringSubmatch(string(text), -1)
+	if len(described) < 100 {
+		t.Fatalf("got %d descriptions, want 100 at least", len(described))
+	}
+	for _, found := range described {
+		checkEnglish(t, "openapi.json", strings.ReplaceAll(found[1], `\n`, "\n"))
+	}
+}
+
 // Nor do the strings of the programs have odd words.
 func TestPlainEnglishOfTheMessages(t *testing.T) {
 	t.Parallel()
