@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,6 +195,15 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 // link is a link of a page to a file.
 var link = regexp.MustCompile(`\]\(([^):#]+)(?:#([^)]*))?\)`)
 
+// anchors returns the headings of a page as links name them.
+func anchors(text string) (names []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\pL\d _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
 func TestWhatThePagesNameIsThere(t *testing.T) {
 	t.Parallel()
 	need(t, "bash")
@@ -201,8 +212,12 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 	for page, text := range documents(t) {
 		folder := filepath.Join("..", "..", filepath.Dir(filepath.FromSlash(page)))
 		for _, match := range link.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(folder, match[1])); err != nil {
+			linked, err := os.ReadFile(filepath.Join(folder, match[1]))
+			if errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s leads nowhere: %v", page, err)
+			}
+			if match[2] != "" && !slices.Contains(anchors(string(linked)), match[2]) {
+				t.Errorf("%s leads to no heading: %s#%s", page, match[1], match[2])
 			}
 		}
 		for _, match := range inline.FindAllStringSubmatch(text, -1) {
