@@ -171,7 +171,7 @@ func (p *program) root() *cobra.Command {
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
 		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
 		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
-		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),
+		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
 		group("audit", "See who did what to which record", p.auditList()),
 	)
 	return root

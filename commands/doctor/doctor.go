@@ -30,9 +30,11 @@ type checkup struct {
 func Command(s *cli.Session) *cobra.Command {
 	var interfaces bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: cli.NoArgs,
-		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.\n\n" +
-			"With --interface: read a few records, and say where the service decided otherwise than fundesk expects,\nand what fundesk does about each. Nothing is changed.",
+		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
+		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\n" +
+			"The exit code is that of the first problem.\n\n" +
+			"With --interface: read a few records, and say where the service differs from what fundesk expects.\n" +
+			"Nothing is changed.",
 		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if interfaces {

@@ -22,11 +22,12 @@ import (
 )
 
 // aboutRows is what the help says of files.
-const aboutRows = "CSV is told by its name or content, its delimiter by the header; --map names the fields of other headers, --country\n" +
-	"reads phone numbers, days and amounts as they are written there, --encoding what Excel saves. --template prints a header\n" +
-	"with an example. Every line is checked before the first change, and every mistake in it is told; --errors FILE.csv keeps\n" +
-	"the wrong lines, to be corrected and read again. With --results FILE one result a line is kept; run again with the same\n" +
-	"file to go on where it ended. With -o a line for each record is printed; -o id is the uuids of those that worked."
+const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --map names fields for other\n" +
+	"headers. --country reads a country's phone numbers, days and amounts, and --encoding reads what Excel saves.\n" +
+	"--template prints a header with an example.\n\n" +
+	"Every line is checked before the first change. Errors are listed by line, and --errors FILE.csv keeps the bad rows\n" +
+	"with the reason. --results FILE keeps one result per line; run again with the same file to continue.\n" +
+	"-o prints a line per record, and -o id the uuids of those that worked."
 
 // Import is the verb import of a noun.
 func Import(s *cli.Session, shape Rows) *cobra.Command {

@@ -23,7 +23,7 @@ func queueSettings(s *cli.Session) *cobra.Command {
 	cmd := cli.Group(s, "settings", "The results, scripts and hours that all agents of an organization work by. Each Desk reads them at its start.",
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
 		cli.Verbs{"get": settingsGet, "set": settingsSet})
-	cmd.Short = "Read and write what agents work by"
+	cmd.Short = "Read and write the settings of the floor"
 	return cmd
 }
 
