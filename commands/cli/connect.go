@@ -155,6 +155,9 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	return nil
 }
 
+// Embedded returns the service inside the process, nil while none is open.
+func (s *Session) Embedded() Embedded { return s.embedded }
+
 // ServiceName is the service that changes go to, "" where none is chosen.
 func (s *Session) ServiceName() (string, error) {
 	t, err := s.Resolve()
