@@ -94,7 +94,7 @@ func queueTake(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return cli.WithHint(cli.UsageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile set NAME agent UUID")
+				return cli.WithHint(cli.UsageError("nobody is named to take calls"), "add --user UUID"+s.SettingHint("agent", "UUID"))
 			}
 			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
 			if err := change.Refuse(r.Validate()); err != nil {
