@@ -194,21 +194,35 @@ func (p *program) migrateCommand() *cobra.Command {
 
 func (p *program) backupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "backup FILE",
+		Use:   "backup FILE|-",
 		Short: "Copy the database to a new file while it is used",
 		Long: "Backup writes a whole copy of the database to FILE, and the signing key beside it to FILE.key, so that\n" +
 			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.\n" +
-			"FILE is there only when it is whole; what a killed backup left ends with .unfinished and may be erased.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
-		Args:    exactly("FILE"),
+			"FILE is there only when it is whole; what a killed backup left ends with .unfinished and may be erased.\n" +
+			"With - both go to stdout as one archive (tar), which fundeskd restore - reads: to any folder, or another machine.",
+		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
+		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
-			store, err := p.openStore(c.Context())
+			store, rules, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(store.Backup(c.Context(), args[0]), store.Close()); err != nil {
+			if args[0] == "-" {
+				err = p.writeArchive(c.Context(), store)
+			} else {
+				err = store.Backup(c.Context(), args[0])
+			}
+			if err == nil {
+				if failed := rules.NoteBackup(c.Context()); failed != nil {
+					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
+				}
+			}
+			if err := errors.Join(err, store.Close()); err != nil {
 				return fmt.Errorf("backup: %w", err)
+			}
+			if args[0] == "-" {
+				return nil
 			}
 			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
 		},
