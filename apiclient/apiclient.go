@@ -154,11 +154,12 @@ func parseBaseURL(text string, secure bool) (*url.URL, error) {
 		return nil, usage("the base URL is not of the form https://host/path")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, usage("the base URL must not carry a user, a query or a fragment")
-	case base.Scheme == "http" && secure && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && secure && !isLoopback(strings.ToLower(base.Hostname())):
 		return nil, usage("the base URL " + text + " is plain http, which is allowed for this machine only; use https")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, usage("the base URL must begin with https://")
 	}
+	base.Host = strings.ToLower(base.Host)
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawPath = strings.TrimRight(base.RawPath, "/")
 	return base, nil

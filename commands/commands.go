@@ -50,7 +50,7 @@ func entries() []entry {
 		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
 		{"call", []string{"calls"}, "List, read, create and work calls", groupRecords, callCommand},
 		{"pledge", []string{"pledges"}, "List, read, create and change pledges", groupRecords, pledgeCommand},
-		{"queue", nil, "Work with the queue of calls", groupWork, queue.Command},
+		{"queue", []string{"queues"}, "Work with the queue of calls", groupWork, queue.Command},
 		{"processed", nil, "Mark retrieved records as processed", groupMoving, change.Processed},
 		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
 		{"outbox", nil, "Manage unsent changes", groupMoving, change.Outbox},

@@ -128,7 +128,7 @@ func told(err error) string {
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
 		text += ": " + refusal.Cause.Error()
 	}
-	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text)
+	return printable(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text))
 }
 
 // root is the command tree.
@@ -147,6 +147,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
 	flags.BoolVar(&p.store.NoMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		_, streamed := c.Annotations[ndjson]

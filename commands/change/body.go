@@ -123,7 +123,7 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {
 			what := err.Error()
-			if errors.Is(err, errNumber) || errors.Is(err, errBool) {
+			if field.Kind == apitype.TimeField || errors.Is(err, errNumber) || errors.Is(err, errBool) { // They tell nothing of a donor.
 				what += ", not " + cli.Quote(texts[len(texts)-1])
 			}
 			return nil, cli.UsageError("--" + field.flag + " " + what)
