@@ -203,9 +203,6 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return connection, err
 }
 
-// TokenAccount begins the name of an account that is known by its token alone.
-const TokenAccount = "token-"
-
 // Identity is a stable name of the account that is no secret: the subject of the token, or what
 // the options call the account of a token without one; else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
@@ -237,7 +234,7 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 		return claims.Subject, true, nil
 	}
 	sum := sha256.Sum256([]byte(token))
-	return TokenAccount + hex.EncodeToString(sum[:8]), false, nil
+	return "token-" + hex.EncodeToString(sum[:8]), false, nil
 }
 
 type claims struct {

@@ -194,22 +194,35 @@ func (p *program) migrateCommand() *cobra.Command {
 
 func (p *program) backupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "backup FILE",
+		Use:   "backup FILE|-",
 		Short: "Back up the database while it is served",
 		Long: "Backup writes a complete copy of the database to FILE, and the signing key to FILE.key, so tokens\n" +
 			"stay valid after a restore. Both files hold secrets. An existing file is not touched. FILE exists\n" +
 			"only when it is complete. A killed backup leaves a file that ends with .unfinished, which you may\n" +
-			"delete.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
-		Args:    exactly("FILE"),
+			"delete. With - both go to stdout as one tar archive, which fundeskd restore - reads.",
+		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
+		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
-			store, err := p.openStore(c.Context())
+			store, rules, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(store.Backup(c.Context(), args[0]), store.Close()); err != nil {
+			if args[0] == "-" {
+				err = p.writeArchive(c.Context(), store)
+			} else {
+				err = store.Backup(c.Context(), args[0])
+			}
+			if err == nil {
+				if failed := rules.NoteBackup(c.Context()); failed != nil {
+					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
+				}
+			}
+			if err := errors.Join(err, store.Close()); err != nil {
 				return fmt.Errorf("backup: %w", err)
+			}
+			if args[0] == "-" {
+				return nil
 			}
 			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
 		},

@@ -115,7 +115,11 @@ func run(ctx context.Context, args []string, p program) int {
 		fmt.Fprintf(p.Err, "fundeskd: interrupted%s\n", p.kept)
 		return exitInterrupted
 	}
-	fmt.Fprintf(p.Err, "fundeskd: %s\n", told(err))
+	text := told(err)
+	if code := (pgdriver.Driver{}).Code(err); strings.HasPrefix(code, "28") && os.Geteuid() == 0 && p.settings != "" {
+		text += "; where PostgreSQL knows users by the system's names, run: sudo -u fundeskd fundeskd …"
+	}
+	fmt.Fprintf(p.Err, "fundeskd: %s\n", text)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}

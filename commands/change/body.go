@@ -383,7 +383,7 @@ func (b *Body) byFlags(err error) error {
 		case len(given) > 0 && given[len(given)-1] == "" && b.update:
 			hints = append(hints, "--clear "+v.Where()+" leaves it without a value")
 		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
-			hints = append(hints, "fundesk profile set NAME "+strings.ReplaceAll(flag, "-", "_")+" UUID supplies it")
+			hints = append(hints, "add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"))
 		}
 	}
 	return cli.WithHint(cli.UsageError(strings.Join(flags, "; "), detail...), strings.Join(hints, "; "))

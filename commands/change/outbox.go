@@ -157,14 +157,13 @@ func outboxSend(s *cli.Session) *cobra.Command {
 	}
 }
 
-// othersWait names the accounts whose changes lie beside those of this one. Its error is of changes at
-// this service that no account sends any more: they were made with a token that names none.
+// othersWait names the accounts whose changes lie beside those of this one.
 func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	all, _, err := s.AllEntries()
 	if err != nil {
 		return err
 	}
-	elsewhere, orphaned, accounts := 0, 0, map[string]int{}
+	elsewhere, accounts := 0, map[string]int{}
 	for _, e := range all {
 		switch {
 		case own.Owns(e):
@@ -172,9 +171,6 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 			elsewhere++
 		default:
 			accounts[e.Account]++
-			if strings.HasPrefix(e.Account, apiclient.TokenAccount) {
-				orphaned++
-			}
 		}
 	}
 	for _, account := range slices.Sorted(maps.Keys(accounts)) {
@@ -182,10 +178,6 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	}
 	if elsewhere > 0 {
 		s.Note("%s kept for other services; see: fundesk outbox list", cli.Count(elsewhere, "change"))
-	}
-	if orphaned > 0 {
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%s made with a token that is not used any more", cli.Count(orphaned, "change")),
-			"send them with that token, or drop them: fundesk outbox drop ID")
 	}
 	return nil
 }
@@ -322,7 +314,7 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		if !isKnown {
 			event = endOf(ctx, s, box, id)
 		}
-		results[i].Value, results[i].Err = queuedResult(id, event, err)
+		results[i].Value, results[i].Err = queuedResult(s, id, event, err)
 	}
 	return results, nil
 }
@@ -365,7 +357,7 @@ func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []str
 
 // queuedResult is the answer to an entry that was accepted, without a body where the outbox has
 // settled it without the record; or why it is still in the outbox.
-func queuedResult(id string, event outbox.Event, spool error) (*apiclient.Response, error) {
+func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*apiclient.Response, error) {
 	why := "it waits for its turn"
 	switch {
 	case event.Outcome == outbox.OutcomeDropped && event.Entry.SentAt.IsZero():
@@ -382,5 +374,5 @@ func queuedResult(id string, event outbox.Event, spool error) (*apiclient.Respon
 		why = spool.Error()
 	}
 	return nil, cli.WithHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", id, why)},
-		"send it: fundesk outbox send")
+		"send it: fundesk outbox send"+cli.TargetFlag(s.Target))
 }

@@ -83,10 +83,14 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	if err != nil {
 		return err
 	}
-	isOpen := func(h heldFile) bool { return h.folder == "sending" || h.folder == "unsure" }
-	open := len(held)
-	gone := slices.DeleteFunc(held, func(h heldFile) bool { return isOpen(h) || h.folder == "pull" })
-	open -= len(gone)
+	open := 0
+	gone := slices.DeleteFunc(held, func(h heldFile) bool {
+		isOpen := h.folder == "sending" || h.folder == "unsure"
+		if isOpen {
+			open++
+		}
+		return isOpen || h.folder == "pull"
+	})
 	if len(gone) > 0 {
 		question := "erase " + cli.Count(len(gone), "file") + " of this computer, drafts and changes that were not sent, about person " + person.String()
 		if err := s.Ask(ctx, yes, question); err != nil {
@@ -105,7 +109,7 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	}
 	s.Note("erased %s", cli.Count(len(gone), "file"))
 	if open > 0 {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s that name the person are left", cli.Count(open, "file")), "fundesk person export "+person.String()+" --local says what they are")
+		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s stayed, as the outcome is not known", cli.Count(open, "change")), "send them first: fundesk outbox send")
 	}
 	return nil
 }

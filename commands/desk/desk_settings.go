@@ -116,12 +116,7 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 
 // applyDeskSettings are those of the target, and what to do about wrong ones.
 func applyDeskSettings(s *cli.Session, t *cli.Target, o *desk.Options) error {
-	p := t.Profile
-	if t.BaseURL == profile.DemoURL {
-		p = p.Sample()
-		o.Scripts = profile.Scripts()
-	}
-	return inProfile(s, t, deskSettings(p, o))
+	return inProfile(s, t, deskSettings(t.Profile, o))
 }
 
 // AgentFilter fills what a filter of the queue does not name with what the profile's agent

@@ -87,6 +87,14 @@ type Profile struct {
 // IsEmbedded reports whether the service runs inside the program.
 func (p Profile) IsEmbedded() bool { return strings.HasPrefix(p.BaseURL, EmbeddedPrefix) }
 
+// Elsewhere returns what a profile says where another service is worked with: how its user works. What names the
+// records of its own service, or the way there, is left out.
+func (p Profile) Elsewhere() Profile {
+	p.Agent, p.OwningOrganization, p.RecruitingOrganization, p.ExternalSourceName, p.Agents = "", "", "", "", nil
+	p.Proxy, p.CACert, p.ClientCert, p.ClientKey, p.Unpaged, p.PaymentQRParameter = "", "", "", "", nil, ""
+	return p
+}
+
 // Storage is where the token of the profile is, "" for nowhere: a command that is named
 // needs no more than its name.
 func (p Profile) Storage() string {

@@ -93,7 +93,7 @@ func queueTake(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return cli.WithHint(cli.UsageError("no user is named for the lease"), "add --user UUID, or give the profile an agent: fundesk profile set NAME agent UUID")
+				return cli.WithHint(cli.UsageError("no user is named for the lease"), "add --user UUID"+s.SettingHint("agent", "UUID"))
 			}
 			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
 			if err := change.Refuse(r.Validate()); err != nil {

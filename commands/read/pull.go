@@ -148,7 +148,7 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
 			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not tell which persons were changed or erased"),
-				"fundesk pull person retrieves new ones"))
+				"for new ones: fundesk pull person"))
 		}
 	}
 	out := &pullOutput[T]{session: s, client: client, printer: print}
