@@ -27,6 +27,7 @@ type FieldUse int
 const (
 	Created FieldUse = 1 << iota
 	Updated
+	OfExternal // Creations carry it for external records only.
 	Written = Created | Updated
 )
 

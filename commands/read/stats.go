@@ -116,7 +116,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
 			"or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range by {
+			for _, name := range strings.FieldsFunc(strings.Join(by, ","), func(r rune) bool { return r == ',' || r == '+' }) {
 				if !slices.Contains(names, name) {
 					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
 				}
@@ -124,7 +124,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			return n.run(s, cmd, by)
 		},
 	}
-	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", "))
+	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
 	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd
@@ -148,9 +148,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if len(by) > 0 {
 		none = "(none)"
 	}
-	groups := slices.DeleteFunc(n.groups(s.App.Now(), in), func(g desk.Group[T]) bool {
-		return len(by) == 0 && !g.Shown || len(by) > 0 && !slices.Contains(by, g.Name)
-	})
+	groups := chosenGroups(n.groups(s.App.Now(), in), by)
 	counts := n.counts(groups, none)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	var unread []error
@@ -178,6 +176,35 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 		return err
 	}
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
+}
+
+// chosenGroups returns those that --by names, otherwise those that are shown. One of two names, "agent+day",
+// has a value for each pair of theirs.
+func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
+	if len(by) == 0 {
+		return slices.DeleteFunc(all, func(g desk.Group[T]) bool { return !g.Shown })
+	}
+	var chosen []desk.Group[T]
+	for _, name := range by {
+		var parts []desk.Group[T]
+		for part := range strings.SplitSeq(name, "+") {
+			if i := slices.IndexFunc(all, func(g desk.Group[T]) bool { return g.Name == part }); i >= 0 {
+				parts = append(parts, all[i])
+			}
+		}
+		if len(parts) == 1 {
+			chosen = append(chosen, parts[0])
+			continue
+		}
+		chosen = append(chosen, desk.Group[T]{Name: name, Of: func(value T) string {
+			texts := make([]string, len(parts))
+			for i, part := range parts {
+				texts[i] = cmp.Or(part.Of(value), "(none)")
+			}
+			return strings.Join(texts, ", ")
+		}})
+	}
+	return chosen
 }
 
 // rowOf returns the row of a count; by has the states, too.
