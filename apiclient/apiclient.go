@@ -20,11 +20,11 @@ package apiclient
 
 import (
 	"context"
-	"fmt"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"

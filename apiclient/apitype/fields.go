@@ -28,7 +28,7 @@ const (
 	Created FieldUse = 1 << iota
 	Updated
 	OfExternal // Creations carry it for external records only.
-	Written = Created | Updated
+	Written    = Created | Updated
 )
 
 // Field is one field of a record of type T: a row of data, of which its column, its flags, the column of
