@@ -24,6 +24,7 @@ import (
 type statRow struct {
 	Group  string         `json:"group"`
 	Value  string         `json:"value"`
+	Name   string         `json:"name,omitempty"` // Of an agent, where the profile or the service knows it.
 	Count  int            `json:"count"`
 	Amount *json.Number   `json:"amount,omitempty"` // Of pledges by --by: Euros.
 	States map[string]int `json:"states,omitempty"` // By --by: how many are in each.
@@ -136,7 +137,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if err != nil {
 		return err
 	}
-	columns := n.columnsFor(len(by) > 0)
+	columns := n.columnsFor(by)
 	client, _, err := cli.Open(cmd.Context(), s, "", columns)
 	if err != nil {
 		return err
@@ -174,10 +175,32 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 			rows = append(rows, rowOf(g.Name, value, *counts.Of(g.Name)[value], len(by) > 0))
 		}
 	}
+	if slices.Contains(by, byAgent) {
+		nameAgents(s, cmd, client, rows)
+	}
 	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
 		return err
 	}
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
+}
+
+// byAgent is the group whose values are users.
+const byAgent = "agent"
+
+// nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
+func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
+	names := map[string]string{}
+	read, _, err := client.Settings(cmd.Context(), "")
+	settings, _ := apiclient.Decoded(read, err) // A service without names leaves the identifiers.
+	for _, user := range settings.Users {
+		names[user.UUID.String()] = user.Name
+	}
+	maps.Copy(names, s.Defaults().Agents)
+	for i := range rows {
+		if rows[i].Group == byAgent {
+			rows[i].Name = names[rows[i].Value]
+		}
+	}
 }
 
 // rowOf returns the row of a count; by has the states, too.
@@ -199,14 +222,17 @@ func rowOf(group, value string, c desk.Count, by bool) statRow {
 }
 
 // columnsFor returns those of the statistics; by has the states and what records add up to, too.
-func (n statsNoun[T, O]) columnsFor(by bool) []render.Column[statRow] {
+func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
 		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
 		{Name: "count", Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.Count) }},
 	}
-	if !by {
+	if len(by) == 0 {
 		return columns
+	}
+	if slices.Contains(by, byAgent) {
+		columns = slices.Insert(columns, 2, render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }})
 	}
 	for _, state := range n.states {
 		columns = append(columns, render.Column[statRow]{Name: state, Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.States[state]) }})
