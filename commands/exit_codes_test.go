@@ -132,7 +132,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 // brokenPipe is a service whose connections break while a request is written.
-type brokenPipe struct{}
+type brokenPipe struct{ cli.Embedded }
 
 func (brokenPipe) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}

@@ -111,7 +111,7 @@ func (a *actedService) changes() {
 		{"person update $PERSON --email a@example.org --jq .email", "", `"a@example.org"`},
 		{"person update $PERSON --clear email --jq .email", "", "null"},
 		{"call attempt $CALL --attempted-at 2026-01-02T03:04:05Z --jq .attemptsCount", "", "1"},
-		{"call complete $CALL --result-code reached --notes - --rating 8 --jq .status", "glad\n", `"completed"`},
+		{"call complete $CALL --result-code reached --any-result --notes - --rating 8 --jq .status", "glad\n", `"completed"`},
 		{"pledge update $PLEDGE --donation-amount 12.30 --jq .donationAmount", "", "12.3"},
 		{"pledge action $CANCEL $PLEDGE --yes --jq .status", "", `"cancelled"`},
 		{"call create --person $PERSON --type winback --jq .type", "", `"winback"`},

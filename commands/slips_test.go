@@ -34,7 +34,7 @@ func TestSlipsAreAnswered(t *testing.T) {
 		"call attempt " + testID + " -y": "did you mean --yes?",
 		"person update " + testID + " --email= --yes":               "hint: --clear email ",
 		"person create --first-name A":                              "--owning-organization is required; --recruiting-organization is required",
-		"person create --last-name A":                               "fundesk profile set NAME owning_organization UUID supplies it",
+		"person create --last-name A":                               "hint: add --owning-organization UUID; add --recruiting-organization UUID",
 		"call complete " + testID + " --rating ten --result-code x": `--rating must be a number, not "ten"`,
 	} {
 		if out, errs, code := l.run(t, strings.Fields(args)...); code != 2 || out != "" || !strings.Contains(errs, want) {

@@ -280,3 +280,36 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 		t.Errorf("the current folder holds %v, want its .config alone", left)
 	}
 }
+
+// What a profile says of its own service's records, and of the way there, goes to that service alone. How its
+// user works stays.
+func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
+	t.Parallel()
+	const agent, owner = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	c := newCounted(t)
+	dir := writeConfig(t, "prod", "https://prod.example")
+	environment := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir}
+	for key, value := range map[string]string{
+		"agent": agent, "owning_organization": owner, "recruiting_organization": owner, "external_source_name": "Src", "unpaged": "call",
+		"proxy": "http://127.0.0.1:1", "theme": "calm",
+	} {
+		if _, errs, code := (line{environment: environment}).run(t, "profile", "set", "prod", key, value); code != 0 {
+			t.Fatalf("%s: %s", key, errs)
+		}
+	}
+	elsewhere := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir, "FUNDESK_BASE_URL": c.URL, "FUNDESK_TOKEN": "x"}
+	for args, want := range map[string]string{
+		"call attempt " + testID + " --dry-run": agent,
+		"person create --owning-organization 33333333-3333-4333-8333-333333333333 --last-name A --dry-run --recruiting-organization 33333333-3333-4333-8333-333333333333": "33333333",
+		"profile show": "calm",
+	} {
+		home, _, _ := line{environment: environment}.run(t, strings.Fields(args)...)
+		away, errs, code := line{environment: elsewhere}.run(t, strings.Fields(args)...)
+		if !strings.Contains(home, want) || strings.Contains(away, agent) || strings.Contains(away, owner) || strings.Contains(away, "Src") || code != 0 {
+			t.Errorf("%s: at home %q, elsewhere %q %s, want settings of records at home only", args, home, away, errs)
+		}
+	}
+	if out, errs, code := (line{environment: elsewhere}).run(t, "call", "list"); code != 0 { // By the proxy nothing is reached.
+		t.Errorf("got %d %q %q, want the way of the environment", code, out, errs)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -67,5 +69,30 @@ func (s *Service) Clean(ctx context.Context) (Scrubbed, error) {
 			err = errors.Join(err, tx.DeleteSetting(UncleanSetting+name))
 		}
 		return err
+	})
+}
+
+// backupSetting holds when the last backup was made, in milliseconds.
+const backupSetting = "backup_at"
+
+// NoteBackup saves that a backup was made now.
+func (s *Service) NoteBackup(ctx context.Context) error {
+	return s.update(ctx, "note the backup", func(tx Tx) error {
+		return tx.SetSetting(backupSetting, strconv.FormatInt(s.timeOf(tx).UnixMilli(), 10))
+	})
+}
+
+// LastBackup returns when the last backup was made, zero where there was none.
+func (s *Service) LastBackup(ctx context.Context) (at time.Time, err error) {
+	return viewed(ctx, s, "read when the last backup was made", func(r Reader) (time.Time, error) {
+		text, err := r.Setting(backupSetting)
+		if errors.Is(err, ErrNoRow) || err == nil && text == "" {
+			return time.Time{}, nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		milliseconds, err := strconv.ParseInt(text, 10, 64)
+		return time.UnixMilli(milliseconds), err
 	})
 }

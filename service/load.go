@@ -40,6 +40,8 @@ type LoadedOrganization struct {
 	apitype.OrganizationReference
 	MaxCallAttempts *int    `json:"maxCallAttempts,omitzero"` // None by default. Spec gap: C5.
 	CoolingOff      *string `json:"coolingOff,omitzero"`      // A duration such as 336h, the default. Spec gap: G2.
+	// Settings are what its agents work by; nil: none.
+	Settings *apitype.OrganizationSettings `json:"settings,omitzero"`
 }
 
 // LoadedUser is a user, such as a recruiter.

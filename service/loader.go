@@ -287,7 +287,17 @@ func (l *loader) user(u LoadedUser) error {
 }
 
 func (l *loader) organization(o LoadedOrganization) error {
-	organization := Organization{OrganizationReference: o.OrganizationReference, MaxCallAttempts: o.MaxCallAttempts, CoolingOff: DefaultCoolingOff}
+	organization := Organization{OrganizationReference: o.OrganizationReference, MaxCallAttempts: o.MaxCallAttempts, CoolingOff: DefaultCoolingOff, Settings: o.Settings}
+	if o.Settings != nil {
+		organization.MaxCallAttempts = cmp.Or(o.MaxCallAttempts, o.Settings.MaxCallAttempts)
+		problems := o.Settings.Validate()
+		for i := range problems {
+			problems[i].Pointer = "/settings" + problems[i].Pointer
+		}
+		if err := invalid(problems); err != nil {
+			return err
+		}
+	}
 	if o.CoolingOff != nil {
 		d, err := time.ParseDuration(*o.CoolingOff)
 		if err != nil {

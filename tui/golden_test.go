@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +34,12 @@ func TestGoldenScreens(t *testing.T) {
 			w := newWorld(t)
 			w.refusedEntry(t)
 			if size[0] >= 200 { // Where there is a script, the contacts stand on the card.
-				w.options.Scripts = map[string]string{"verification": "Goedendag **{{.Person.Name}}**, u geeft {{.Pledge.Amount}} {{.Pledge.Interval}}."}
+				w.options.ConfigDir = t.TempDir()
+				script := []byte("Goedendag **{{.Person.Name}}**, u geeft {{.Pledge.Amount}} {{.Pledge.Interval}}.")
+				folder := filepath.Join(w.options.ConfigDir, "scripts")
+				if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "verification.md"), script, 0o600)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			m := start(t, w.options, size[0], size[1])
 			shot := func(name string, texts ...string) {

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fundesk/service/servicetest"
 )
@@ -101,4 +104,88 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 		}
 	}
 	servicetest.Check(t, os.Remove(copied))
+}
+
+// TestBackupAsAnArchive streams a backup, which holds the key, into another folder's database; the service tells
+// how old it is. An archive that was cut, and what is none, replace nothing.
+func TestBackupAsAnArchive(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	running := e.serve()
+	_, page := get(t, http.DefaultClient, running.url+"/metrics", "")
+	if !strings.Contains(page, "\nfundeskd_backup_age_seconds +Inf\n") {
+		t.Error("the metrics do not say that there was no backup")
+	}
+	code, archive, errs := e.run("", "backup", "-")
+	if code != exitDone {
+		t.Fatal(errs)
+	}
+	if _, page = get(t, http.DefaultClient, running.url+"/metrics", ""); !regexp.MustCompile(`\nfundeskd_backup_age_seconds [0-9.e-]+\n`).MatchString(page) {
+		t.Error("the metrics do not say how old the backup is")
+	}
+	there := newFileEnvironment(t)
+	there.done("", "organization", "add", "--name", "Before", "--abbreviation", "B")
+	for name, wrong := range map[string]string{"cut": archive[:len(archive)/2], "text": "no archive", "nothing": "", "without its end": archive[:1024]} {
+		if code, _, errs := there.run(wrong, "restore", "-"); code != exitFailure || !strings.Contains(errs, "not the whole archive") {
+			t.Errorf("%s: got code %d, %s", name, code, errs)
+		}
+	}
+	var organizations []struct{ Name string }
+	if there.must(&organizations, "", "organization", "list"); len(organizations) != 1 {
+		t.Errorf("got %v after refused archives, want what was there", organizations)
+	}
+	there.done(archive, "restore", "-")
+	other := there.serve()
+	if status, _ := get(t, http.DefaultClient, other.url+"/api/v1/persons", account.Token); status != http.StatusOK {
+		t.Errorf("got status %d for the token of the backup, want 200", status)
+	}
+	for _, folder := range []string{e.folder, there.folder} {
+		if left, _ := filepath.Glob(filepath.Join(folder, "fundeskd-archive-*")); len(left) > 0 {
+			t.Errorf("left over: %v", left)
+		}
+	}
+}
+
+// TestBackupOfTheNight runs what the unit of the timer runs: a whole archive has its name, old ones go, and a backup
+// that fails leaves none.
+func TestBackupOfTheNight(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("systemd runs it with sh")
+	}
+	e := newFileEnvironment(t)
+	e.done("", "migrate")
+	unit := string(readFile(t, "deploy/fundeskd-backup.service"))
+	_, line, _ := strings.Cut(unit, "-euc '")
+	line, _, _ = strings.Cut(line, "'\n")
+	line = strings.NewReplacer("$$", "$", "%%", "%", "\\\n", " ").Replace(line)
+	programs, backups := t.TempDir(), t.TempDir()
+	servicetest.Check(t, os.Symlink(os.Args[0], filepath.Join(programs, "fundeskd")))
+	night := func(data string) error {
+		command := exec.CommandContext(t.Context(), "sh", "-euc", line)
+		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+data, "FUNDESKD_DATABASE=", "FUNDESKD_BACKUPS="+backups,
+			"FUNDESKD_BACKUP_DAYS=14", "PATH="+programs+":"+os.Getenv("PATH"))
+		text, err := command.CombinedOutput()
+		t.Logf("%s", text)
+		return err
+	}
+	old := filepath.Join(backups, "fundeskd-2020-01-01T010000.tar")
+	write(t, old, nil)
+	servicetest.Check(t, os.Chtimes(old, time.Time{}, time.Now().AddDate(0, 0, -16)))
+	if err := night(t.TempDir()); err == nil {
+		t.Error("a backup of nothing passed")
+	}
+	if files := listing(backups); len(files) != 1 {
+		t.Errorf("got %v after a backup that failed, want the old one alone", files)
+	}
+	servicetest.Check(t, night(e.folder))
+	files := listing(backups)
+	if len(files) != 1 || !strings.HasSuffix(files[0].Name(), ".tar") || files[0].Size() < 10_000 {
+		t.Fatalf("got %v, want the archive alone", files)
+	}
+	there := newFileEnvironment(t)
+	there.done(string(readFile(t, filepath.Join(backups, files[0].Name()))), "restore", "-")
+	there.done("", "check")
 }

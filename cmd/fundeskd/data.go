@@ -122,7 +122,7 @@ func (p *program) sampleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sample",
 		Short:   "Fill the database with believable sample data",
-		Long:    "Sample makes two organizations with persons, pledges, calls and transactions that belong to nobody.\nThe same seed makes the same records.",
+		Long:    "Sample makes two organizations with persons, invented pledges, calls and transactions.\nThe same seed makes the same records.",
 		Example: "  fundeskd sample --persons 500 --seed 7",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -194,21 +194,35 @@ func (p *program) migrateCommand() *cobra.Command {
 
 func (p *program) backupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy the database to a new file while it is used",
-		Long: "Backup writes a whole copy of the database to FILE, and the signing key beside it to FILE.key, so that\n" +
-			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.\n" +
-			"FILE is there only when it is whole; what a killed backup left ends with .unfinished and may be erased.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
-		Args:    exactly("FILE"),
+		Use:   "backup FILE|-",
+		Short: "Back up the database while it is served",
+		Long: "Backup writes a complete copy of the database to FILE, and the signing key to FILE.key, so tokens\n" +
+			"stay valid after a restore. Both files hold secrets. An existing file is not touched. FILE exists\n" +
+			"only when it is complete. A killed backup leaves a file that ends with .unfinished, which you may\n" +
+			"delete. With - both go to stdout as one tar archive, which fundeskd restore - reads.",
+		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
+		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
-			store, err := p.openStore(c.Context())
+			store, rules, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(store.Backup(c.Context(), args[0]), store.Close()); err != nil {
+			if args[0] == "-" {
+				err = p.writeArchive(c.Context(), store)
+			} else {
+				err = store.Backup(c.Context(), args[0])
+			}
+			if err == nil {
+				if failed := rules.NoteBackup(c.Context()); failed != nil {
+					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
+				}
+			}
+			if err := errors.Join(err, store.Close()); err != nil {
 				return fmt.Errorf("backup: %w", err)
+			}
+			if args[0] == "-" {
+				return nil
 			}
 			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
 		},

@@ -115,7 +115,11 @@ func run(ctx context.Context, args []string, p program) int {
 		fmt.Fprintf(p.Err, "fundeskd: interrupted%s\n", p.kept)
 		return exitInterrupted
 	}
-	fmt.Fprintf(p.Err, "fundeskd: %s\n", told(err))
+	text := told(err)
+	if code := (pgdriver.Driver{}).Code(err); strings.HasPrefix(code, "28") && os.Geteuid() == 0 && p.settings != "" {
+		text += "; where PostgreSQL knows users by the system's names, run: sudo -u fundeskd fundeskd …"
+	}
+	fmt.Fprintf(p.Err, "fundeskd: %s\n", text)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
@@ -128,7 +132,7 @@ func told(err error) string {
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
 		text += ": " + refusal.Cause.Error()
 	}
-	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text)
+	return printable(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text))
 }
 
 // root is the command tree.
@@ -147,6 +151,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
 	flags.BoolVar(&p.store.NoMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		_, streamed := c.Annotations[ndjson]
@@ -170,7 +175,7 @@ func (p *program) root() *cobra.Command {
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
 		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
 		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
-		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),
+		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
 		group("audit", "See who did what to which record", p.auditList()),
 	)
 	return root

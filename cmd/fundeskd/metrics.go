@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,6 +73,9 @@ func newMetrics() *metrics {
 		ConstLabels: prometheus.Labels{"version": release.Version, "go": runtime.Version()},
 	})
 	build.Set(1)
+	m.gauge("fundeskd_memory_anonymous_bytes", "Memory of the process without the pages of files, which the system takes back; NaN: not known here.", func(context.Context) (float64, error) {
+		return anonymousMemory()
+	})
 	m.registry.MustRegister(build, m.requests, m.duration, m.inFlight, m.sent, m.rated, m.database, m.queue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
@@ -132,6 +138,51 @@ func (m *metrics) of(s *service.Service) {
 	m.gauge("fundeskd_clock_ahead_seconds", "How far the database's clock is ahead of this computer's; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
 		ahead, err := s.ClockAhead(ctx)
 		return ahead.Seconds(), err
+	})
+}
+
+// anonymousMemory reads what Linux counts of this process's own memory.
+func anonymousMemory() (float64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	_, after, _ := strings.Cut(string(status), "RssAnon:")
+	var kilobytes float64
+	if err == nil {
+		_, err = fmt.Sscan(after, &kilobytes)
+	}
+	return kilobytes * 1024, err
+}
+
+// ends shows how long what ends by itself is good, and how old the last backup is.
+func (m *metrics) ends(s *service.Service, certificate *certificate, isFile bool, now func() time.Time) {
+	m.gauge("fundeskd_token_ends_seconds", "How long the token is good that ends first of those used in the last 14 days; NaN: there is none.", func(ctx context.Context) (float64, error) {
+		tokens, err := s.Tokens(ctx)
+		left := math.NaN()
+		for _, t := range tokens {
+			end := t.End()
+			if end == nil || !end.After(now()) || t.LastUsedOn == nil || now().Sub(t.LastUsedOn.Midnight()) > 15*24*time.Hour {
+				continue
+			}
+			if in := end.Sub(now()).Seconds(); !(in >= left) {
+				left = in
+			}
+		}
+		return left, err
+	})
+	m.gauge("fundeskd_certificate_ends_seconds", "How long the certificate of --tls-cert is good; NaN: there is none.", func(context.Context) (float64, error) {
+		if certificate == nil {
+			return math.NaN(), nil
+		}
+		return certificate.pair.Load().Leaf.NotAfter.Sub(now()).Seconds(), nil
+	})
+	m.gauge("fundeskd_backup_age_seconds", "How old the last fundeskd backup is; +Inf: there was none; NaN: the database is not an SQLite file.", func(ctx context.Context) (float64, error) {
+		if !isFile {
+			return math.NaN(), nil
+		}
+		at, err := s.LastBackup(ctx)
+		if err != nil || at.IsZero() {
+			return math.Inf(1), err
+		}
+		return now().Sub(at).Seconds(), nil
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service/servicetest"
 )
 
 func TestSettingsOfTheService(t *testing.T) {
@@ -55,6 +58,32 @@ func TestRootIsTold(t *testing.T) {
 		code := run(t.Context(), strings.Fields(test.args), p)
 		if told := strings.Contains(errs.String(), "sudo -u fundeskd fundeskd"); code != test.want || told != (code == exitUsage) {
 			t.Errorf("%s with %s: got code %d, %s, want %d", test.args, name, code, errs.String(), test.want)
+		}
+	}
+}
+
+// TestRefusedLoginIsToldAsOne runs a command with a role that the server does not know, and one with a database
+// that it does not have. Root is told whose command it is.
+func TestRefusedLoginIsToldAsOne(t *testing.T) {
+	t.Parallel()
+	server, err := url.Parse(servicetest.Clusters("", servicetest.NewServer(t)))
+	servicetest.Check(t, err)
+	for what, change := range map[string]func(*url.URL){
+		"the database refuses the login":  func(u *url.URL) { u.RawQuery = strings.Replace(u.RawQuery, "user=fundesk", "user=nobody", 1) },
+		"the server has no such database": func(u *url.URL) { u.Path = "/nothing" },
+	} {
+		name := *server
+		change(&name)
+		e := environment{t: t, folder: t.TempDir(), database: name.String()}
+		var errs strings.Builder
+		p := e.program("", io.Discard, &errs)
+		p.settings = filepath.Join(t.TempDir(), "fundeskd.env")
+		code := run(t.Context(), []string{"account", "list"}, p)
+		if code != exitFailure || !strings.Contains(errs.String(), what) || strings.Contains(errs.String(), "does not answer") {
+			t.Errorf("got code %d, %s, want that %s", code, errs.String(), what)
+		}
+		if toRoot := os.Geteuid() == 0 && strings.Contains(what, "login"); strings.Contains(errs.String(), "sudo -u fundeskd fundeskd") != toRoot {
+			t.Errorf("got %s, want the way out for root where the login is refused", errs.String())
 		}
 	}
 }

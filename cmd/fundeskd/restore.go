@@ -13,45 +13,59 @@ import (
 
 func (p *program) restoreCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "restore FILE",
+		Use:   "restore FILE|-",
 		Short: "Put a backup in the place of the database",
 		Long: "Restore puts a backup and its key, FILE and FILE.key, in the place of the database and of its key. Stop\n" +
 			"what serves the database first. The backup is copied, brought up to date and checked before anything is\n" +
 			"replaced; it stays as it is. What was there before stays beside, with .before- and the time in its names.\n" +
 			"A restore that was interrupted is run again; until then the database is not opened by anybody. What was\n" +
 			"revoked in the replaced database stays revoked. A backup knows nothing of the erasures since it was made: run\n" +
-			"fundeskd erasures replay before you serve it.",
-		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db",
-		Args:    exactly("FILE"),
+			"fundeskd erasures replay before you serve it. With - the archive of fundeskd backup - is read from stdin.",
+		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd restore - < /srv/backup/fundeskd-2026-11-20.tar",
+		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := p.databaseName()
-			if err != nil {
-				return err
+			if args[0] != "-" {
+				return p.restore(c.Context(), args[0], args[0])
 			}
-			revoked := 0
-			kept, err := sqlstore.Restore(c.Context(), args[0], name, func(before *sqlstore.Store, unread error, restored *sqlstore.Store) (err error) {
-				revoked, err = p.carryAccess(c.Context(), before, unread, restored)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("restore: %w", err)
-			}
-			view := struct {
-				Database string   `json:"database"`
-				Kept     []string `json:"kept"`
-				Revoked  int      `json:"revoked"` // Accounts and tokens that lost what they had at the backup.
-			}{name, append([]string{}, kept...), revoked}
-			return p.print(view, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is %s now\n", name, args[0])
-				for _, file := range kept {
-					fmt.Fprintf(w, "kept %s\n", file)
+			return p.besideDatabase(func(folder string) error {
+				file, err := p.readArchive(folder)
+				if err != nil {
+					return fmt.Errorf("restore: %w", err)
 				}
-				if revoked > 0 {
-					fmt.Fprintf(w, "accounts and tokens revoked or narrowed again, as in the replaced database: %d\n", revoked)
-				}
+				return p.restore(c.Context(), file, "the backup of the archive")
 			})
 		},
 	}
+}
+
+// restore puts a backup in the place of the database; shown is what the backup is called.
+func (p *program) restore(ctx context.Context, file, shown string) error {
+	name, err := p.databaseName()
+	if err != nil {
+		return err
+	}
+	revoked := 0
+	kept, err := sqlstore.Restore(ctx, file, name, func(before *sqlstore.Store, unread error, restored *sqlstore.Store) (err error) {
+		revoked, err = p.carryAccess(ctx, before, unread, restored)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	view := struct {
+		Database string   `json:"database"`
+		Kept     []string `json:"kept"`
+		Revoked  int      `json:"revoked"` // Accounts and tokens that lost what they had at the backup.
+	}{name, append([]string{}, kept...), revoked}
+	return p.print(view, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is %s now\n", name, shown)
+		for _, file := range kept {
+			fmt.Fprintf(w, "kept %s\n", file)
+		}
+		if revoked > 0 {
+			fmt.Fprintf(w, "accounts and tokens revoked or narrowed again, as in the replaced database: %d\n", revoked)
+		}
+	})
 }
 
 // carryAccess takes from the accounts and tokens of a restored database what was taken from them in the

@@ -94,6 +94,8 @@ func (s *server) begin(ctx context.Context) error {
 	s.rules.Store(served)
 	s.metrics.pool(store)
 	s.metrics.of(served)
+	name, _ := s.program.databaseName() // It was opened by it.
+	s.metrics.ends(served, s.certificate, strings.HasPrefix(name, "sqlite:"), s.program.Now)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
 		Version: release.Version, Observe: s.metrics.observe,

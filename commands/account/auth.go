@@ -44,26 +44,22 @@ func authLogin(s *cli.Session) *cobra.Command {
 }
 
 func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
-	config, err := s.Store().Load()
+	config, err := s.Config()
 	if err != nil {
-		return cli.UsageError(err.Error())
+		return err
 	}
 	name := cmp.Or(s.ProfileName(config), "default")
 	if err := profile.CheckName(name); err != nil {
 		return cli.UsageError(err.Error())
 	}
 	p := config.Profiles[name]
-	if name == profile.Demo && p.BaseURL == "" {
-		p.BaseURL = profile.DemoURL
-	}
 	address := cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
 	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
 		address = p.BaseURL // Of the profile that was named.
 	}
 	chosen := strings.TrimRight(address, "/")
-	if explicit := s.Flags.Profile != "" && s.Flags.BaseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
-		return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(chosen)),
-			"log in under another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(chosen))
+	if p.BaseURL != "" && chosen != p.BaseURL {
+		return isForAnother(name, p, chosen)
 	}
 	p.BaseURL = chosen
 	if p.BaseURL == "" {
@@ -86,7 +82,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	storage, err := s.Tokens().Set(name, p, token, insecure)
 	if err != nil {
 		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
-			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --token-command …), or --insecure-storage for a file")
+			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --base-url "+cli.ShownURL(p.BaseURL)+" --token-command …), or --insecure-storage for a file")
 	}
 	err = s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // Somebody may have changed it while the token was typed.
@@ -120,7 +116,7 @@ func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, err
 	}
 	file, ok := s.App.In.(*os.File)
 	if !ok || !cli.IsTerminal(s.App.In) || s.Flags.NoInput {
-		return "", cli.WithHint(cli.UsageError("there is nobody to ask for the token"), "pipe it in: fundesk auth login --with-token < token.txt")
+		return "", cli.WithHint(cli.UsageError("the token cannot be asked for without a terminal"), "pipe it in: fundesk auth login --with-token < token.txt")
 	}
 	text, err := s.ReadSecret(ctx, file, "Token: ")
 	if err != nil {

@@ -89,6 +89,9 @@ func profileAdd(s *cli.Session) *cobra.Command {
 			if name == profile.Demo {
 				return cli.WithHint(cli.UsageError("the profile demo is always there: the sample data on this machine"), "choose another name; its settings: fundesk profile set demo KEY VALUE")
 			}
+			if address := strings.TrimRight(s.Flags.BaseURL, "/"); known && address != "" && address != was.BaseURL {
+				return isForAnother(name, was, address)
+			}
 			if agent != "" {
 				if err := f.setAgent(s, cmd, name, was, agent); err != nil {
 					return err
@@ -105,9 +108,20 @@ func profileAdd(s *cli.Session) *cobra.Command {
 		},
 	}
 	f.register(cmd)
+	for _, t := range settings() {
+		if !slices.Contains([]string{"agent", "owning_organization", "recruiting_organization", "token_command", "token_storage"}, t.key) {
+			cli.OnPage(cmd, "settings", t.flag())
+		}
+	}
 	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, in place of --agent")
 	cmd.MarkFlagsMutuallyExclusive("agent", "agent-name")
 	return cmd
+}
+
+// isForAnother refuses to make a profile one of another service by the way.
+func isForAnother(name string, p profile.Profile, address string) error {
+	return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address)),
+		"choose another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(address))
 }
 
 // setAgent finds the agent of a name among the users of the profile's service.
@@ -116,9 +130,6 @@ func (f *profileFlags) setAgent(s *cli.Session, cmd *cobra.Command, name string,
 	f.apply(cmd, &p)
 	if s.Flags.BaseURL != "" {
 		p.BaseURL = strings.TrimRight(s.Flags.BaseURL, "/")
-	}
-	if p.BaseURL != was.BaseURL { // A stored token is not sent elsewhere.
-		p.TokenStorage = ""
 	}
 	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
 	if from := s.App.Getenv("FUNDESK_BASE_URL"); from == "" || strings.TrimRight(from, "/") == p.BaseURL {

@@ -306,13 +306,15 @@ func settingNames(s *cli.Session) cli.Completer {
 }
 
 func profileSet(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	cmd := &cobra.Command{
 		Use: "set NAME KEY VALUE…", Short: "Change a setting of a profile", Args: cli.NeedArgs(3), ValidArgsFunction: settingNames(s),
 		Long: "Change one setting of a profile, by its name in config.toml. Lists take several values, or one with commas.\n" +
-			"Another base_url leaves the stored token behind: log in again.",
+			"Another base_url makes the profile one of another service, and leaves the stored token behind: it asks first,\n" +
+			"and you log in again.",
 		Example: "  fundesk profile set prod agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk profile set prod unpaged pledge\n  fundesk profile set prod token_command pass show fundesk",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(run *cobra.Command, args []string) error {
 			name, key, values := args[0], args[1], args[2:]
 			was, err := profileNamed(s, name)
 			if err != nil {
@@ -320,6 +322,12 @@ func profileSet(s *cli.Session) *cobra.Command {
 			}
 			cmd, f := settingFlags()
 			if key == "base_url" && len(values) == 1 {
+				if name == profile.Demo {
+					return isForAnother(name, was, values[0])
+				}
+				if err := s.Ask(run.Context(), yes, "make profile "+name+", which is for "+cli.ShownURL(was.BaseURL)+", one for "+cli.ShownURL(values[0])); err != nil {
+					return err
+				}
 				return changeProfile(s, cmd, f, name, was, values[0])
 			}
 			flag, err := settingFlag(cmd, key)
@@ -337,6 +345,8 @@ func profileSet(s *cli.Session) *cobra.Command {
 			return changeProfile(s, cmd, f, name, was, "")
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
 }
 
 func profileUnset(s *cli.Session) *cobra.Command {
@@ -351,6 +361,9 @@ func profileUnset(s *cli.Session) *cobra.Command {
 			}
 			cmd, f := settingFlags()
 			for _, key := range args[1:] {
+				if key == "base_url" {
+					return cli.WithHint(cli.UsageError("a profile always has a base_url"), "another service is another profile: fundesk profile add NAME --base-url https://…")
+				}
 				flag, err := settingFlag(cmd, key)
 				if err != nil {
 					return err

@@ -55,10 +55,10 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 	if t.IsEmbedded() {
 		return situation{
 			"Profile " + t.Label() + " is a service on this machine; nothing needs to be set up.",
-			[]cli.Pair{{"fundesk tui" + cli.ProfileFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.Label() + " call list", "the same data for scripts"}},
+			[]cli.Pair{{"fundesk tui" + cli.TargetFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.Label() + " call list", "the same data for scripts"}},
 		}
 	}
-	login := cli.Pair{"fundesk auth login" + cli.ProfileFlag(t), "log in again"}
+	login := cli.Pair{"fundesk auth login" + cli.TargetFlag(t), "log in again"}
 	if t.EnvToken != "" {
 		login = cli.Pair{"unset FUNDESK_TOKEN", "use the stored token, or set another one: this comes first"}
 	}
@@ -74,8 +74,8 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 }
 
 func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cli.Pair) situation {
-	findOut := cli.Pair{"fundesk doctor" + cli.ProfileFlag(t), "find out why"}
-	waiting := cli.Pair{"fundesk outbox list" + cli.ProfileFlag(t), "changes that wait to be sent"}
+	findOut := cli.Pair{"fundesk doctor" + cli.TargetFlag(t), "find out why"}
+	waiting := cli.Pair{"fundesk outbox list" + cli.TargetFlag(t), "changes that wait to be sent"}
 	client, err := s.Connect(ctx)
 	if err == nil {
 		_, err = cli.Probe(ctx, client)
@@ -83,8 +83,8 @@ func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cl
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:
 		return situation{"Logged in to " + t.Service() + "; the service answers.", []cli.Pair{
-			{"fundesk tui" + cli.ProfileFlag(t), "work calls in the terminal"},
-			{"fundesk call list --status requested" + cli.ProfileFlag(t), "the calls that wait"},
+			{"fundesk tui" + cli.TargetFlag(t), "work calls in the terminal"},
+			{"fundesk call list --status requested" + cli.TargetFlag(t), "the calls that wait"},
 			waiting,
 		}}
 	case apiclient.KindUnauthenticated:
@@ -97,7 +97,7 @@ func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cl
 	default:
 		return situation{"The service at " + cli.ShownURL(t.BaseURL) + " is not in reach: " + err.Error() + ".", []cli.Pair{
 			findOut, waiting,
-			{"fundesk tui" + cli.ProfileFlag(t), "go on; what you do waits in the outbox"},
+			{"fundesk tui" + cli.TargetFlag(t), "go on; what you do waits in the outbox"},
 		}}
 	}
 }

@@ -8,12 +8,18 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Embedded is a service inside the process.
 type Embedded interface {
 	http.RoundTripper
 	Token() string
+	// Agent is the user who the person at the desk is, zero for none.
+	Agent() apitype.UUID
+	// Work has the invented colleagues of sample data work until the context ends.
+	Work(ctx context.Context)
 	Close() error
 }
 

@@ -38,7 +38,7 @@ func (s *Session) Resolve() (*Target, error) {
 	case s.Flags.BaseURL != "":
 		t.BaseURL = s.Flags.BaseURL
 	case s.Flags.Profile == "" && fromEnv != "":
-		t.BaseURL = fromEnv
+		t.BaseURL, t.fromEnv = fromEnv, true
 	default:
 		t.BaseURL = t.Profile.BaseURL
 	}
@@ -46,7 +46,9 @@ func (s *Session) Resolve() (*Target, error) {
 		return nil, WithHint(Failure(apiclient.KindUnauthenticated, "no service is chosen"),
 			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
 	}
-	t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL)
+	if t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL); !t.FromProfile {
+		t.Profile = t.Profile.Elsewhere()
+	}
 	if fromEnv == "" || isSameURL(t.BaseURL, fromEnv) {
 		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
 	} else if s.App.Getenv("FUNDESK_TOKEN") != "" {
@@ -66,10 +68,9 @@ func (s *Session) ProfileName(config profile.Config) string {
 // Config is the configuration with the profile that is always there.
 func (s *Session) Config() (profile.Config, error) {
 	config, err := s.Store().Load()
-	if demo := config.Profiles[profile.Demo]; demo.BaseURL == "" { // It may say how it is worked with.
-		demo.BaseURL = profile.DemoURL
-		config.Profiles[profile.Demo] = demo
-	}
+	demo := config.Profiles[profile.Demo] // It may say how it is worked with, and is never another service.
+	demo.BaseURL = profile.DemoURL
+	config.Profiles[profile.Demo] = demo
 	if err != nil {
 		err = UsageError(err.Error())
 	}
@@ -111,7 +112,7 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 	}
 	if t.Profile.Storage() != "" && !t.FromProfile {
 		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", Quote(t.Name), ShownURL(t.Profile.BaseURL), ShownURL(t.BaseURL)),
-			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+ShownURL(t.BaseURL))
+			"set FUNDESK_TOKEN, or log in there: "+loginCommand(t))
 	}
 	token, err := s.Tokens().Get(ctx, t.Name, t.Profile)
 	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
@@ -120,14 +121,14 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 		return token, nil
 	case isElsewhere:
 		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", Quote(t.Name), elsewhere),
-			"log in to "+elsewhere.Named+": fundesk auth login"+ProfileFlag(t)+"; or change it back in "+s.Store().Path())
+			"log in to "+elsewhere.Named+": "+loginCommand(t)+"; or change it back in "+s.Store().Path())
 	case errors.Is(err, profile.ErrNoToken):
 		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s", Quote(t.Label())), LoginHint(t))
 	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
 		return "", Failure(apiclient.KindInterrupted, "interrupted")
 	default:
 		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
-			"set FUNDESK_TOKEN, or log in again: fundesk auth login"+ProfileFlag(t))
+			"set FUNDESK_TOKEN, or log in again: "+loginCommand(t))
 	}
 }
 
@@ -154,6 +155,9 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	s.embedded = embedded
 	return nil
 }
+
+// Embedded returns the service inside the process, nil while none is open.
+func (s *Session) Embedded() Embedded { return s.embedded }
 
 // ServiceName is the service that changes go to, "" where none is chosen.
 func (s *Session) ServiceName() (string, error) {
@@ -231,7 +235,7 @@ func (s *Session) noteTokenEnd() {
 	if ends == "" {
 		return
 	}
-	next := "fundesk auth login" + ProfileFlag(s.Target)
+	next := loginCommand(s.Target)
 	if s.Target.EnvToken != "" {
 		next = "set another FUNDESK_TOKEN"
 	}
@@ -241,9 +245,6 @@ func (s *Session) noteTokenEnd() {
 // Network is the way to the service, as the profile and --ca-cert have it.
 func (s *Session) Network(t *Target) apiclient.Network {
 	p := t.Profile
-	if !t.FromProfile { // They are of another service.
-		p = profile.Profile{}
-	}
 	return apiclient.Network{CACert: cmp.Or(s.Flags.caCert, p.CACert), ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy}
 }
 

@@ -85,7 +85,7 @@ func defaultHint(kind apiclient.Kind, t *Target) string {
 		if t == nil {
 			return ""
 		}
-		return "the service is " + t.Service() + "; see: fundesk doctor" + ProfileFlag(t)
+		return "the service is " + t.Service() + "; see: fundesk doctor" + TargetFlag(t)
 	case apiclient.KindUnknownOutcome:
 		return "read the record before you repeat the change"
 	default:

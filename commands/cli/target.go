@@ -21,6 +21,7 @@ type Target struct {
 	// may go there.
 	FromProfile bool
 	EnvToken    string
+	fromEnv     bool // The environment names the base URL: commands of the same shell go there without more.
 	// foreignToken is the service that FUNDESK_TOKEN belongs to where that is another one.
 	foreignToken string
 }
@@ -86,12 +87,39 @@ func (t *Target) TokenSource() string {
 	}
 }
 
-// ProfileFlag names a profile for a command that is to be typed.
-func ProfileFlag(t *Target) string {
-	if t.Name == "" {
+// TargetFlag names a target for a command that is to be typed: by its profile, or by its address where the
+// profile is for another service.
+func TargetFlag(t *Target) string {
+	if t.fromEnv {
 		return ""
 	}
-	return " --profile " + t.Name
+	if t.FromProfile && t.Name != "" {
+		return " --profile " + t.Name
+	}
+	return " --base-url " + ShownURL(t.BaseURL)
+}
+
+// SettingHint returns the other way to a flag that is missing, with an "or" before it: a setting of the profile;
+// "" where no profile is for the service.
+func (s *Session) SettingHint(key, value string) string {
+	t, err := s.Resolve()
+	if err != nil || !t.FromProfile {
+		return ""
+	}
+	return ", or let the profile supply it: fundesk profile set " + t.Name + " " + key + " " + value
+}
+
+// loginCommand returns the command that stores a token for a target. It never names a profile that is for
+// another service.
+func loginCommand(t *Target) string {
+	switch {
+	case t.Name == "":
+		return "fundesk auth login --base-url " + ShownURL(t.BaseURL)
+	case t.FromProfile:
+		return "fundesk auth login --profile " + t.Name
+	default:
+		return "fundesk auth login --profile NAME --base-url " + ShownURL(t.BaseURL)
+	}
 }
 
 // AnotherToken says how a running program gets another token for a target.
@@ -102,22 +130,16 @@ func AnotherToken(t *Target) string {
 	case t.Profile.Storage() == profile.StorageCommand:
 		return "The token_command" + strings.TrimSuffix(" of profile "+t.Name, " of profile ") + " must print another token"
 	default:
-		return "Log in from another terminal: fundesk auth login" + ProfileFlag(t)
+		return "Log in from another terminal: " + loginCommand(t)
 	}
 }
 
 // LoginHint is the way to another token for a target, nil when none was chosen.
 func LoginHint(t *Target) string {
-	command := "fundesk auth login"
 	if t == nil {
-		return "log in: " + command + "; or try the demo: fundesk demo"
+		return "log in: fundesk auth login; or try the demo: fundesk demo"
 	}
-	if t.Name != "" {
-		command += " --profile " + t.Name
-	}
-	if !t.FromProfile {
-		command += " --base-url " + ShownURL(t.BaseURL)
-	}
+	command := loginCommand(t)
 	if t.EnvToken != "" { // It would be used after a login, too.
 		return "set another FUNDESK_TOKEN, or unset it and log in: " + command
 	}

@@ -52,7 +52,7 @@ func TestAnotherTokenComesFromWhereItCame(t *testing.T) {
 	}{
 		{Target{Name: "prod", EnvToken: "x"}, "Quit, and start again with another FUNDESK_TOKEN"},
 		{Target{Name: "prod", Profile: profile.Profile{TokenCommand: []string{"pass", "show"}}}, "The token_command of profile prod must print another token"},
-		{Target{Name: "prod", Profile: profile.Profile{TokenStorage: "keyring"}}, "Log in from another terminal: fundesk auth login --profile prod"},
+		{Target{Name: "prod", FromProfile: true, Profile: profile.Profile{TokenStorage: "keyring"}}, "Log in from another terminal: fundesk auth login --profile prod"},
 	} {
 		if got := AnotherToken(&test.from); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)

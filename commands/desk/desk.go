@@ -39,6 +39,9 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if err = applyDeskSettings(s, t, &o); err == nil {
 		err = s.Agent(&o.Agent)
 	}
+	if o.Agent == nil && s.Embedded() != nil && !s.Embedded().Agent().IsZero() {
+		o.Agent = new(s.Embedded().Agent())
+	}
 	return o, t, err
 }
 
@@ -56,6 +59,7 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	}
 	l := &lineDesk{session: s, day: desk.New(options), polled: s.App.Now(), hidden: t.Profile.HiddenActions, login: cli.AnotherToken(t), look: cmp.Or(look, pollEvery)}
 	l.day.Gate.Busy = func() bool { return l.asking }
+	defer colleagues(s)()
 	beside, stop := context.WithCancel(ctx)
 	group := l.day.Start(beside, l.told.put)
 	err = l.work(ctx)
@@ -82,6 +86,9 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 // work asks until the agent leaves.
 func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
+	if s := l.session.Embedded(); s != nil && !s.Agent().IsZero() {
+		l.say("%s", inventedNotice)
+	}
 	l.touch() // Who starts it is there.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts); n > 0 {

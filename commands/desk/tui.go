@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,8 @@ func Demo(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Args: cli.NoArgs,
 		Long: "Open the desk on sample data. Nothing needs to be set up; the data stays where it is, and\n" +
-			"`--profile demo` gives every other command the same data.",
+			"`--profile demo` gives every other command the same data. Four invented colleagues work\n" +
+			"beside you while the desk is open: see the Floor.",
 		Example: "  fundesk demo\n  fundesk --profile demo call list --status requested",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.Flags.Profile, s.Flags.BaseURL = profile.Demo, ""
@@ -68,8 +70,23 @@ func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 	if err != nil {
 		return err
 	}
+	defer colleagues(s)()
 	// From here on the interface itself ends the program, and saves drafts first.
 	return tui.Run(context.WithoutCancel(cmd.Context()), screen)
+}
+
+// inventedNotice announces the colleagues of the sample data.
+const inventedNotice = "the colleagues on the Floor are invented, like all sample data"
+
+// colleagues has the colleagues of sample data work until the function that it returns is called.
+func colleagues(s *cli.Session) (leave func()) {
+	if s.Embedded() == nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var working sync.WaitGroup
+	working.Go(func() { s.Embedded().Work(ctx) })
+	return func() { stop(); working.Wait() }
 }
 
 // ScreenOptions are those of the terminal interface on the chosen service.
@@ -91,6 +108,8 @@ func ScreenOptions(ctx context.Context, s *cli.Session, page string, ascii bool)
 	}
 	if !t.IsEmbedded() {
 		screen.Login = cli.AnotherToken(t)
+	} else if !s.Embedded().Agent().IsZero() {
+		screen.Notice = inventedNotice
 	}
 	config, err := s.Config()
 	if err != nil {

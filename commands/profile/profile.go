@@ -25,6 +25,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 )
 
@@ -83,7 +84,15 @@ type Profile struct {
 	// By type of call, in the order in which an agent sees them.
 	Results map[string][]Result `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.
-	CallingHours map[string]Hours `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
+	CallingHours map[string]apitype.HoursOfDays `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
+}
+
+// Result is a row of the results that an agent chooses from.
+type Result struct {
+	Code      string `toml:"code" json:"code"`
+	Label     string `toml:"label,omitempty" json:"label,omitempty"`   // In plain words; "": the code's.
+	Effect    string `toml:"effect,omitempty" json:"effect,omitempty"` // What comes with it; "" for nothing.
+	AsksNotes bool   `toml:"asks_notes,omitzero" json:"asks_notes,omitempty"`
 }
 
 // Dial is tel, none, or a program and its arguments. In the file tel and none may stand without brackets.
@@ -108,6 +117,14 @@ func (d *Dial) UnmarshalTOML(value any) error {
 
 // IsEmbedded reports whether the service runs inside the program.
 func (p Profile) IsEmbedded() bool { return strings.HasPrefix(p.BaseURL, EmbeddedPrefix) }
+
+// Elsewhere returns what a profile says where another service is worked with: how its user works. What names the
+// records of its own service, or the way there, is left out.
+func (p Profile) Elsewhere() Profile {
+	p.Agent, p.OwningOrganization, p.RecruitingOrganization, p.ExternalSourceName, p.Agents = "", "", "", "", nil
+	p.Proxy, p.CACert, p.ClientCert, p.ClientKey, p.Unpaged, p.PaymentQRParameter = "", "", "", "", nil, ""
+	return p
+}
 
 // Storage is where the token of the profile is, "" for nowhere: a command that is named
 // needs no more than its name.

@@ -29,8 +29,9 @@ type Options struct {
 // Service is an open embedded service. It is an http.RoundTripper.
 type Service struct {
 	http.RoundTripper
-	store *sqlstore.Store
-	token string
+	store      *sqlstore.Store
+	token      string
+	colleagues *colleagues // Nil without sample data.
 }
 
 // accountName is the account that the process itself uses.
@@ -42,6 +43,9 @@ const tokenLife = 366 * 24 * time.Hour
 // Open opens the database, brings its schema up to date and, when asked, fills a new
 // one. Of processes that race, one fills it and the others wait.
 func Open(ctx context.Context, o Options) (_ *Service, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:" + o.Path})
 	if err != nil {
 		return nil, err
@@ -64,19 +68,18 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := Transport(httpapi.New(httpapi.Options{Service: rules, Now: o.Now}))
-	return &Service{transport, store, token}, nil
+	s := &Service{Transport(httpapi.New(httpapi.Options{Service: rules, Now: o.Now})), store, token, nil}
+	if o.Sample {
+		s.colleagues, err = newColleagues(ctx, rules, token, o.Now)
+	}
+	return s, err
 }
 
 // fill puts sample data into an empty database.
 func fill(ctx context.Context, rules *service.Service, o Options) error {
-	now := time.Now
-	if o.Now != nil {
-		now = o.Now
-	}
 	return rules.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error {
 		done := 0
-		return Sample(SampleOptions{Now: now()}, func(record service.LoadRecord) error {
+		return Sample(SampleOptions{Now: o.Now()}, func(record service.LoadRecord) error {
 			if record.Kind == service.LoadPerson && o.Progress != nil {
 				done++
 				o.Progress(done, DefaultSamplePersons)

@@ -76,6 +76,7 @@ func (s *sampler) household() {
 
 // organizations makes the two organizations, their users and their focus areas.
 func (s *sampler) organizations() {
+	settings := sampleSettings()
 	for _, o := range []struct {
 		name, abbreviation, coolingOff string
 		attempts                       int
@@ -91,6 +92,7 @@ func (s *sampler) organizations() {
 			OrganizationReference: organization.reference,
 			MaxCallAttempts:       &o.attempts,
 			CoolingOff:            &o.coolingOff,
+			Settings:              &settings,
 		})
 		for _, name := range o.focusAreas {
 			area := service.LoadedFocusArea{
@@ -108,11 +110,11 @@ func (s *sampler) organizations() {
 			language = german()
 		}
 		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, language.firstNames(s)) + " " + pick(s, language.LastNames)}
-		if i < 12 {
+		if i < 20-sampleAgents {
 			user.Identifier = "R-" + s.digits(4)
 			s.recruiters = append(s.recruiters, user.UUID)
 		} else {
-			user.Identifier = "A-" + s.digits(4)
+			user.Identifier = agentPrefix + s.digits(4)
 			s.agents = append(s.agents, user.UUID)
 		}
 		s.send(service.LoadUser, user)

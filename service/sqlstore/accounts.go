@@ -167,24 +167,32 @@ func (r *reader) Organizations() (organizations []service.Organization, err erro
 
 // InsertOrganization saves a new organization.
 func (t *tx) InsertOrganization(o service.Organization) error {
-	return t.insert(`INSERT INTO organizations (`+organizationColumns+`) VALUES ($1, $2, $3, $4, $5)`,
-		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+	doc, err := settingsDoc(o)
+	if err != nil {
+		return err
+	}
+	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`,
+		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
 }
 
 // UpdateOrganization saves the settings of an organization.
 func (t *tx) UpdateOrganization(o service.Organization) error {
-	var doc any
-	if o.Settings != nil {
-		settings := *o.Settings
-		settings.UUID, settings.MaxCallAttempts = apitype.UUID{}, nil // They have columns.
-		text, err := json.Marshal(settings)
-		if err != nil {
-			return err
-		}
-		doc = text
+	doc, err := settingsDoc(o)
+	if err != nil {
+		return err
 	}
 	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
 		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+}
+
+// settingsDoc returns what agents work by as a column holds it; nil for none. What has columns of its own is left out.
+func settingsDoc(o service.Organization) (any, error) {
+	if o.Settings == nil {
+		return nil, nil
+	}
+	settings := *o.Settings
+	settings.UUID, settings.MaxCallAttempts = apitype.UUID{}, nil
+	return json.Marshal(settings)
 }
 
 // OrganizationSettings are those of the organizations of a scope, by uuid.

@@ -97,6 +97,12 @@ func (e *postgresEngine) refusal(err error) error {
 	}
 	unavailable := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
 	if _, connect := errors.AsType[errConnect](err); connect {
+		switch code := e.driver.Code(err); {
+		case strings.HasPrefix(code, "28"):
+			unavailable.Detail = "the database refuses the login"
+		case code == "3D000":
+			unavailable.Detail = "the server has no such database"
+		}
 		return unavailable
 	}
 	if code := e.driver.Code(err); code != "" {

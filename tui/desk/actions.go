@@ -65,7 +65,7 @@ func Actions() []Action {
 		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
 		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") }},
 		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
-		{"warnings", "warnings", "show all reasons not to call right now", nil, whyNoCall},
+		{"warnings", "warnings", "show all reasons not to call now", nil, whyNoCall},
 		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") }},
 	}
 }

@@ -41,7 +41,6 @@ type Options struct {
 	Omitted            func() (n int, first string)                // Records, and objects in them, that could not be read; nil: nobody counts.
 	ExternalSourceName string                                      // Sent with processed marks.
 	ConfigDir          string                                      // Holds scripts/; "" for none.
-	Scripts            map[string]string                           // Where scripts/ has none, by the name of its file without .md.
 	StateFile          string                                      // Keeps what the desk remembers of this service; "" for nothing.
 	Locale             render.Locale                               // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	QuitWait           time.Duration                               // How long quitting waits for what is still to be sent; 0: 5 s.
@@ -183,7 +182,7 @@ func (d *Day) Begin() []Event {
 	d.Guard.Touch(d.Now())
 	d.Changes.readOutbox()
 	d.discover()
-	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, d.Card.onScripts)
+	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir) }, d.Card.onScripts)
 	return d.drain()
 }
 

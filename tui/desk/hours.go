@@ -8,9 +8,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// defaultHours hold for a country that neither the profile nor the settings name.
-var defaultHours = apitype.HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-18:00", Sunday: "10:00-18:00"}
-
 // CallingHours are the hours by country, where they are not the default.
 type CallingHours map[string]apitype.HoursOfDays
 
@@ -27,7 +24,7 @@ func (c CallingHours) against(now time.Time, country string, say func(text strin
 	}
 	local := now.In(zone)
 	day := local.Weekday()
-	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), defaultHours.On(day)))
+	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), apitype.DefaultHours.On(day)))
 	if err != nil { // It was checked where it was set.
 		return ""
 	}
@@ -37,7 +34,7 @@ func (c CallingHours) against(now time.Time, country string, say func(text strin
 	from, until, _ := strings.Cut(span.String(), " to ")
 	when := say("it is %s on %s in %s", local.Format("15:04"), say(local.Weekday().String()), strings.ToUpper(country))
 	if span == (apitype.Span{}) {
-		return when + ": " + say("no calls are made on that day")
+		return when + ": " + say("no calls on that day")
 	}
 	return when + ": " + say("calls are made from %s to %s", from, until)
 }

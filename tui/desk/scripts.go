@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,13 +20,9 @@ const maxScript = 256 << 10
 
 // readScripts reads the conversation scripts of the configuration folder: markdown
 // files named after a call type and a language, scripts/verification.nl.md, or the
-// type alone. One that cannot be read does not stand in the way of the others. given are
-// those for which there is no file.
-func readScripts(configDir string, given map[string]string) (map[string][]string, error) {
-	texts := maps.Clone(given)
-	if texts == nil {
-		texts = map[string]string{}
-	}
+// type alone. One that cannot be read does not stand in the way of the others.
+func readScripts(configDir string) (map[string][]string, error) {
+	texts := map[string]string{}
 	var errs []error
 	if configDir != "" {
 		errs = append(errs, readScriptFiles(filepath.Join(configDir, "scripts"), texts))

@@ -11,8 +11,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A script speaks to the donor of the call, in its own language; a file comes before what
-// was given, and a field that there is not is named.
+// A script speaks to the donor of the call, in its own language; a file comes before the
+// settings, and a field that there is not is named.
 func TestScriptsAreFilledIn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -23,12 +23,16 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.nl.md"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := readScripts(dir, map[string]string{"happy_call.nl": "not this one", "happy_call": "Hello {{.Person.FirstName}}, {{.Pledge.Interval}}"})
+	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.md"), []byte("Hello {{.Person.FirstName}}, {{.Pledge.Interval}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := readScripts(dir)
 	if err == nil || !strings.Contains(err.Error(), "scripts/happy_call.nl.md, line 2: there is no {{.Person.Shoe}}; there are Person.Name, ") {
 		t.Errorf("got %v, want the field named", err)
 	}
 	d := newDay()
 	d.Card.scripts = scripts
+	d.floor.kept.Store(&keptSettings{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{{Scripts: map[string]string{"happy_call.nl": "not this one"}}}}})
 	person := apitype.Person{FirstName: new("Anna"), Language: new("NL")}
 	pledge := apitype.Pledge{DonationAmount: apitype.Cents(123450), DonationInterval: "half-yearly", OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})}
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}

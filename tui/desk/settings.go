@@ -102,7 +102,7 @@ func (d *Day) tellGuessed() {
 	}
 	if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 		d.guessedTold = true
-		d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them: fundesk queue settings set")
+		d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
 	}
 }
 

@@ -62,7 +62,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(k.Count(ofPerson, "other open call for this person", "other open calls for this person"))
 	}
 	if ofNumber > 0 {
-		add(k.Count(ofNumber, "open call to the same number for another donor", "open calls to the same number for other donors"))
+		add(k.Count(ofNumber, "open call of another donor with the same number", "open calls of another donor with the same number"))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
