@@ -119,7 +119,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 			note += f.desk.Spinner.Sign()
 		}
 	case len(found) == 0 && !f.editor.IsEmpty():
-		note = "nobody of " + render.Plural(n, "donor", "donors") + " has that name or number"
+		note = "none of " + render.Plural(n, "donor", "donors") + " has that name or number"
 	}
 	if len(found) == mostFound {
 		note = fmt.Sprintf("the first %d; type more", mostFound)
