@@ -75,7 +75,7 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 	}
 	p := s.Defaults()
 	for _, kind := range apitype.CallTypes {
-		for _, row := range p.Results[string(kind)] {
+		for _, row := range p.Results[kind] {
 			known[kind] = append(known[kind], row.Code)
 		}
 		if len(known[kind]) == 0 && len(p.ResultCodes) > 0 {
