@@ -24,6 +24,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -154,11 +155,12 @@ func parseBaseURL(text string, secure bool) (*url.URL, error) {
 		return nil, usage("the base URL is not of the form https://host/path")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, usage("the base URL must not carry a user, a query or a fragment")
-	case base.Scheme == "http" && secure && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && secure && !isLoopback(strings.ToLower(base.Hostname())):
 		return nil, usage("the base URL " + text + " is plain http, which is allowed for this machine only; use https")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, usage("the base URL must begin with https://")
 	}
+	base.Host = strings.ToLower(base.Host)
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawPath = strings.TrimRight(base.RawPath, "/")
 	return base, nil
@@ -177,6 +179,12 @@ func newTransport(base *url.URL) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
+	transport.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode != http.StatusOK {
+			return fmt.Errorf("the proxy %s answered %d %s", proxy.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
+		}
+		return nil
+	}
 	if base.Scheme == "http" {
 		transport.Proxy, transport.DialContext = nil, dialLoopback
 	}

@@ -88,6 +88,7 @@ func TestBaseURL(t *testing.T) {
 		{"plain http that only looks local", "http://localhost.example.org", plain},
 		{"plain http that a resolver may send elsewhere", "http://api.localhost:8080", plain},
 		{"plain http here", "http://localhost:8080", ""},
+		{"plain http here, in capitals", "http://LOCALHOST:8080", ""},
 		{"plain http here by number", "http://127.0.0.1:8080", ""},
 		{"plain http here by IPv6", "http://[::1]:8080", ""},
 		{"nothing", "", "no base URL"},
@@ -112,7 +113,7 @@ func TestBaseURL(t *testing.T) {
 				if apiclient.KindOf(err) != apiclient.KindUsage || err.Error() != want {
 					t.Errorf("got %v of kind %s, want %q", err, apiclient.KindOf(err), want)
 				}
-			case err != nil || client.BaseURL() != strings.TrimRight(test.url, "/"):
+			case err != nil || !strings.EqualFold(client.BaseURL(), strings.TrimRight(test.url, "/")):
 				t.Errorf("got %v, want it taken", err)
 			}
 		})

@@ -176,7 +176,7 @@ func (a Answer) Refusal(h History, failed *Error) *Error {
 		cause := &Overtaken{Fields: a.Differ}
 		return &Error{Kind: KindConflict, Message: cause.Error(), Err: cause}
 	case isConflict && h.Refused == 0:
-		e := &Error{Kind: KindConflict, Message: "the answer was lost, and the record now says something else: somebody else changed it"}
+		e := &Error{Kind: KindConflict, Message: "the answer was lost, and the record has another value now: it was changed elsewhere"}
 		if failed != nil {
 			e.RequestID, e.Err = failed.RequestID, failed
 		}

@@ -36,7 +36,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	completion := made(CompleteCallChange(id, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{ResultCode: new("ok")}}))
 	marks := made(MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: "call", EntityUUID: id, ProcessedAt: at}}))
 	const unknown = "the change was sent, and whether it took effect is not known: "
-	const overtaken = "the answer was lost, and the record now says something else: somebody else changed it"
+	const overtaken = "the answer was lost, and the record has another value now: it was changed elsewhere"
 	generated := creation
 	generated.Generated = true
 	tests := []struct {

@@ -50,16 +50,16 @@ func entries() []entry {
 		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
 		{"call", []string{"calls"}, "List, read, create and work calls", groupRecords, callCommand},
 		{"pledge", []string{"pledges"}, "List, read, create and change pledges", groupRecords, pledgeCommand},
-		{"queue", nil, "Share the calls that wait among many agents", groupWork, queue.Command},
+		{"queue", []string{"queues"}, "Work with the queue of calls", groupWork, queue.Command},
 		{"processed", nil, "Mark retrieved records as processed", groupMoving, change.Processed},
 		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
-		{"outbox", nil, "Look after changes that are not sent yet", groupMoving, change.Outbox},
-		{"auth", nil, "Log in and out, look at the token", groupSettings, account.Auth},
+		{"outbox", nil, "Manage unsent changes", groupMoving, change.Outbox},
+		{"auth", nil, "Log in and out, show the token", groupSettings, account.Auth},
 		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", groupSettings, account.Profiles},
 		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
-		{"tui", nil, "Work calls in the terminal", groupWork, desk.TUI},
+		{"tui", nil, "Open the Desk in the terminal", groupWork, desk.TUI},
 		{"demo", nil, "Try everything on sample data", groupWork, desk.Demo},
-		{"doctor", nil, "Look for what keeps fundesk from working", groupSettings, doctor.Command},
+		{"doctor", nil, "Find out why fundesk does not work", groupSettings, doctor.Command},
 		{"version", nil, "Print the version", groupSettings, versionCommand},
 		{"completion", nil, "Print a completion script for a shell", groupSettings, completionCommand},
 	}
@@ -123,7 +123,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 			"calls that are requested to them.\n\n" +
 			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
 			"`fundesk --profile demo call list` shows the same data to scripts.\n\n" +
-			"Topics: fundesk help options, exit-codes, environment, output, filters, scripting, keys",
+			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",

@@ -434,7 +434,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
-	has(desk("/nobodyatall", "q"), "nobody has that name or number")
+	has(desk("/nobodyatall", "q"), "no donor has that name or number")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
 		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")
 	if after := call(); is("status", "completed")(after) != 1 {
@@ -482,8 +482,8 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
-	want := question + "nobody among the newest 5000 donors; m looks through more, empty for not: " +
-		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
+	want := question + "no match among the newest 5000 donors; m looks through more, empty for not: " +
+		question + "no match among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
 		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
 	_, text, _ := strings.Cut(said.String(), "when one comes.\n")
 	if !strings.HasPrefix(text, want) {

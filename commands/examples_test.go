@@ -51,7 +51,7 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 func pipedExamples(t *testing.T) []string {
 	t.Helper()
 	text := text("scripting")()
-	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator.md", "../docs/supervisor.md"} {
+	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator/tutorial.md", "../docs/supervisor.md"} {
 		read, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -26,17 +26,15 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, times, _ := strings.Cut(string(page), "in yours:\n")
-	times, rest, found := strings.Cut(times, "An empty line")
+	_, times, _ := strings.Cut(string(page), "Type a time, such as ")
+	times, rest, found := strings.Cut(times, ". The line below")
 	code := regexp.MustCompile("`([^`]+)`")
-	_, row, _ := strings.Cut(string(page), "call back later: type ")
-	row, _, _ = strings.Cut(row, "; `tab`")
-	examples := code.FindAllStringSubmatch(row+times, -1)
+	examples := code.FindAllStringSubmatch(times, -1)
 	_, asked, _ := strings.Cut(rest, "two meanings, such as ")
-	asked, _, _ = strings.Cut(asked, " is asked back")
+	asked, _, _ = strings.Cut(asked, ", the Desk asks")
 	questions := code.FindAllStringSubmatch(asked, -1)
 	rows := regexp.MustCompile("(?m)^\\| `(.)` \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
-	if !found || len(examples) < 11 || len(questions) != 2 || len(rows) < 6 {
+	if !found || len(examples) < 8 || len(questions) != 2 || len(rows) < 6 {
 		t.Fatalf("got %d times, %d questions and %d corrections, want those of the page", len(examples), len(questions), len(rows))
 	}
 	for _, example := range examples {

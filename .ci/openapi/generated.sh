@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Clients that are generated from openapi.json, compiled and run against the sandbox: in TypeScript, which
-# is docs/examples/ts, and in Go. Amounts keep their cents; pages and refusals are read.
+# is docs/integrator/examples/ts, and in Go. Amounts keep their cents; pages and refusals are read.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 
 cp -r .ci/openapi/go "$work/go"
-cp docs/examples/ts/{.npmrc,day.ts,package.json,package-lock.json,tsconfig.json} "$work"
+cp docs/integrator/examples/ts/{.npmrc,day.ts,package.json,package-lock.json,tsconfig.json} "$work"
 go build -o "$work/" ./cmd/fundeskd
 "$work/fundeskd" openapi > "$work/openapi.json"
 "$work/fundeskd" serve --sandbox --persons 200 --listen 127.0.0.1:0 > "$work/address" 2> "$work/log" &

@@ -1,5 +1,5 @@
 // Command promises compares what the papers promise with the tests that prove it, in both
-// directions. A promise is an identifier at the beginning of a row of a paper; its test has
+// directions. A promise is an identifier at the beginning of a row or a heading of a paper; its test has
 // the comment "// Promise S34: …". Run it at the top of the repository.
 package main
 
@@ -17,7 +17,7 @@ import (
 // papers are the documents whose promises have an identifier, and how it is written there.
 var papers = map[string]*regexp.Regexp{
 	"SECURITY.md":        regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
-	"service/DESIGN.md":  regexp.MustCompile(`(?m)^\| (S\d+) \|`),
+	"service/DESIGN.md":  regexp.MustCompile(`(?m)^(?:\| |### )(S\d+)(?: \||\. )`),
 	"service/PRIVACY.md": regexp.MustCompile(`(?m)^\| (K\d+) \|`),
 }
 

@@ -54,7 +54,7 @@ func checkOne(path string) error {
 	}
 	own, mode := os.Geteuid(), info.Mode()
 	if int(stat.Uid) != own && stat.Uid != 0 {
-		return fmt.Errorf("%s belongs to another user (%d): whoever that is could have written it; take it over with chown, or move it away", path, stat.Uid)
+		return fmt.Errorf("%s belongs to another user (%d), who could have written it; take it over with chown, or move it away", path, stat.Uid)
 	}
 	isSticky := mode.IsDir() && mode&fs.ModeSticky != 0
 	isForOthers := mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && int(stat.Gid) != own

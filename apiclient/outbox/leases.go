@@ -37,7 +37,7 @@ type HeldLease struct {
 }
 
 // ErrOpenElsewhere is a call that another terminal of this agent has.
-var ErrOpenElsewhere = errors.New("it is open in another terminal of yours")
+var ErrOpenElsewhere = errors.New("it is open in another terminal")
 
 // HoldLease notes that this process has a call. It is ErrOpenElsewhere where another one has
 // it, or this one under another lease.

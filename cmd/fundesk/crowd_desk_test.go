@@ -179,7 +179,7 @@ func (d *crowdDesk) workCall(ctx context.Context, id string) bool {
 }
 
 // openElsewhere is what a terminal says of a call that the agent's other one has.
-const openElsewhere = "is open in another terminal of yours"
+const openElsewhere = "is already open in another terminal"
 
 func (d *crowdDesk) shows(text string) bool {
 	d.mu.Lock()

@@ -35,10 +35,10 @@ func (p *program) auditList() *cobra.Command {
 	var person, account, since string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List what was done, the oldest first",
-		Long: "List prints one line for each change: when, by which account, on behalf of which user, in which request, what\n" +
-			"it was, of which record, and the names of the fields that changed; never a value. What an operator did by a\n" +
-			"command has no account. With fundeskd serve --audit-reads there are lines too of who was shown persons.",
+		Short: "List changes, the oldest first",
+		Long: "List prints one line per change: time, account, user, request, operation, record, and the names of\n" +
+			"changed fields. It never prints values. An operator's commands have no account. With fundeskd serve\n" +
+			"--audit-reads, it also prints which accounts read donors.",
 		Example: "  fundeskd audit list --person 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c\n  fundeskd audit list --since 7d -o ndjson",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

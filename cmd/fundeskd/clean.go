@@ -18,13 +18,14 @@ const rewriteRate = 20 << 20
 func (p *program) cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
-		Short: "Remove the bytes of erased data from the files of the database",
-		Long: "Clean removes what erasures and retention have left in the unused space of the database's files. Where nothing was\n" +
-			"erased since the last time, it does nothing. Run it every night; the package has a timer for it.\n\n" +
-			"On SQLite the file is written anew, and changes wait meanwhile: clean says first how long that takes. On PostgreSQL\n" +
-			"the tables are written anew one by one (VACUUM FULL), each when it is free: clean asks for a lock for a second at a\n" +
-			"time, tries again for a minute, and then leaves the table to the next run and names it. Requests to a table wait\n" +
-			"while it is written. A table of more than 1 GiB is named: VACUUM FULL it in a quiet hour.",
+		Short: "Remove the bytes of erased data from the database's files",
+		Long: "Clean removes erased data from the unused space of the database's files. If nothing was erased since\n" +
+			"the last run, it does nothing. Run it every night; the package has a timer for it.\n\n" +
+			"On SQLite it rewrites the file, and changes wait meanwhile. It first says how long that takes. On\n" +
+			"PostgreSQL it rewrites the tables one by one (VACUUM FULL), each when it is free. It asks for a lock\n" +
+			"for one second and tries again for a minute. Then it names the table and leaves it to the next run.\n" +
+			"Requests to a table wait while it is rewritten. A table of more than 1 GiB is only named: VACUUM\n" +
+			"FULL it in a quiet hour.",
 		Example: "  fundeskd clean",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -122,7 +122,7 @@ func (p *program) sampleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sample",
 		Short:   "Fill the database with believable sample data",
-		Long:    "Sample makes two organizations with persons, pledges, calls and transactions that belong to nobody.\nThe same seed makes the same records.",
+		Long:    "Sample makes two organizations with persons, invented pledges, calls and transactions.\nThe same seed makes the same records.",
 		Example: "  fundeskd sample --persons 500 --seed 7",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -195,11 +195,11 @@ func (p *program) migrateCommand() *cobra.Command {
 func (p *program) backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE|-",
-		Short: "Copy the database to a new file while it is used",
-		Long: "Backup writes a whole copy of the database to FILE, and the signing key beside it to FILE.key, so that\n" +
-			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.\n" +
-			"FILE is there only when it is whole; what a killed backup left ends with .unfinished and may be erased.\n" +
-			"With - both go to stdout as one archive (tar), which fundeskd restore - reads: to any folder, or another machine.",
+		Short: "Back up the database while it is served",
+		Long: "Backup writes a complete copy of the database to FILE, and the signing key to FILE.key, so tokens\n" +
+			"stay valid after a restore. Both files hold secrets. An existing file is not touched. FILE exists\n" +
+			"only when it is complete. A killed backup leaves a file that ends with .unfinished, which you may\n" +
+			"delete. With - both go to stdout as one tar archive, which fundeskd restore - reads.",
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {

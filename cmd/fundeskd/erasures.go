@@ -98,12 +98,12 @@ func (p *program) erasuresReplay() *cobra.Command {
 	var without []int
 	c := &cobra.Command{
 		Use:   "replay",
-		Short: "Erase the persons again that were erased since the backup that was restored",
-		Long: "Replay reads the file in which each erasure is noted, and erases whom the database still knows. A person that it\n" +
-			"does not know is noted in it as erased, so that the uuid is not given again. Run it before the restored database\n" +
-			"is served. It may be run at any time, and again. The next fundeskd clean removes the bytes from the files.\n" +
-			"On PostgreSQL, replay also revokes again the accounts and tokens that were revoked since the backup: each\n" +
-			"revocation is noted beside the erasures, in a file that ends in .access.",
+		Short: "Repeat the erasures made after a restored backup",
+		Long: "Replay reads the file that records each erasure, and erases the persons that the database still has.\n" +
+			"It also reserves the uuids of unknown persons, so they are never used again. Run it before you serve\n" +
+			"a restored database. You may run it at any time, and again. The next fundeskd clean removes the\n" +
+			"bytes. On PostgreSQL, replay also repeats the revocations made after the backup, from the file that\n" +
+			"ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -114,7 +114,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			}
 			persons, err := readErasures(from)
 			if _, missing := os.Stat(from); errors.Is(missing, fs.ErrNotExist) && !c.Flags().Changed("from") {
-				fmt.Fprintf(p.Err, "fundeskd: %s is not there, where each erasure is noted: nobody was erased yet. Where somebody was, name the file with --from FILE\n", from)
+				fmt.Fprintf(p.Err, "fundeskd: %s does not exist: no erasure was recorded there. If there were erasures, name the file with --from FILE\n", from)
 				err = nil
 			}
 			if err != nil {

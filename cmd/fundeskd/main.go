@@ -132,7 +132,7 @@ func told(err error) string {
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
 		text += ": " + refusal.Cause.Error()
 	}
-	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text)
+	return printable(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text))
 }
 
 // root is the command tree.
@@ -151,6 +151,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
 	flags.BoolVar(&p.store.NoMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		_, streamed := c.Annotations[ndjson]
@@ -174,7 +175,7 @@ func (p *program) root() *cobra.Command {
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
 		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
 		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
-		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),
+		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
 		group("audit", "See who did what to which record", p.auditList()),
 	)
 	return root

@@ -83,18 +83,27 @@ func table[T any](w io.Writer, all []T, cells func(T) []string) {
 	_ = columns.Flush() // To memory.
 }
 
-// cleaned are cells without what would move them, or the terminal.
+// cleaned returns cells that move neither each other nor the terminal.
 func cleaned(row []string) []string {
 	cells := make([]string, len(row))
 	for i, cell := range row {
-		cells[i] = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, cell)
+		cells[i] = printable(cell)
 	}
 	return cells
+}
+
+// printable returns a text on one line, with a sign in place of each control, bidirectional or invisible character.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		default:
+			return r
+		}
+	}, text)
 }
 
 // parseUUID reads an identifier of the command line.

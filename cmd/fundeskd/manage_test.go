@@ -45,9 +45,14 @@ func TestNoDatabase(t *testing.T) {
 func TestListOfNames(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e.done("", "organization", "add", "--name", "Sea\n\x1b[31mRescue", "--abbreviation", "S\tR")
-	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea  [31mRescue\n") {
+	e.done("", "organization", "add", "--name", "Sea\n\x1b[31mRes\u202ecue", "--abbreviation", "S\tR")
+	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea \ufffd[31mRes\ufffdcue\n") {
 		t.Errorf("got %q %s, want one line without control characters", out, errs)
+	}
+	for _, args := range [][]string{{"load", "\x1b]0;x\a.ndjson"}, {"\x1b[31m"}, {"serve", "--listen", "\x1b]0;x\a"}, {"--\u202e"}} {
+		if code, _, errs := e.run("", args...); code == exitDone || strings.ContainsAny(errs, "\x1b\a\u202e") {
+			t.Errorf("%q: got exit code %d, %q, want an error without control characters", args, code, errs)
+		}
 	}
 }
 

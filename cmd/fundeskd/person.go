@@ -14,10 +14,10 @@ import (
 func (p *program) personExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export UUID",
-		Short: "Print everything that is kept of a person, as JSON",
-		Long: "Export prints the person, calls, pledges, transactions, signature files, marks, what the queue keeps, and the\n" +
-			"lines of the audit about them; with -o ndjson one record a line, with its kind. notAnswered holds what no\n" +
-			"answer of the interface shows. That it was exported is noted in the audit.",
+		Short: "Print everything stored about a person, as JSON",
+		Long: "Export prints the person with calls, pledges, transactions, signature files, marks, queue data and\n" +
+			"audit lines. With -o ndjson it prints one record per line, with its kind. notAnswered holds what no\n" +
+			"answer of the interface shows. The audit records the export.",
 		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
 		Args:    exactly("UUID"),
 		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
@@ -46,16 +46,16 @@ func (p *program) personErase() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "erase UUID --reason TEXT",
-		Short: "Erase what is known of a person, for good",
-		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data, the notes, external metadata\n" +
-			"and recordings of their calls, the external metadata of their pledges, their signature files, and who paid in\n" +
-			"their transactions. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the\n" +
-			"uuid is not given again. Their calls and pledges take no changes any more.\n\n" +
-			"The bytes remain in unused space of the database's files until the next fundeskd clean, since a file or a table that\n" +
-			"is written anew holds up whoever uses it. Backups, and PostgreSQL's WAL, hold them until they end; who was erased\n" +
-			"when is noted in a file outside of the database, so that fundeskd erasures replay erases it again when a backup was\n" +
-			"restored.\n\n" +
-			"The reason is kept in the audit: it must not tell who the person is.",
+		Short: "Erase a person permanently",
+		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data. In calls and\n" +
+			"pledges it blanks notes, external metadata and recordings, and deletes signature files. In\n" +
+			"transactions it blanks the payer. Amounts, dates, codes and links stay, for the books. The person is\n" +
+			"404 from then on, and the uuid is never used again. The person's calls and pledges accept no\n" +
+			"changes.\n\n" +
+			"The bytes stay in unused space of the database's files until the next fundeskd clean. Backups and\n" +
+			"PostgreSQL's WAL keep them as long as you keep those. A file outside the database records uuid and\n" +
+			"time, so fundeskd erasures replay can repeat the erasure after a restore.\n\n" +
+			"The audit keeps the reason, which must not name the person.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
 		Args: exactly("UUID"),

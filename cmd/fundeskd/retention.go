@@ -15,11 +15,11 @@ func (p *program) retentionSet() *cobra.Command {
 	var organization, calls, leads, persons string
 	c := &cobra.Command{
 		Use:   "set --organization UUID",
-		Short: "Say after how many months what is taken back of an organization's donors",
-		Long: "--calls: calls that have ended lose their notes, external metadata and recording. --leads: persons without a pledge\n" +
-			"are erased. --persons: persons whose pledges have all ended are erased. The months are counted from the last that\n" +
-			"happened with the call, or with the person; nobody with a call that waits is erased. Nothing is taken back before\n" +
-			"fundeskd retention run. What is not named stays as it is; never takes a bound away.",
+		Short: "Set an organization's retention periods",
+		Long: "--calls: calls that have ended lose their notes, external metadata and recording. --leads: persons\n" +
+			"without a pledge are erased. --persons: persons whose pledges have all ended are erased. The months\n" +
+			"count from the last event of the call or the person. A person with a waiting call stays. Nothing\n" +
+			"happens before fundeskd retention run. A period that you do not name stays; never removes one.",
 		Example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -115,7 +115,7 @@ func (r retentionView) cells() []string {
 func (p *program) retentionShow() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show",
-		Short:   "Show after how many months what is taken back",
+		Short:   "Show the retention periods",
 		Example: "  fundeskd retention show",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -132,12 +132,14 @@ func (p *program) retentionRun() *cobra.Command {
 	var o service.RetentionRun
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Apply the retention periods: erase what is past them",
-		Long: "Run works in small parts beside a running serve. You may interrupt it and run it again. It erases persons as\n" +
-			"fundeskd person erase does, and notes them in the same file, with the number of the run. At its end it cleans\n" +
-			"the files, as fundeskd clean does; on SQLite, changes wait for that, so run it by night.\n\n" +
-			"Run stops with exit code 1, and erases nothing, in two cases: the clock is more than a day later than the\n" +
-			"newest change or run, or more than 5 % of the persons (and at least 50) would be erased. --yes runs it anyway.",
+		Short: "Apply the retention periods",
+		Long: "Run works in small steps beside a running serve. You may interrupt it and run it again. It erases\n" +
+			"persons as fundeskd person erase does, and records them in the same file with the number of the run.\n" +
+			"At its end it cleans the files, as fundeskd clean does. On SQLite, changes wait for that, so run it\n" +
+			"at night.\n\n" +
+			"Run stops with exit code 1, and erases nothing, in two cases. The first: the clock is more than a\n" +
+			"day later than the newest change or run. The second: it would erase at least 50 persons and more\n" +
+			"than 5 % of all. --yes runs it anyway.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

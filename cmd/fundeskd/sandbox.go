@@ -18,11 +18,11 @@ import (
 	"fundesk/service/sandbox"
 )
 
-const sandboxHelp = `With --sandbox it is a twin of the service for those who connect a program to one: sample data in a
-database that is gone at the end (--database fills one of its own once and keeps it), and no account of yours.
-The same --persons, --seed and --start-time make the same records; --load takes yours instead. The second
-line of stdout is a bearer token. GET /openapi.json describes the interface, and pages of this machine
-(http://localhost:3000) may call it. Without a token, but not to pages of another origin, it answers:
+const sandboxHelp = `With --sandbox it serves invented records from a temporary database, for programs under test. --database
+keeps the records in a database of the sandbox. The same --persons, --seed and --start-time make the same
+records; --load serves your own instead. The second line of stdout is a bearer token. GET /openapi.json
+describes the interface, and web pages from this machine (http://localhost:3000) may call it. These requests
+need no token, and pages of another origin may not send them:
 
   PUT /sandbox/clock   {"time":"2027-01-01T09:00:00.000Z"}, {"move":"36h"}, {"stopped":true}
   PUT /sandbox/fault   {"fault":"503","times":2,"method":"POST","path":"/calls","percent":50}; the faults

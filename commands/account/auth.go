@@ -116,7 +116,7 @@ func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, err
 	}
 	file, ok := s.App.In.(*os.File)
 	if !ok || !cli.IsTerminal(s.App.In) || s.Flags.NoInput {
-		return "", cli.WithHint(cli.UsageError("there is nobody to ask for the token"), "pipe it in: fundesk auth login --with-token < token.txt")
+		return "", cli.WithHint(cli.UsageError("the token cannot be asked for without a terminal"), "pipe it in: fundesk auth login --with-token < token.txt")
 	}
 	text, err := s.ReadSecret(ctx, file, "Token: ")
 	if err != nil {

@@ -32,7 +32,11 @@ type Field struct {
 func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) {
 	for _, f := range of {
 		if f.In&in != 0 {
-			fields = append(fields, Field{f.Path(), f.Kind, f.Example, f.FlagName(), f.Help})
+			example := f.Example
+			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
+				example = "" // What others recorded is not what an example creates.
+			}
+			fields = append(fields, Field{f.Path(), f.Kind, example, f.FlagName(), f.Help})
 		}
 	}
 	return fields
@@ -123,7 +127,7 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {
 			what := err.Error()
-			if errors.Is(err, errNumber) || errors.Is(err, errBool) {
+			if field.Kind == apitype.TimeField || errors.Is(err, errNumber) || errors.Is(err, errBool) { // They tell nothing of a donor.
 				what += ", not " + cli.Quote(texts[len(texts)-1])
 			}
 			return nil, cli.UsageError("--" + field.flag + " " + what)

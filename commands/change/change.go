@@ -40,11 +40,13 @@ func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
-	cmd.Flags().DurationVar(&c.hold, "hold", 0, "keep the change in the outbox for so long before it is sent; ctrl+c or outbox drop takes it back")
+	cmd.Flags().DurationVar(&c.hold, "hold", 0, "wait this long before sending; ctrl+c or outbox drop stops it")
 	if many {
 		cli.AllowEmptyFlag(cmd, &c.allowEmpty)
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
+		cli.OnPage(cmd, "changes", "allow-empty", "concurrency")
 	}
+	cli.OnPage(cmd, "changes", "yes", "dry-run", "outbox", "hold")
 }
 
 // check refuses flags without a meaning.

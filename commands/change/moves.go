@@ -47,12 +47,13 @@ func Attempt(s *cli.Session) *cobra.Command {
 		}},
 		at: &r.AttemptAt, flag: "attempted-at", usage: "time of the attempt",
 	}.command(s, &cobra.Command{
-		Use: "attempt UUID… | -", Short: "Record that the person was rung",
-		Long: "Record an attempt. It carries its own time, by which it is recognised when the answer is lost: an\nattempt is never recorded twice.",
+		Use: "attempt UUID… | -", Short: "Record an attempt to call the person",
+		Long: "Record an attempt. The attempt carries its own time. If the answer is lost, fundesk finds it by that\n" +
+			"time, so an attempt is never recorded twice.",
 		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes",
 	})
-	cmd.Flags().Var(cli.UUIDValue(&r.UserUUID), "user", "user who rang (default: the profile's agent)")
+	cmd.Flags().Var(cli.UUIDValue(&r.UserUUID), "user", "user who called (default: the profile's agent)")
 	return cmd
 }
 
@@ -135,11 +136,10 @@ func Complete(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &completion{}
 	cmd := &cobra.Command{
 		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: cli.NeedArgs(1),
-		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
-			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.\n" +
-			"Without a result code, rating or notes it asks first; off a terminal it needs --yes. Several calls get the\n" +
-			"same result. Off a terminal a result code must be one of the profile or of the service's settings for the\n" +
-			"call's type, where there are any; --any-result takes every code.",
+		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
+			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then needs\n" +
+			"--yes. Several calls get the same result. Off a terminal, a result code must be one for the type of the\n" +
+			"call in the profile or the settings of the service, if they have any. --any-result sends any other code.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
@@ -179,7 +179,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	flags.Register(cmd, true)
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
-	f.BoolVar(&c.anyResult, "any-result", false, "take a result code that nobody has set")
+	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that is not set")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
 	f.Var(cli.TimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
@@ -258,8 +258,8 @@ func Cancel(s *cli.Session) *cobra.Command {
 		at: &r.CancelledAt, flag: "cancelled-at", usage: "time of the cancellation",
 	}.command(s, &cobra.Command{
 		Use: "cancel UUID… | -", Short: "Cancel calls",
-		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
-			"printed as the service answers it, several with a result line each.",
+		Long: "Cancel calls that are no longer needed. cancel asks first; off a terminal it needs --yes. One call\n" +
+			"is printed as the service answers it, several with one result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
 	})
@@ -274,8 +274,9 @@ func Expire(s *cli.Session) *cobra.Command {
 		}},
 		at: &r.ExpiredAt, flag: "expired-at", usage: "time of the expiry",
 	}.command(s, &cobra.Command{
-		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached",
-		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
+		Use: "expire UUID… | -", Short: "Mark calls as expired (the donor was never reached)",
+		Long: "Mark calls as expired, because the donor was not reached in time. expire asks first; off a terminal\n" +
+			"it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
 			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
 	})
@@ -288,8 +289,9 @@ const inActions = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 func Action(s *cli.Session) *cobra.Command {
 	flags := &Flags{}
 	cmd := &cobra.Command{
-		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: cli.NeedArgs(2),
-		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
+		Use: "action ACTION UUID… | -", Short: "Change the status of pledges", Args: cli.NeedArgs(2),
+		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may have\n" +
+			"other actions, so any name is sent.",
 		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
 			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

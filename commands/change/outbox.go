@@ -46,8 +46,8 @@ func shownEntry(e outbox.Entry) render.Entry {
 
 func outboxList(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List what is not sent yet", Args: cli.NoArgs,
-		Long: "List changes that wait for the service, whose outcome is not known, or that it refused. They stay on disk\n" +
+		Use: "list", Short: "List unsent changes", Args: cli.NoArgs,
+		Long: "List changes that wait for the service, were refused, or have an unknown outcome. They stay on disk\n" +
 			"until they are sent or dropped.",
 		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
 		RunE: func(_ *cobra.Command, _ []string) error {
@@ -131,9 +131,9 @@ func aboutEntry(id string, err error) error {
 
 func outboxSend(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "send", Short: "Send what waits", Args: cli.NoArgs,
-		Long: "Send what waits for this service and account. What is held is not sent before its time. The exit code is 9\n" +
-			"while anything was refused, or waits for a change that was refused (outbox list names it).",
+		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
+		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
+			"code is 9 while a change is refused, or waits behind a refused one. outbox list shows these.",
 		Example: "  fundesk outbox send --profile prod\n" +
 			"  fundesk outbox send -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -192,7 +192,7 @@ func sendOutcome(report outbox.Report) error {
 	case report.Rejected > 0:
 		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
 	case report.Stuck > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d waiting for a change that was refused or cannot be told of", report.Stuck), "see: fundesk outbox list")
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d waiting for a change that was refused or whose outcome is unknown", report.Stuck), "see: fundesk outbox list")
 	case waiting:
 		return cli.Failure(apiclient.KindUnavailable, "%d waiting: %s", report.Waiting, report.Err)
 	default:
@@ -203,9 +203,9 @@ func sendOutcome(report outbox.Report) error {
 func outboxDrop(s *cli.Session) *cobra.Command {
 	var yes, all bool
 	cmd := &cobra.Command{
-		Use: "drop ID… | --all", Short: "Throw away changes", Args: cobra.ArbitraryArgs,
-		Long: "Throw away changes that are not sent yet, or that the service refused. It asks first; what was typed into\n" +
-			"them is gone. One that is held (--hold) was not sent: dropping it takes it back.",
+		Use: "drop ID… | --all", Short: "Delete unsent changes", Args: cobra.ArbitraryArgs,
+		Long: "Delete changes that are unsent or refused. drop asks first, because the text in them is lost.\n" +
+			"Dropping a held change (--hold) stops it before it is sent.",
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
 			"  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id' -r | xargs fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,17 +29,23 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 
 // Export is the verb export of persons.
 func Export(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
-		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: cli.NeedExactly(1),
-		Long: "Print the person with calls, pledges, transactions, signature files, marks, what the queue keeps, and who\n" +
-			"touched it, so that an answer to their request leaves nothing out; notes may speak of others: read it first. The\n" +
-			"account needs the permission persons:erase.",
+	local := localFlags{}
+	cmd := &cobra.Command{
+		Use: "export UUID", Short: "Print everything stored about a person, as JSON", Args: cli.NeedExactly(1),
+		Long: "Print the person with calls, pledges, transactions, signature files, marks, queue data and audit\n" +
+			"lines. The output is a complete answer to a request for access. Notes may mention other people, so\n" +
+			"read it first. The account needs the permission persons:erase.\n\n" +
+			"With --local: list the files of this computer that name the person: drafts, the outbox and pull\n" +
+			"positions. Drafts and changes of calls name only the call, so name the person's calls with --call.",
 		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
 			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := cli.ParseID(args[0])
 			if err != nil {
 				return err
+			}
+			if local.local {
+				return local.exportLocal(s, id)
 			}
 			options, err := s.Output()
 			if err != nil {
@@ -59,23 +65,29 @@ func Export(s *cli.Session) *cobra.Command {
 			return cli.PrintAnswer(s, options, answer)
 		},
 	}
+	local.register(cmd, "list")
+	return cmd
 }
 
 // Erase is the verb erase of persons.
 func Erase(s *cli.Session) *cobra.Command {
-	r, yes, dry := apitype.EraseRequest{}, false, false
+	r, yes, dry, local := apitype.EraseRequest{}, false, false, localFlags{}
 	cmd := &cobra.Command{
-		Use: "erase UUID --reason TEXT", Short: "Erase what the service knows of a person, for good", Args: cli.NeedExactly(1),
-		Long: "Erase a person: amounts, dates, codes and links stay for the books, and nothing else. It asks first, and names\n" +
-			"the person's organization and the service; off a terminal it needs --yes. The reason is kept in the audit: it must\n" +
-			"not tell who the person is. fundesk doctor --person UUID shows what this computer still holds. The account needs\n" +
-			"the permission persons:erase.",
+		Use: "erase UUID --reason TEXT", Short: "Erase a person permanently", Args: cli.NeedExactly(1),
+		Long: "Erase a person. Only amounts, dates, codes and links stay, for the books. erase asks first and names\n" +
+			"the organization and the service; off a terminal it needs --yes. The audit keeps the reason, which\n" +
+			"must not name the person. The account needs the permission persons:erase.\n\n" +
+			"With --local: erase the files of this computer that name the person, and nothing in the service.\n" +
+			"Unsent changes are lost with them.",
 		Example: "  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --dry-run\n" +
 			"  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := cli.ParseID(args[0])
 			if err != nil {
 				return err
+			}
+			if local.local {
+				return local.eraseLocal(cmd.Context(), s, id, dry, yes)
 			}
 			if r.Reason == "" {
 				return cli.WithHint(cli.UsageError("no reason is given"), "add --reason TEXT, such as the number of the request")
@@ -94,6 +106,8 @@ func Erase(s *cli.Session) *cobra.Command {
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, such as the number of the request; never who the person is")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cli.OnPage(cmd, "changes", "dry-run", "yes")
+	local.register(cmd, "erase")
 	return cmd
 }
 

@@ -332,7 +332,7 @@ func (l *lineDesk) askDonor(ctx context.Context, search string) error {
 	}
 	if len(found) == 0 {
 		if !l.day.Search.HasMoreDonors() {
-			l.say("nobody has that name or number")
+			l.say("no donor has that name or number")
 		}
 		return nil
 	}
@@ -363,7 +363,7 @@ func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Eve
 	found := donors.FindDonors(search, mostFound)
 	if len(found) == 0 && donors.HasMoreDonors() {
 		n, _ := donors.DonorsRead()
-		answer, err := l.question(ctx, "nobody among the newest "+cli.Count(n, "donor")+"; m looks through more, empty for not")
+		answer, err := l.question(ctx, "no match among the newest "+cli.Count(n, "donor")+"; m looks through more, empty for not")
 		if err == nil && answer == "m" {
 			return l.lookFor(ctx, search, donors.SearchOn())
 		}

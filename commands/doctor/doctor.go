@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
@@ -30,36 +29,14 @@ type checkup struct {
 // Command is the command doctor.
 func Command(s *cli.Session) *cobra.Command {
 	var interfaces bool
-	var person *apitype.UUID
-	var calls []string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: cli.NoArgs,
-		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.\n\n" +
-			"With --interface: read a few records, and say where the service decided otherwise than fundesk expects,\nand what fundesk does about each. Nothing is changed.\n\n" +
-			"With --person: the files of this computer that name a person (drafts, the outbox, pull positions, completion), for\n" +
-			"one who asks to be erased; without a request to the service. Drafts and changes of calls name the call alone: name the\n" +
-			"person's calls with --call, as fundesk person export lists them.",
-		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface\n" +
-			"  fundesk doctor --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
+		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
+		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\n" +
+			"The exit code is that of the first problem.\n\n" +
+			"With --interface: read a few records, and say where the service differs from what fundesk expects.\n" +
+			"Nothing is changed.",
+		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if person != nil {
-				ids := []string{person.String()}
-				for _, text := range calls {
-					id, err := cli.ParseID(text)
-					if err != nil {
-						return err
-					}
-					ids = append(ids, id.String())
-				}
-				held, err := heldOf(s, ids)
-				if err != nil {
-					return err
-				}
-				return cli.ShowList(s, "", []render.Column[heldFile]{
-					{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
-					{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
-				}, held)
-			}
 			if interfaces {
 				return showTraits(s, cmd)
 			}
@@ -75,8 +52,6 @@ func Command(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
-	cmd.Flags().Var(cli.UUIDValue(&person), "person", "only list the files of this computer that name this person")
-	cmd.Flags().StringSliceVar(&calls, "call", nil, "with --person: a call of the person (repeatable)")
 	return cmd
 }
 

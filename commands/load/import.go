@@ -4,8 +4,10 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -20,11 +22,12 @@ import (
 )
 
 // aboutRows is what the help says of files.
-const aboutRows = "CSV is told by its name or content, its delimiter by the header; --map names the fields of other headers, --country\n" +
-	"reads phone numbers, days and amounts as they are written there, --encoding what Excel saves. --template prints a header\n" +
-	"with an example. Every line is checked before the first change, and every mistake in it is told; --errors FILE.csv keeps\n" +
-	"the wrong lines, to be corrected and read again. With --results FILE one result a line is kept; run again with the same\n" +
-	"file to go on where it ended. With -o a line for each record is printed; -o id is the uuids of those that worked."
+const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --map names fields for other\n" +
+	"headers. --country reads a country's phone numbers, days and amounts, and --encoding reads what Excel saves.\n" +
+	"--template prints a header with an example.\n\n" +
+	"Every line is checked before the first change. Errors are listed by line, and --errors FILE.csv keeps the bad rows\n" +
+	"with the reason. --results FILE keeps one result per line; run again with the same file to continue.\n" +
+	"-o prints a line per record, and -o id the uuids of those that worked."
 
 // Import is the verb import of a noun.
 func Import(s *cli.Session, shape Rows) *cobra.Command {
@@ -106,6 +109,9 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
 	if r.reader, err = f.reader(s, shape); err != nil {
 		return err
+	}
+	if shape.Record == "person" && f.results == "" {
+		r.asked.donors = map[donor]int{}
 	}
 	known, size, err := bulk.ReadResults(f.results)
 	if err != nil {
@@ -318,11 +324,37 @@ type rowQuestion struct {
 	changes, creates int
 	fields           map[string]int // In how many records each changes.
 	first            []apiclient.Change
+	donors           map[donor]int // How many persons of each name and birthday are created.
+}
+
+// donor is what tells that a person who is created is there already.
+type donor struct {
+	first, last string
+	born        apitype.Date
+}
+
+// donorOf returns the name and birthday of a person, who may have none.
+func donorOf(first, last *string, born *apitype.Date) donor {
+	var d donor
+	if first != nil {
+		d.first = strings.ToLower(*first)
+	}
+	if last != nil {
+		d.last = strings.ToLower(*last)
+	}
+	if born != nil {
+		d.born = *born
+	}
+	return d
 }
 
 func (q *rowQuestion) add(line plannedLine) {
 	if line.Change.Operation().Creates {
 		q.creates++
+		var person apitype.CreatePersonRequest
+		if q.donors != nil && json.Unmarshal(line.Change.Body, &person) == nil && person.Name != nil {
+			q.donors[donorOf(person.Name.FirstName, person.Name.LastName, person.DateOfBirth)]++
+		}
 		return // Its uuid tells nobody anything.
 	}
 	q.changes++
@@ -346,16 +378,58 @@ func (q *rowQuestion) text(record string) string {
 	return question
 }
 
+// existingPage is the size of pages where the service refuses the largest.
+const existingPage = 100
+
+// existing counts the persons that a run creates and that are there already, by name and birthday: without
+// a file of results nothing else tells a file that is imported twice.
+func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
+	left := maps.Clone(r.asked.donors)
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: existingPage, Reuse: true}
+	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{}, walk) {
+		if err != nil {
+			return 0, err
+		}
+		person, err := record.Decode()
+		if err != nil {
+			return 0, err
+		}
+		known := donorOf(person.FirstName, person.LastName, person.DateOfBirth)
+		if lines := left[known]; lines > 0 {
+			n += lines
+			if delete(left, known); len(left) == 0 {
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// ask asks before anything is sent, and says first what looks like a file that was imported before.
+func (r *rowRun) ask(ctx context.Context, client *apiclient.Client) error {
+	question := r.asked.text(r.reader.shape.Record)
+	if len(r.asked.donors) > 0 && !r.yes {
+		n, err := r.existing(ctx, client)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			question = fmt.Sprintf("%d of these %s by name and birthday; %s", n, cli.Count(r.asked.creates, "person")+" exist", question)
+		}
+	}
+	return r.session.AskChange(ctx, r.yes, question, cli.RefsOf(r.asked.first), r.asked.changes)
+}
+
 func (r *rowRun) send(size int64) error {
 	ctx := r.cmd.Context()
-	if err := r.session.AskChange(ctx, r.yes, r.asked.text(r.reader.shape.Record), cli.RefsOf(r.asked.first), r.asked.changes); err != nil {
-		return err
-	}
 	client, err := r.session.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	if _, err := client.Identity(ctx); err != nil {
+		return err
+	}
+	if err := r.ask(ctx, client); err != nil {
 		return err
 	}
 	out, err := bulk.OpenResults(r.results, size)

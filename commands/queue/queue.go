@@ -21,8 +21,8 @@ import (
 
 // Command is the command queue.
 func Command(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "queue", "The calls that wait, shared by many agents: a lease says who is about to ring a donor, so that nobody\n"+
-		"else does. It is an extension that a service may not have.",
+	return cli.Group(s, "queue", "Agents share one queue of waiting calls. A lease gives a donor to one agent at a time.\n"+
+		"The queue is an extension, which some services do not have.",
 		"  fundesk queue status\n  fundesk queue take --count 3 -o json",
 		cli.Verbs{
 			"status": queueStatus, "list": queueList, "take": queueTake, "extend": queueExtend,
@@ -34,9 +34,8 @@ func Command(s *cli.Session) *cobra.Command {
 func queueStatus(s *cli.Session) *cobra.Command {
 	var o apitype.QueueOptions
 	cmd := &cobra.Command{
-		Use: "status", Short: "Count the calls that wait", Args: cli.NoArgs,
-		Long: "Count the calls that wait now, those of them whose time has come, those that are put off, and those that\n" +
-			"agents hold.",
+		Use: "status", Short: "Count the calls in the queue", Args: cli.NoArgs,
+		Long:    "Count calls by their place in the queue: waiting, due, deferred, and leased by agents.",
 		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, print, err := cli.Open(cmd.Context(), s, "", render.QueueStateColumns())
@@ -53,8 +52,8 @@ func queueStatus(s *cli.Session) *cobra.Command {
 func queueList(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.QueueCallListOptions{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the calls that wait, the next one first", Args: cli.NoArgs,
-		Long:    "List the calls that wait, in the order in which they would be taken.",
+		Use: "list", Short: "List the waiting calls, the next one first", Args: cli.NoArgs,
+		Long:    "List the waiting calls, in the order in which agents get them.",
 		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.QueueCallListOptions]{
@@ -73,10 +72,10 @@ func queueList(s *cli.Session) *cobra.Command {
 func queueTake(s *cli.Session) *cobra.Command {
 	o, number, lease := apitype.QueueOptions{}, 1, apitype.DefaultLease
 	cmd := &cobra.Command{
-		Use: "take", Short: "Take the next calls to ring", Args: cli.NoArgs,
-		Long: "Take the next calls, for dialers and scripts: their persons are nobody else's until the lease ends. What\n" +
-			"ends a call, or an attempt, ends its lease. An empty list says that nothing waits. Where --type or --language\n" +
-			"are not given, call_types and languages of the profile hold.",
+		Use: "take", Short: "Lease the next calls", Args: cli.NoArgs,
+		Long: "Lease the next calls, for dialers and scripts. No other agent gets these donors until the lease\n" +
+			"ends. An attempt or the end of a call ends its lease. An empty list means that no call waits.\n" +
+			"Without --type and --language, the profile's call_types and languages apply.",
 		Example: "  fundesk queue take -o json\n" +
 			"  fundesk queue take --count 5 --language nl --lease 30m -o ndjson --jq '{leaseUuid, callUuid}'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -94,7 +93,7 @@ func queueTake(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return cli.WithHint(cli.UsageError("nobody is named to take calls"), "add --user UUID"+s.SettingHint("agent", "UUID"))
+				return cli.WithHint(cli.UsageError("no user is named for the lease"), "add --user UUID"+s.SettingHint("agent", "UUID"))
 			}
 			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
 			if err := change.Refuse(r.Validate()); err != nil {
@@ -109,9 +108,9 @@ func queueTake(s *cli.Session) *cobra.Command {
 		},
 	}
 	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
-	cmd.Flags().Lookup("user").Usage = "user who will ring (default: the profile's agent)"
-	cmd.Flags().IntVar(&number, "count", 1, "calls to take, 1 to 10")
-	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long they are kept, 30s to 1h")
+	cmd.Flags().Lookup("user").Usage = "user who will call (default: the profile's agent)"
+	cmd.Flags().IntVar(&number, "count", 1, "calls to lease, 1 to 10")
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long the leases last, 30s to 1h")
 	return cmd
 }
 
@@ -125,8 +124,8 @@ func leaseSeconds(lease time.Duration) (*int, error) {
 func queueExtend(s *cli.Session) *cobra.Command {
 	lease := apitype.DefaultLease
 	cmd := &cobra.Command{
-		Use: "extend LEASE", Short: "Keep a call longer", Args: cli.NeedExactly(1),
-		Long:    "Keep a lease for so long from now on. One that has ended is not found: exit code 3.",
+		Use: "extend LEASE", Short: "Extend a lease", Args: cli.NeedExactly(1),
+		Long:    "Set how long a lease lasts, from now on. If the lease has ended, the exit code is 3.",
 		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := cli.ParseID(args[0])
@@ -144,7 +143,7 @@ func queueExtend(s *cli.Session) *cobra.Command {
 			return print.Record(client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds}))
 		},
 	}
-	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long it is kept from now on, 30s to 1h")
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long the lease lasts from now on, 30s to 1h")
 	return cmd
 }
 
@@ -161,10 +160,11 @@ type putOff struct {
 func (d *putOff) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
-	f.Var(cli.UUIDValue(&d.user), "user", "keep it for this user (default: the profile's agent)")
-	f.BoolVar(&d.anyone, "anyone", false, "keep it for nobody")
+	f.Var(cli.UUIDValue(&d.user), "user", "reserve it for this user (default: the profile's agent)")
+	f.BoolVar(&d.anyone, "anyone", false, "let any agent get it")
 	f.BoolVar(&d.yes, "yes", false, "do not ask")
 	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
+	cli.OnPage(cmd, "changes", "yes", "dry-run")
 }
 
 func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
@@ -191,10 +191,11 @@ func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 func queueRelease(s *cli.Session) *cobra.Command {
 	d, deferrals := putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release", send: (*apiclient.QueueService).Release}, false
 	cmd := &cobra.Command{
-		Use: "release LEASE… | --user UUID", Short: "Give calls back",
-		Long: "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.\n" +
-			"With --user and no LEASE, everything that this user holds is given back, for an agent who has left; --deferrals\n" +
-			"opens the user's callbacks to every user. That asks first; off a terminal it needs --yes.",
+		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
+		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is\n" +
+			"accepted. With --user and no LEASE, everything that this user has is given back, for example when an\n" +
+			"agent leaves. --deferrals also opens the user's callbacks to every agent. That asks first; off a\n" +
+			"terminal it needs --yes.",
 		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
@@ -209,7 +210,7 @@ func queueRelease(s *cli.Session) *cobra.Command {
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().Lookup("user").Usage = "with --at: keep it for this user (default: the profile's agent); without a LEASE: give back all that this user holds"
+	cmd.Flags().Lookup("user").Usage = "with --at: reserve it for this user (default: the profile's agent). Without LEASE: give back all calls of this user"
 	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
 	return cmd
 }
@@ -217,21 +218,22 @@ func queueRelease(s *cli.Session) *cobra.Command {
 func queueLater(s *cli.Session) *cobra.Command {
 	d := putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later", send: (*apiclient.QueueService).Later}
 	cmd := &cobra.Command{
-		Use: "later UUID… | -", Short: "Put calls off",
-		Long: "Put a call off that no agent has taken: it is given to nobody before its time. It is kept for the profile's\n" +
-			"agent, or for --user; 30 minutes after it was due it is anybody's. Several calls ask first; off a terminal they\n" +
-			"need --yes.",
+		Use: "later UUID… | -", Short: "Defer calls",
+		Long: "Defer a call that no agent has leased: no agent gets it before its time. It is reserved for the\n" +
+			"profile's agent, or for --user. 30 minutes after it was due, any agent can get it. Several calls ask\n" +
+			"first; off a terminal they need --yes.",
 		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
 			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone\n" +
 			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'mon 9:00' --anyone --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if d.at == "" {
-				return cli.UsageError("--at is missing: the time before which the call is given to nobody")
+				return cli.UsageError("--at is missing: the time from which agents may get the call")
 			}
 			return d.run(s, cmd, args)
 		},
 	}
 	d.register(cmd)
 	cli.AllowEmptyFlag(cmd, &d.allowEmpty)
+	cli.OnPage(cmd, "changes", "allow-empty")
 	return cmd
 }

@@ -23,9 +23,9 @@ type agentsFlags struct {
 func queueAgents(s *cli.Session) *cobra.Command {
 	a := &agentsFlags{}
 	cmd := &cobra.Command{
-		Use: "agents", Short: "Show who rings, and what was done today", Args: cli.NoArgs,
-		Long: "Show each agent: on what type of call, since when, and what was done today. It shows nothing of donors.\n" +
-			"--watch asks again and again, until it is interrupted.",
+		Use: "agents", Short: "Show agents and their results of today", Args: cli.NoArgs,
+		Long: "Show each agent: the call type, since when, and today's results. The list contains no donors' data.\n" +
+			"--watch updates it until it is interrupted.",
 		Example: "  fundesk queue agents\n  fundesk queue agents --watch\n  fundesk queue agents --since 7d -o csv",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(s, cmd) },
 	}

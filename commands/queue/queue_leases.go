@@ -21,9 +21,9 @@ import (
 
 func queueLeases(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "leases", Short: "List who holds which call", Args: cli.NoArgs,
-		Long: "List the calls that agents hold, the longest held first. A call that was taken ahead is not on a screen yet.\n" +
-			"It shows nothing of donors.",
+		Use: "leases", Short: "List which agent has which call", Args: cli.NoArgs,
+		Long: "List the calls that agents have, the oldest lease first. A prefetched call is not on a screen yet.\n" +
+			"The list contains no donors' data.",
 		Example: "  fundesk queue leases\n  fundesk queue leases -o json --jq '.[] | [.name, .expiresAt]'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.HeldColumns())
@@ -39,8 +39,8 @@ func queueLeases(s *cli.Session) *cobra.Command {
 func queueCallbacks(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.QueueDeferralListOptions{}
 	cmd := &cobra.Command{
-		Use: "callbacks", Short: "List the calls that were put off, the earliest first", Args: cli.NoArgs,
-		Long:    "List the calls that were put off, the earliest first, also those whose time has come.",
+		Use: "callbacks", Short: "List callbacks, the earliest first", Args: cli.NoArgs,
+		Long:    "List callbacks, the earliest first. Due callbacks are included.",
 		Example: "  fundesk queue callbacks\n  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return read.RunList(s, cmd, flags, read.List[apitype.Deferral, apitype.QueueDeferralListOptions]{
@@ -53,7 +53,7 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 		},
 	}
 	flags.Register(s, cmd)
-	cmd.Flags().Var(cli.UUIDValue(&o.UserUUID), "user", "only those that are kept for this user")
+	cmd.Flags().Var(cli.UUIDValue(&o.UserUUID), "user", "only callbacks reserved for this user")
 	return cmd
 }
 

@@ -23,7 +23,7 @@ func queueSettings(s *cli.Session) *cobra.Command {
 	cmd := cli.Group(s, "settings", "The results, scripts and hours that all agents of an organization work by. Each Desk reads them at its start.",
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
 		cli.Verbs{"get": settingsGet, "set": settingsSet})
-	cmd.Short = "Read and write what agents work by"
+	cmd.Short = "Read and write the settings of the floor"
 	return cmd
 }
 
@@ -121,6 +121,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
+	cli.OnPage(cmd, "changes", "yes", "dry-run")
 	return cmd
 }
 

@@ -59,7 +59,7 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(s, cmd) },
 	}
 	f := cmd.Flags()
-	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "begin here, and leave the position as it is without --state or --reset (default: where the last pull ended)")
+	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "start at this time (default: where the last pull ended). Only --state or --reset save the position")
 	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
 	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
 	f.BoolVar(&p.follow, "follow", false, "pull again and again")
@@ -77,7 +77,7 @@ func pullErased(s *cli.Session) *cobra.Command {
 		feed: func(*apiclient.Client, string) apiclient.Feed { return apiclient.Feed{Path: "/fundesk/v1/erasures"} },
 	}
 	cmd := p.command(s)
-	cmd.Short = "Retrieve who was erased, to erase their copies"
+	cmd.Short = "Retrieve erased persons, to erase their copies"
 	cmd.Long = strings.Replace(cmd.Long, "every erased that is new", "the uuid and time of every person erased", 1)
 	return cmd
 }

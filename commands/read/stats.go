@@ -117,7 +117,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
 			"or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range by {
+			for _, name := range strings.FieldsFunc(strings.Join(by, ","), func(r rune) bool { return r == ',' || r == '+' }) {
 				if !slices.Contains(names, name) {
 					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
 				}
@@ -125,7 +125,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			return n.run(s, cmd, by)
 		},
 	}
-	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", "))
+	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
 	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd
@@ -149,9 +149,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if len(by) > 0 {
 		none = "(none)"
 	}
-	groups := slices.DeleteFunc(n.groups(s.App.Now(), in), func(g desk.Group[T]) bool {
-		return len(by) == 0 && !g.Shown || len(by) > 0 && !slices.Contains(by, g.Name)
-	})
+	groups := chosenGroups(n.groups(s.App.Now(), in), by)
 	counts := n.counts(groups, none)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	var unread []error
@@ -175,7 +173,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 			rows = append(rows, rowOf(g.Name, value, *counts.Of(g.Name)[value], len(by) > 0))
 		}
 	}
-	if slices.Contains(by, byAgent) {
+	if slices.ContainsFunc(by, namesAgents) {
 		nameAgents(s, cmd, client, rows)
 	}
 	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
@@ -184,8 +182,8 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
 }
 
-// byAgent is the group whose values are users.
-const byAgent = "agent"
+// namesAgents reports whether values of a group are users.
+func namesAgents(group string) bool { return slices.Contains(strings.Split(group, "+"), "agent") }
 
 // nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
 func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
@@ -197,10 +195,41 @@ func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, ro
 	}
 	maps.Copy(names, s.Defaults().Agents)
 	for i := range rows {
-		if rows[i].Group == byAgent {
-			rows[i].Name = names[rows[i].Value]
+		for part := range strings.SplitSeq(rows[i].Value, ", ") {
+			if namesAgents(rows[i].Group) {
+				rows[i].Name = cmp.Or(rows[i].Name, names[part])
+			}
 		}
 	}
+}
+
+// chosenGroups returns those that --by names, otherwise those that are shown. One of two names, "agent+day",
+// has a value for each pair of theirs.
+func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
+	if len(by) == 0 {
+		return slices.DeleteFunc(all, func(g desk.Group[T]) bool { return !g.Shown })
+	}
+	var chosen []desk.Group[T]
+	for _, name := range by {
+		var parts []desk.Group[T]
+		for part := range strings.SplitSeq(name, "+") {
+			if i := slices.IndexFunc(all, func(g desk.Group[T]) bool { return g.Name == part }); i >= 0 {
+				parts = append(parts, all[i])
+			}
+		}
+		if len(parts) == 1 {
+			chosen = append(chosen, parts[0])
+			continue
+		}
+		chosen = append(chosen, desk.Group[T]{Name: name, Of: func(value T) string {
+			texts := make([]string, len(parts))
+			for i, part := range parts {
+				texts[i] = cmp.Or(part.Of(value), "(none)")
+			}
+			return strings.Join(texts, ", ")
+		}})
+	}
+	return chosen
 }
 
 // rowOf returns the row of a count; by has the states, too.
@@ -231,7 +260,7 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	if len(by) == 0 {
 		return columns
 	}
-	if slices.Contains(by, byAgent) {
+	if slices.ContainsFunc(by, namesAgents) {
 		columns = slices.Insert(columns, 2, render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }})
 	}
 	for _, state := range n.states {

@@ -149,12 +149,15 @@ func (q *listQuery) order(alias string, backward bool) string {
 	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
 }
 
+// asLimit follows a bound limit: SQLite plans a statement anew for each value of a bare one.
+const asLimit = ` + 0`
+
 // page is the query of a page's columns, with joins to other tables. Where rows are passed over,
 // sorted or merged, that is done by what the indexes hold, and the rows of the page are read then: by
 // their time, too, which tells where they lie in a table that is partitioned by it.
 func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
-	limit := ` LIMIT ` + q.arg(r.Limit)
+	limit := ` LIMIT ` + q.arg(r.Limit) + asLimit
 	one := strings.Join(q.branches, ``)
 	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
 	switch {
@@ -294,7 +297,7 @@ func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, wan
 	walk.conds, walk.args, walk.checks = slices.Clone(q.conds), slices.Clone(q.args), nil
 	walk.inRange(part)
 	looked := max(walked, 2*want)
-	limit := ` LIMIT ` + walk.arg(looked)
+	limit := ` LIMIT ` + walk.arg(looked) + asLimit
 	passes := strings.Join(append(slices.Clone(q.checks), `t.`+f.column+` > `+walk.arg(f.after.UnixMilli())), ` AND `)
 	rows := walk.table + ` t` + walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
 	keys := `SELECT t.uuid FROM ` + rows

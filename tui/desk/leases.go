@@ -266,7 +266,7 @@ func (s *leases) endLease(id apitype.UUID) {
 func (d *Day) WhyNotLater() string {
 	switch {
 	case !d.HasQueue():
-		return "the service has no queue: a call cannot be put off there"
+		return "the service has no queue, so calls cannot be deferred"
 	case d.Call != nil:
 		return d.Form.Ended()
 	default:

@@ -254,11 +254,11 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 	case read.elsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
 		d.claimed, d.Taking = apitype.UUID{}, false
-		d.fail("call "+ShortID(read.id)+" is open in another terminal of yours", nil)
+		d.fail("call "+ShortID(read.id)+" is already open in another terminal", nil)
 		return true
 	case read.elsewhere:
-		d.queue.pass(read.id, "open in another terminal of yours")
-		d.Gate.replaceStale(d.Name()+" is open in another terminal of yours", read.asked)
+		d.queue.pass(read.id, "open in another terminal")
+		d.Gate.replaceStale(d.Name()+" is already open in another terminal", read.asked)
 		return true
 	}
 	return false

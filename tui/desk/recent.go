@@ -24,7 +24,7 @@ const (
 
 // String returns the fate in a word.
 func (f Fate) String() string {
-	return []string{"held", "waiting", "sent", "refused", "put off", "ended"}[f]
+	return []string{"held", "waiting", "sent", "refused", "deferred", "ended"}[f]
 }
 
 // Recent is a call that the agent has worked on.

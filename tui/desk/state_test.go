@@ -502,7 +502,7 @@ func TestRecentCalls(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if d.hear(outbox.Event{}); d.Recent[2].Fate != FateHeld || FateLater.String() != "put off" || FateHeld.String() != "held" {
+	if d.hear(outbox.Event{}); d.Recent[2].Fate != FateHeld || FateLater.String() != "deferred" || FateHeld.String() != "held" {
 		t.Error("an event of no entry was taken for one of a call")
 	}
 	if d.forgetRecent("e10"); len(d.Recent) != 8 || d.Recent[0].entry != "e8" {

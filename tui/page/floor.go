@@ -170,7 +170,7 @@ func (v *Floor) Lines(l Layout) []string {
 	case !v.read:
 		return []string{"", s.Dim(" reading the floor" + v.Spinner.Sign())}
 	case v.noQueue:
-		return append([]string{""}, widget.Wrap(" The service has no queue: it does not know who rings, nor what waits. "+v.Host.KeyOf("page-stats")+" counts what was done.", l.Width)...)
+		return append([]string{""}, widget.Wrap(" The service has no queue, so it cannot show agents and waiting calls. "+v.Host.KeyOf("page-stats")+" counts what was done.", l.Width)...)
 	}
 	waiting := v.waitingLines(l.Width)
 	v.table.SetHeight(max(l.Body-len(waiting)-4, 1))
@@ -182,7 +182,7 @@ func (v *Floor) Lines(l Layout) []string {
 		return line
 	})...)
 	if len(v.agents) == 0 {
-		lines = append(lines, s.Dim(" nobody has taken a call today"))
+		lines = append(lines, s.Dim(" no agent has taken a call today"))
 	}
 	lines = widget.Block(lines, l.Width, l.Body-len(waiting)-2)
 	return append(append(append(lines, v.chosenLine(l.Width)), ""), waiting...)

@@ -219,7 +219,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	lines := []string{"The service will not hear of it, and its text is erased."}
 	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
-			lines = append(lines, "What waits for it is sent then: the "+desk.OpLabel(other.Op)+".")
+			lines = append(lines, "The change that waits for it is then sent: the "+desk.OpLabel(other.Op)+".")
 		}
 	}
 	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: lines, Yes: func() tea.Cmd {

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fence is a block of a page: "sh" says that it can be run as it stands.
+var fence = regexp.MustCompile("(?s)\n```([a-z]*)\n(.*?)```")
+
+// inline is a command within the text, with the words that name it.
+var inline = regexp.MustCompile("`(?:[A-Z]+=\\S+ )?(fundeskd?(?: [a-z][a-z-]*)*)(?: [^`]*)?`")
+
+// pageBlock returns the lines, without their comments, of the block of a page that begins with first.
+func pageBlock(t *testing.T, page, first string) []string {
+	t.Helper()
+	for _, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
+		if !strings.HasPrefix(block[2], first) {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(block[2]), "\n")
+		for i, line := range lines {
+			line, _, _ = strings.Cut(line, " #")
+			lines[i] = strings.TrimSpace(line)
+		}
+		return lines
+	}
+	t.Fatalf("%s has no block that begins with %s", page, first)
+	return nil
+}
+
+// documents returns the papers that the packages install, by their paths in the tree.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	root := filepath.Join("..", "..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "service/*.md", "cmd/fundeskd/deploy/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel(root, file)
+			texts[filepath.ToSlash(name)] = string(text)
+		}
+	}
+	if len(texts) < 20 {
+		t.Fatalf("got %d papers, want 20 at least", len(texts))
+	}
+	return texts
+}
+
+// claims names a test for each claim of the README.
+var claims = []struct{ says, file, test string }{
+	{"\"not reached\" takes one key press", "tui/desk_test.go", "TestNotReachedIsOneKey"},
+	{"a full result four", "tui/desk_keys_test.go", "TestWholeCallInFourKeys"},
+	{"Everything the Desk does, a script can do", "cmd/fundesk/demo_test.go", "TestBothFacesOfTheDeskOfferTheSame"},
+	{"JSON, exit codes, safe retries", "commands/exit_codes_test.go", "TestExitCodes"},
+	{"The Desk opens with 2,000 invented donors.", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
+	{"builds both\nprograms into", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
+	{"undo within five seconds", "tui/desk_keys_test.go", "TestUndoTakesBackABurst"},
+	{"Notes are on disk within two seconds of typing", "tui/desk/autosave_test.go", "TestDraftsAreOnDiskInTime"},
+	{"unsent changes survive a crash", "apiclient/outbox/crash_test.go", "TestKilledWhileAddingLosesNothing"},
+	{"A change is never repeated blindly.", "apiclient/outbox/outbox_test.go", "TestEveryFaultEndsWithOneEffect"},
+	{"fundesk exits with 10", "commands/truth_test.go", "TestEachTellsTheTruthOfEachChange"},
+	{"no two agents hold the same donor at one time", "cmd/fundeskd/floor_test.go", "TestFloor"},
+	{"JSON output keeps every field, the order of keys and every digit", "render/render_test.go", "TestLossless"},
+	{"contain no donor's data and no token", "commands/canary_test.go", "TestCanaries"},
+}
+
+func TestEachClaimOfTheReadmeHasATest(t *testing.T) {
+	t.Parallel()
+	papers := documents(t)
+	for _, claim := range claims {
+		if !strings.Contains(papers["README.md"], claim.says) {
+			t.Errorf("the README does not say %q", claim.says)
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(claim.file)))
+		if err != nil || !strings.Contains(string(text), "\nfunc "+claim.test+"(") {
+			t.Errorf("%q: got %v, want %s in %s", claim.says, err, claim.test, claim.file)
+		}
+	}
+	_, guarantees, _ := strings.Cut(papers["README.md"], "## Guarantees\n\n")
+	guarantees, _, _ = strings.Cut(guarantees, "\n\n")
+	for line := range strings.Lines(guarantees) {
+		if !slices.ContainsFunc(claims, func(claim struct{ says, file, test string }) bool { return strings.Contains(line, claim.says) }) {
+			t.Errorf("no test is named for the guarantee %q", line)
+		}
+	}
+}
+
+// runs names what runs the blocks of each page: pages of one group share a home and a shell. What is
+// not for sh is console (typed at a terminal), text (the operator's page on a booted machine), a
+// file that is read, or output.
+var runs = [][]string{
+	{"README.md", "docs/agent.md", "docs/back-office.md", "docs/supervisor.md", "docs/floor-setup.md"},
+	{"docs/integrator/tutorial.md"}, {"docs/integrator/sandbox.md"}, {"docs/integrator/errors-and-retries.md"}, {"docs/operator.md"},
+}
+
+func TestCommandsOfThePagesRun(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "jq", "curl")
+	scripts := map[string]string{}
+	for name, text := range documents(t) {
+		for _, block := range fence.FindAllStringSubmatch(text, -1) {
+			if block[1] == "sh" {
+				scripts[name] += block[2]
+			}
+		}
+	}
+	for name := range scripts {
+		if !slices.ContainsFunc(runs, func(group []string) bool { return slices.Contains(group, name) }) {
+			t.Errorf("nothing runs the commands of %s", name)
+		}
+	}
+	for _, group := range runs {
+		t.Run(strings.Join(group, " "), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			for _, name := range group {
+				if scripts[name] == "" {
+					t.Errorf("%s has no commands", name)
+				}
+				h.must(t, "set -euo pipefail\n"+scripts[name])
+			}
+		})
+	}
+}
+
+// The programs of docs/integrator/examples do the same day against a sandbox. All persons are pulled in the
+// first night, and none in the second.
+func TestExamplesOfPrograms(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "curl", "jq", "python3")
+	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "integrator", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHome(t)
+	// Its records are older than the two minutes that a night looks back, at midnight too.
+	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--start-time", "2026-11-20T12:00:00Z", "--listen", "127.0.0.1:0")
+	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, out), "FUNDESK_TOKEN="+nextLine(t, out))
+	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/integrator/examples/go")} {
+		name := filepath.Base(program)
+		for _, persons := range []string{"520", "0"} {
+			printed, errs, code := h.run(t, "mkdir -p "+name+".day && cd "+name+".day && "+shellQuote(program))
+			if code != 0 || printed != persons+" persons\ncall completed\nrefused\n" || !strings.Contains(errs, "/email: must be one e-mail address") {
+				t.Errorf("%s: got exit code %d, %q and %q, want %s persons and a refusal that names the field", name, code, printed, errs, persons)
+			}
+		}
+		if lines := h.must(t, "jq -r .uuid "+name+".day/persons.ndjson | sort -u | wc -l"); strings.TrimSpace(lines) != "520" {
+			t.Errorf("%s: got %s persons in its file, want each of 520", name, lines)
+		}
+	}
+}
+
+// The files that docs/configuration.md shows are read as they stand.
+func TestFilesOfTheConfigurationPage(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	h := newHome(t)
+	blocks := map[string]string{} // The first of each kind.
+	for _, block := range fence.FindAllStringSubmatch(documents(t)["docs/configuration.md"], -1) {
+		if blocks[block[1]] == "" {
+			blocks[block[1]] = block[2]
+		}
+	}
+	config := filepath.Join(h.dir, ".config", "fundesk")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{filepath.Join(config, "config.toml"): blocks["toml"], filepath.Join(h.dir, "records.ndjson"): blocks["json"]} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := h.must(t, "fundesk profile show -o json"); !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
+		t.Errorf("got the profile %s, want what the page shows", out)
+	}
+	h.must(t, "fundeskd load records.ndjson && fundeskd check")
+}
+
+// link is a link of a page to a file.
+var link = regexp.MustCompile(`\]\(([^):#]+)(?:#([^)]*))?\)`)
+
+// anchors returns the headings of a page as links name them.
+func anchors(text string) (names []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\pL\d _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
+func TestWhatThePagesNameIsThere(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	h := newHome(t)
+	var names []string
+	for page, text := range documents(t) {
+		folder := filepath.Join("..", "..", filepath.Dir(filepath.FromSlash(page)))
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			linked, err := os.ReadFile(filepath.Join(folder, match[1]))
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s leads nowhere: %v", page, err)
+			}
+			if match[2] != "" && !slices.Contains(anchors(string(linked)), match[2]) {
+				t.Errorf("%s leads to no heading: %s#%s", page, match[1], match[2])
+			}
+		}
+		for _, match := range inline.FindAllStringSubmatch(text, -1) {
+			names = append(names, match[1])
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) < 15 {
+		t.Fatalf("got %q, want at least 15 commands", names)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "fundesk help ") {
+			h.must(t, name)
+			continue
+		}
+		// Help of a command that is not there is that of the one above it.
+		if out := h.must(t, name+" --help"); !strings.Contains(out, "\n  "+name) {
+			t.Errorf("%s --help: got\n%s\nwant a usage line of that command", name, out)
+		}
+	}
+}
+
+// The first lines of the README run in a fresh clone.
+func TestReadmeFromTheSources(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "go", "git")
+	h := newHome(t)
+	checkout, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("git", "-C", checkout, "rev-parse", "--verify", "-q", "HEAD").Run(); err != nil {
+		t.Skip("this is no checkout of git")
+	}
+	// What is downloaded and built already may be used.
+	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN"} {
+		out := h.must(t, "HOME="+shellQuote(os.Getenv("HOME"))+" go env "+name)
+		h.env = append(h.env, name+"="+out)
+	}
+	h.env = append(h.env, "GOBIN="+filepath.Join(h.dir, "bin"))
+	if !strings.Contains(documents(t)["README.md"], "`go install ./cmd/...`") {
+		t.Error("the README has no go install ./cmd/...")
+	}
+	lines := pageBlock(t, "README.md", "git clone https://fundesk.example/fundesk")
+	if len(lines) != 2 || lines[1] != "go run ./cmd/fundesk demo" {
+		t.Fatalf("got %q, want a clone and go run ./cmd/fundesk demo", lines)
+	}
+	clone := strings.Replace(lines[0], "https://fundesk.example/fundesk", "-q "+shellQuote(checkout)+" fundesk", 1)
+	h.must(t, clone+" && go install ./cmd/...")
+	h.must(t, "bin/fundesk version && bin/fundeskd --version")
+	term := h.openTerminal(t, 120, 36)
+	term.write("cd fundesk && " + lines[1])
+	term.send("Enter")
+	term.waitFor("take the next call")
+	term.take()
+	term.send("q")
+	term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
+}
+
+// shellQuote keeps a shell from reading anything into a text.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func TestAgentsPageAgainstAService(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
+	h := newHome(t)
+	url := h.serve(t)
+	token := h.must(t, "fundeskd user add Anneke > /dev/null && fundeskd account add desk --all-organizations")
+	term := h.openTerminal(t, 120, 36)
+	entered := 0
+	// The screen of the line before must not be taken for that of the next.
+	enter := func(line, want string) {
+		t.Helper()
+		entered++
+		term.write(fmt.Sprintf("clear; echo line '%d'; %s", entered, line))
+		term.send("Enter")
+		begun := fmt.Sprintf("line %d\n", entered)
+		term.wait(want, func(screen string) bool {
+			_, after, found := strings.Cut(screen, begun)
+			return found && strings.Contains(after, want)
+		})
+	}
+	enter("PS1='with '' a bus> ' dbus-run-session -- bash --norc --noprofile", "with  a bus>")
+	enter(unlockKeyring+"; echo unlocked $?", "unlocked 0")
+	for _, line := range pageBlock(t, "docs/agent.md", "fundesk auth login --profile work") {
+		line = strings.ReplaceAll(line, "https://service.example", url)
+		switch verb, _, _ := strings.Cut(line, " --"); verb {
+		case "fundesk auth login":
+			enter(line, "Token")
+			term.write(token)
+			term.send("Enter")
+			term.waitFor("the token is in the keyring")
+		case "fundesk tui":
+			term.write(line)
+			term.send("Enter")
+			term.waitFor("take the next call")
+			term.send("q")
+			term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
+		default:
+			enter(line+"; echo ended $?", "ended 0")
+		}
+	}
+	term.write("exit")
+	term.send("Enter")
+	h.wantNoDaemon(t)
+}

@@ -1,0 +1,164 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/cli"
+	"fundesk/render"
+)
+
+// heldFile is a file on this computer that names a person.
+type heldFile struct {
+	File   string `json:"file"`
+	What   string `json:"what"`
+	folder string // Of the outbox; empty: another file.
+}
+
+// heldKinds say what a file is by the folder that it lies in.
+var heldKinds = []struct{ folder, what string }{
+	{"drafts", "a draft"},
+	{"queued", "a change that waits"},
+	{"sending", "a change on its way: fundesk outbox send"},
+	{"unsure", "a change whose outcome is not known: fundesk outbox send"},
+	{"rejected", "a change that was refused"},
+	{"pull", "the position of a pull, with identifiers: the next pull writes it anew"},
+}
+
+// localFlags choose what export and erase do with the files of this computer.
+type localFlags struct {
+	local bool
+	calls []string
+}
+
+func (f *localFlags) register(cmd *cobra.Command, does string) {
+	cmd.Flags().BoolVar(&f.local, "local", false, does+" the files of this computer that name the person, and ask the service nothing")
+	cmd.Flags().StringSliceVar(&f.calls, "call", nil, "with --local: a call of the person (repeatable)")
+}
+
+// held returns the files of this computer that name a person or one of the calls of --call.
+func (f *localFlags) held(s *cli.Session, person apitype.UUID) ([]heldFile, error) {
+	ids := []string{person.String()}
+	for _, text := range f.calls {
+		id, err := cli.ParseID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id.String())
+	}
+	return heldOf(s, ids)
+}
+
+// exportLocal lists the files of this computer that name a person.
+func (f *localFlags) exportLocal(s *cli.Session, person apitype.UUID) error {
+	held, err := f.held(s, person)
+	if err != nil {
+		return err
+	}
+	return cli.ShowList(s, "", []render.Column[heldFile]{
+		{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
+		{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
+	}, held)
+}
+
+// eraseLocal erases drafts and changes that were not sent or were refused. A change whose outcome is open
+// stays, as the service may still take it.
+func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apitype.UUID, dry, yes bool) error {
+	held, err := f.held(s, person)
+	if err != nil || dry {
+		return errors.Join(err, f.exportLocal(s, person))
+	}
+	box, err := s.AnyOutbox()
+	if err != nil {
+		return err
+	}
+	open := 0
+	gone := slices.DeleteFunc(held, func(h heldFile) bool {
+		isOpen := h.folder == "sending" || h.folder == "unsure"
+		if isOpen {
+			open++
+		}
+		return isOpen || h.folder == "pull"
+	})
+	if len(gone) > 0 {
+		question := "erase " + cli.Count(len(gone), "file") + " of this computer, drafts and changes that were not sent, about person " + person.String()
+		if err := s.Ask(ctx, yes, question); err != nil {
+			return err
+		}
+	}
+	for _, h := range gone {
+		if h.folder == "queued" || h.folder == "rejected" {
+			err = box.Drop(strings.TrimSuffix(filepath.Base(h.File), ".json"))
+		} else if err = os.Remove(h.File); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return cli.Failure(apiclient.KindFailure, "erase %s: %s", h.File, err)
+		}
+	}
+	s.Note("erased %s", cli.Count(len(gone), "file"))
+	if open > 0 {
+		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s stayed, as the outcome is not known", cli.Count(open, "change")), "send them first: fundesk outbox send")
+	}
+	return nil
+}
+
+// heldOf returns the files of this computer that name a person, or calls of theirs, by identifiers: drafts,
+// the outbox and positions of pulls.
+func heldOf(s *cli.Session, ids []string) (held []heldFile, err error) {
+	state, err := s.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	held = []heldFile{}
+	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
+			return nil
+		}
+		if err == nil && mentions(content, ids) {
+			h := heldFile{File: name, What: "kept by fundesk"}
+			for _, kind := range heldKinds {
+				if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
+					h.What, h.folder = kind.what, kind.folder
+					break
+				}
+			}
+			held = append(held, h)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cli.Failure(apiclient.KindFailure, "look through %s: %s", state, err)
+	}
+	return held, nil
+}
+
+// mentions reports whether a file names one of some identifiers, itself or in the request that it holds.
+func mentions(content []byte, ids []string) bool {
+	var entry struct {
+		Body []byte `json:"body"`
+	}
+	_, stored, _ := bytes.Cut(content, []byte("\n")) // Behind a checksum.
+	_ = json.Unmarshal(stored, &entry)               // Other files have none.
+	return slices.ContainsFunc(ids, func(id string) bool {
+		return bytes.Contains(bytes.ToLower(content), []byte(id)) || bytes.Contains(bytes.ToLower(entry.Body), []byte(id))
+	})
+}
