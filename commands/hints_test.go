@@ -37,7 +37,7 @@ type hintSituation struct {
 	env   map[string]string // "A" and "B" in it are the addresses of the services.
 	setUp []string          // Command lines before.
 	line  string
-	codes map[string]int // Of the commands that may end otherwise than with 0, by their words.
+	codes map[string]int // Of those that may end otherwise, by their words.
 }
 
 var hintSituations = []hintSituation{

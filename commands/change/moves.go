@@ -138,8 +138,8 @@ func Complete(s *cli.Session) *cobra.Command {
 		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: cli.NeedArgs(1),
 		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
 			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then needs\n" +
-			"--yes. Several calls get the same result. Off a terminal, a result code must be one for the type of the\n" +
-			"call in the profile or the settings of the service, if they have any. --any-result sends any other code.",
+			"--yes. Several calls get the same result. Off a terminal, a result code must be in the profile or in\n" +
+			"the service's settings for the call's type, if they have any. --any-result sends any other code.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",

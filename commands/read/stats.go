@@ -117,7 +117,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
 			"or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range strings.FieldsFunc(strings.Join(by, ","), func(r rune) bool { return r == ',' || r == '+' }) {
+			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {
 					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
 				}
@@ -173,7 +173,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 			rows = append(rows, rowOf(g.Name, value, *counts.Of(g.Name)[value], len(by) > 0))
 		}
 	}
-	if slices.ContainsFunc(by, namesAgents) {
+	if slices.Contains(namesOf(by), byAgent) {
 		nameAgents(s, cmd, client, rows)
 	}
 	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
@@ -182,25 +182,13 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
 }
 
-// namesAgents reports whether values of a group are users.
-func namesAgents(group string) bool { return slices.Contains(strings.Split(group, "+"), "agent") }
-
-// nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
-func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
-	names := map[string]string{}
-	read, _, err := client.Settings(cmd.Context(), "")
-	settings, _ := apiclient.Decoded(read, err) // A service without names leaves the identifiers.
-	for _, user := range settings.Users {
-		names[user.UUID.String()] = user.Name
+// namesOf returns the single groups of --by.
+func namesOf(by []string) []string {
+	var names []string
+	for _, name := range by {
+		names = append(names, strings.Split(name, "+")...)
 	}
-	maps.Copy(names, s.Defaults().Agents)
-	for i := range rows {
-		for part := range strings.SplitSeq(rows[i].Value, ", ") {
-			if namesAgents(rows[i].Group) {
-				rows[i].Name = cmp.Or(rows[i].Name, names[part])
-			}
-		}
-	}
+	return names
 }
 
 // chosenGroups returns those that --by names, otherwise those that are shown. One of two names, "agent+day",
@@ -232,6 +220,25 @@ func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
 	return chosen
 }
 
+// byAgent is the group whose values are users.
+const byAgent = "agent"
+
+// nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
+func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
+	names := map[string]string{}
+	read, _, err := client.Settings(cmd.Context(), "")
+	settings, _ := apiclient.Decoded(read, err) // A service without names leaves the identifiers.
+	for _, user := range settings.Users {
+		names[user.UUID.String()] = user.Name
+	}
+	maps.Copy(names, s.Defaults().Agents)
+	for i := range rows {
+		if part := slices.Index(strings.Split(rows[i].Group, "+"), byAgent); part >= 0 {
+			rows[i].Name = names[strings.Split(rows[i].Value, ", ")[part]]
+		}
+	}
+}
+
 // rowOf returns the row of a count; by has the states, too.
 func rowOf(group, value string, c desk.Count, by bool) statRow {
 	row := statRow{Group: group, Value: value, Count: c.Records}
@@ -260,7 +267,7 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	if len(by) == 0 {
 		return columns
 	}
-	if slices.ContainsFunc(by, namesAgents) {
+	if slices.Contains(namesOf(by), byAgent) {
 		columns = slices.Insert(columns, 2, render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }})
 	}
 	for _, state := range n.states {
