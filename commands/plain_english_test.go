@@ -89,7 +89,7 @@ func papers(t *testing.T) map[string]string {
 	all := map[string]string{}
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.ToSlash(path)
-		if err == nil && entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == ".git" || entry.Name() == "dist" || strings.HasSuffix(name, "profile/scripts")) {
+		if err == nil && entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == ".git" || entry.Name() == "dist" || strings.HasSuffix(name, "embedded/scripts")) {
 			return fs.SkipDir
 		}
 		if err == nil && strings.HasSuffix(name, ".md") {

@@ -113,6 +113,7 @@ Reached 7 right number [3] [0]
 Attempts 8 right number [2] [0]
 Back 5 right number [1] [0]
 Results 12 grows [a b 2] []
+Later 5 right number [0] [0]
 `},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {

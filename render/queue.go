@@ -129,8 +129,8 @@ func QueueAgentList(name func(apitype.QueueAgent) string) []Listed[apitype.Queue
 		Listed[agent]{Name: "completed", Width: 7},
 		Listed[agent]{Name: "attempts", Width: 8},
 		Listed[agent]{Name: "released", Heading: "Back", Width: 5},
-		Listed[agent]{Name: "deferred", Width: 5},
 		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
+		Listed[agent]{Name: "deferred", Width: 5},
 	)
 }
 

@@ -165,45 +165,6 @@ func (o *Outbox) DeleteDraft(call apitype.UUID) error {
 
 // draftPath tells apart the same call at two services or in two accounts.
 func (o *Outbox) draftPath(call apitype.UUID) string {
-	return filepath.Join(o.dir, dirDrafts, call.String()+o.draftSuffix(o.options.Account))
-}
-
-// draftSuffix ends the names of the drafts of an account.
-func (o *Outbox) draftSuffix(account string) string {
-	sum := sha256.Sum256([]byte(o.options.BaseURL + "\x00" + account))
-	return "-" + hex.EncodeToString(sum[:6]) + ".json"
-}
-
-// adoptDrafts gives the drafts of the account's former name the names by which they are found.
-// Where there is a later one, both stay.
-func (o *Outbox) adoptDrafts() error {
-	if o.options.Former == "" || o.options.Former == o.options.Account {
-		return nil
-	}
-	unlock, err := o.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	folder, former := filepath.Join(o.dir, dirDrafts), o.draftSuffix(o.options.Former)
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		return fmt.Errorf("read the drafts: %w", err)
-	}
-	adopted := false
-	for _, file := range files {
-		call, isFormer := strings.CutSuffix(file.Name(), former)
-		now := filepath.Join(folder, call+o.draftSuffix(o.options.Account))
-		if _, err := os.Lstat(now); !isFormer || !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := durable.Rename(filepath.Join(folder, file.Name()), now); err != nil {
-			return fmt.Errorf("keep the draft: %w", err)
-		}
-		adopted = true
-	}
-	if adopted {
-		return durable.SyncFolder(folder)
-	}
-	return nil
+	sum := sha256.Sum256([]byte(o.options.BaseURL + "\x00" + o.options.Account))
+	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+hex.EncodeToString(sum[:6])+".json")
 }

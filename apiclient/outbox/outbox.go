@@ -145,7 +145,6 @@ type Options struct {
 	// BaseURL and Account choose whose entries this outbox shows and sends.
 	// Without them it lists every account's and sends none.
 	BaseURL, Account string
-	Former           string           // What the account was called before; what it left is its own, too. "": nothing else.
 	Now              func() time.Time // nil: the clock.
 	NewID            func() string    // The part of an id after its number; nil: random.
 }
@@ -201,7 +200,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 		}
 	}
 	box := &Outbox{dir: dir, options: o, process: strconv.Itoa(os.Getpid()) + "-" + randomID(), changed: make(chan struct{}, 1)}
-	return box, box.adoptDrafts()
+	return box, nil
 }
 
 func randomID() string {
@@ -484,7 +483,7 @@ func (o *Outbox) state(folder string, e Entry) State {
 
 // owns reports whether the entry belongs to this outbox's service and account.
 func (o *Outbox) owns(baseURL, account string) bool {
-	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && (account == o.options.Account || o.options.Former != "" && account == o.options.Former))
+	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
 }
 
 // wake tells a running sender of this process that there is something new.

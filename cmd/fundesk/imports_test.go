@@ -28,7 +28,7 @@ var forbidden = map[string][]string{
 	"fundesk/commands":                     {"fundesk/service/...", "database/sql"},
 	"fundesk/commands/cli":                 {"fundesk/service/...", "fundesk/tui", "fundesk/tui/page", "database/sql"},
 	"fundesk/commands/bulk":                {"fundesk/service/...", "fundesk/render", "fundesk/tui/...", "fundesk/commands", "fundesk/commands/profile", "github.com/spf13/...", "net/http"},
-	"fundesk/commands/profile":             {"fundesk/apiclient", "fundesk/apiclient/apitype", "fundesk/apiclient/outbox", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
+	"fundesk/commands/profile":             {"fundesk/apiclient", "fundesk/apiclient/outbox", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
 	"fundesk/service":                      {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
 	"fundesk/service/httpapi":              {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},
 	"fundesk/service/sqlstore":             {"fundesk/apiclient", "fundesk/service/httpapi"},

@@ -42,7 +42,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	for _, line := range []string{
 		`cat input/person | fundesk person create --file - --debug`,
 		`yes "$(cat input/person)" | head -50 | fundesk person import - --yes --results results -q`,
-		`call=$(fundesk call create --person $(fundesk person list --limit 1 -q -o id) --requested-at now --type winback --notes "$(cat input/notes)" -o id) && fundesk call complete $call --result-code reached --notes - < input/notes`,
+		`call=$(fundesk call create --person $(fundesk person list --limit 1 -q -o id) --requested-at now --type winback --notes "$(cat input/notes)" -o id) && fundesk call complete $call --result-code declined --notes - < input/notes`,
 		`fundesk person list --all -o csv --debug; fundesk person list --all -o json --jq '.[].iban'; fundesk pull person; fundesk pull call`,
 		`for n in 1 2 3 4 5; do (fundesk person list --all --page-size 5 -o ndjson & echo $! > pid; wait) | head -$n; kill -9 $(cat pid); done; true`,
 		`cat input/person | FUNDESK_BASE_URL=http://127.0.0.1:1 fundesk person create --file - --outbox; test $? = 10`,

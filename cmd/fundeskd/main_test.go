@@ -459,7 +459,7 @@ func TestUsage(t *testing.T) {
 		{"no rate", []string{"serve", "--rate", "NaN", "--listen", "256.0.0.1:1"}, 2, "--rate must be a number of requests, and not negative\n"},
 		{"check of nothing", []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"}, 1, "check: open the database "},
 		{"no file", []string{"load", os.DevNull + "/none"}, 2, "open "},
-		{"empty file name", []string{"backup", ""}, 2, "FILE is empty; see: fundeskd backup --help\n"},
+		{"empty file name", []string{"backup", ""}, 2, "FILE|- is empty; see: fundeskd backup --help\n"},
 		{"empty file", []string{"load", os.DevNull}, 0, "0 records\n"},
 		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "the database is named as sqlite:PATH or postgres://…\n"},
 		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},

@@ -21,7 +21,7 @@ func (p *program) restoreCommand() *cobra.Command {
 			"A restore that was interrupted is run again; until then the database is not opened by anybody. What was\n" +
 			"revoked in the replaced database stays revoked. A backup knows nothing of the erasures since it was made: run\n" +
 			"fundeskd erasures replay before you serve it. With - the archive of fundeskd backup - is read from stdin.",
-		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd restore - < /srv/backup/fundeskd-2026-11-20.tar",
+		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db\n  cat /srv/backup/fundeskd-2026-11-20.tar | sudo -u fundeskd fundeskd restore -",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if args[0] != "-" {

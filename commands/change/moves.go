@@ -76,7 +76,7 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 	}
 	p := s.Defaults()
 	for _, kind := range apitype.CallTypes {
-		for _, row := range p.Results[string(kind)] {
+		for _, row := range p.Results[kind] {
 			known[kind] = append(known[kind], row.Code)
 		}
 		if len(known[kind]) == 0 && len(p.ResultCodes) > 0 {
@@ -90,7 +90,9 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 			for _, of := range settings.Organizations {
 				for kind, rows := range of.Results {
 					for _, row := range rows {
-						known[kind] = append(known[kind], row.Code)
+						if !slices.Contains(known[kind], row.Code) {
+							known[kind] = append(known[kind], row.Code)
+						}
 					}
 				}
 			}

@@ -19,11 +19,7 @@ func (s *Session) Outbox(ctx context.Context) (*outbox.Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	former, err := client.TokenIdentity(ctx) // Of entries that were kept before a profile named the account.
-	if err != nil {
-		return nil, err
-	}
-	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Former: former, Now: s.App.Now})
+	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Now: s.App.Now})
 }
 
 // AnyOutbox opens the spool without asking for a token: to look, not to send.

@@ -41,16 +41,7 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 
 // OfFloor are the results and hours of a profile as the settings of the service have them, checked.
 func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
-	of.Results, of.CallingHours = map[apitype.CallType][]apitype.ResultChoice{}, desk.CallingHours{}
-	for kind, rows := range p.Results {
-		for _, r := range rows {
-			choice := apitype.ResultChoice{Code: r.Code, Label: r.Label, AsksNotes: r.AsksNotes}
-			if r.Effect != "" {
-				choice.Effect = new(apitype.ResultEffect(r.Effect))
-			}
-			of.Results[apitype.CallType(kind)] = append(of.Results[apitype.CallType(kind)], choice)
-		}
-	}
+	of.Results, of.CallingHours = p.Results, desk.CallingHours{}
 	for country, hours := range p.CallingHours {
 		if _, known := desk.Zone(country); !known {
 			return of, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")

@@ -20,7 +20,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -82,17 +81,9 @@ type Profile struct {
 	// Names of agents, by userUuid, as they are shown.
 	Agents map[string]string `toml:"agents,omitempty" json:"agents,omitempty"`
 	// By type of call, in the order in which an agent sees them.
-	Results map[string][]Result `toml:"results,omitempty" json:"results,omitempty"`
+	Results map[apitype.CallType][]apitype.ResultChoice `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.
 	CallingHours map[string]apitype.HoursOfDays `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
-}
-
-// Result is a row of the results that an agent chooses from.
-type Result struct {
-	Code      string `toml:"code" json:"code"`
-	Label     string `toml:"label,omitempty" json:"label,omitempty"`   // In plain words; "": the code's.
-	Effect    string `toml:"effect,omitempty" json:"effect,omitempty"` // What comes with it; "" for nothing.
-	AsksNotes bool   `toml:"asks_notes,omitzero" json:"asks_notes,omitempty"`
 }
 
 // Dial is tel, none, or a program and its arguments. In the file tel and none may stand without brackets.
@@ -178,9 +169,7 @@ func (s Store) Load() (Config, error) {
 	if err != nil {
 		return config, fmt.Errorf("read %s: %w", s.Path(), err)
 	}
-	// The aliases of earlier versions have no effect, and lock no profile out.
-	unknown := slices.DeleteFunc(meta.Undecoded(), func(key toml.Key) bool { return key[0] == "aliases" })
-	if len(unknown) > 0 {
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return config, fmt.Errorf("read %s: unknown key %s", s.Path(), unknown[0])
 	}
 	if config.Profiles == nil {

@@ -337,18 +337,6 @@ func TestConfigurationThatOthersCanWrite(t *testing.T) {
 	}
 }
 
-// A configuration of a version that had aliases is still read.
-func TestLoadOverlooksAliases(t *testing.T) {
-	t.Parallel()
-	store := profile.Store{Dir: t.TempDir()}
-	if err := os.WriteFile(store.Path(), []byte("[aliases]\nopen = \"call list\"\n[profiles.a]\nagent = \"x\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if config, err := store.Load(); err != nil || config.Profiles["a"].Agent != "x" {
-		t.Errorf("got %v, %v, want the profile", config, err)
-	}
-}
-
 // dial stands in the file as a word, or as a program with its arguments.
 func TestDialIsAWordOrAList(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,6 +215,9 @@ func (v *Floor) chosenLine(width int) string {
 	parts := []string{v.queueAgent(a), "seen " + v.ago(a.LastSeenAt.Time)}
 	if a.Cancelled+a.Expired > 0 {
 		parts = append(parts, fmt.Sprintf("cancelled %d, expired %d", a.Cancelled, a.Expired))
+	}
+	if a.Deferred > 0 { // Narrow terminals have no room for the column.
+		parts = append(parts, "later "+strconv.Itoa(a.Deferred))
 	}
 	if len(a.ByResult) > 0 {
 		parts = append(parts, Clean(render.Results(a.ByResult)))

@@ -48,7 +48,7 @@ floor() {
       for code in confirmed corrected confirmed wrong_number confirmed; do
         [ "$code" = wrong_number ] || "$work/fundesk" call attempt "$(take "$agent")" --user "$agent" -q
         [ $((i % 3)) = 0 ] && [ "$code" = corrected ] && continue
-        "$work/fundesk" call complete "$(take "$agent")" --user "$agent" --result-code "$code" --rating $((i + 3)) -q
+        "$work/fundesk" call complete "$(take "$agent")" --user "$agent" --any-result --result-code "$code" --rating $((i + 3)) -q
       done
       [ "$i" = 3 ] || take "$agent"
     done
