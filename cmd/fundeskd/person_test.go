@@ -352,7 +352,7 @@ func TestErasuresReplay(t *testing.T) {
 		servicetest.Check(t, err)
 		servicetest.Check(t, os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600))
 	}
-	if code, _, errs := restored.run("", "erasures", "replay"); code != exitDone || !strings.Contains(errs, ".erasures is not there") {
+	if code, _, errs := restored.run("", "erasures", "replay"); code != exitDone || !strings.Contains(errs, ".erasures does not exist") {
 		t.Errorf("without a file: got code %d, %s", code, errs)
 	}
 	if code, _, errs := restored.run("", "erasures", "replay", "--from", log+"x"); code != exitUsage || !strings.Contains(errs, log+"x") {

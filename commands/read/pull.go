@@ -147,7 +147,7 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
-			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not tell which persons were changed or erased"),
+			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
 				"for new ones: fundesk pull person"))
 		}
 	}
