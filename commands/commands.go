@@ -123,7 +123,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 			"calls that are requested to them.\n\n" +
 			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
 			"`fundesk --profile demo call list` shows the same data to scripts.\n\n" +
-			"Topics: fundesk help options, exit-codes, environment, output, filters, scripting, keys",
+			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",

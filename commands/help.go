@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
@@ -39,8 +40,38 @@ func topics() map[string]func() string {
 	}
 }
 
+// flagPages are the pages that describe flags of many commands.
+var flagPages = []struct{ name, title string }{
+	{"changes", "Flags of every change"}, {"lists", "Flags of every list"},
+	{"settings", "A flag for every setting"}, {"options", "Flags of every command"},
+}
+
+// flagsOf returns the flags of a page, as the first command declares them.
+func flagsOf(root *cobra.Command, page string) *pflag.FlagSet {
+	if page == "options" {
+		return root.PersistentFlags()
+	}
+	flags := pflag.NewFlagSet(page, pflag.ContinueOnError)
+	var collect func(*cobra.Command)
+	collect = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if cli.PageOf(f) == page && flags.Lookup(f.Name) == nil {
+				flags.AddFlag(f)
+			}
+		})
+		for _, below := range cmd.Commands() {
+			collect(below)
+		}
+	}
+	collect(root)
+	return flags
+}
+
 func helpCommand(s *cli.Session) *cobra.Command {
-	names := append([]string{"options"}, slices.Sorted(maps.Keys(topics()))...)
+	names := slices.Sorted(maps.Keys(topics()))
+	for _, page := range flagPages {
+		names = append(names, page.name)
+	}
 	return &cobra.Command{
 		Use: "help [COMMAND | TOPIC]", Short: "Help on a command or a topic", Args: cobra.ArbitraryArgs,
 		Long:      "Help on a command, or on one of the topics " + strings.Join(names, ", ") + ".",
@@ -50,9 +81,11 @@ func helpCommand(s *cli.Session) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Root().Help()
 			}
-			if len(args) == 1 && args[0] == "options" {
-				_, err := fmt.Fprint(s.App.Out, "Flags of every command\n\n"+cmd.Root().PersistentFlags().FlagUsagesWrapped(helpWidth))
-				return err
+			for _, page := range flagPages {
+				if len(args) == 1 && args[0] == page.name {
+					_, err := fmt.Fprint(s.App.Out, page.title+"\n\n"+flagsOf(cmd.Root(), page.name).FlagUsagesWrapped(helpWidth))
+					return err
+				}
 			}
 			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {
 				_, err := fmt.Fprint(s.App.Out, topic())

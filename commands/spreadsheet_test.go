@@ -2,9 +2,12 @@ package commands
 
 import (
 	"encoding/csv"
+	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +92,54 @@ func TestSpreadsheetsComeBack(t *testing.T) {
 				}
 				if _, errs, code = l.run(t, noun, "apply", file, "--yes", "--country", s.country); code != 0 || !strings.Contains(errs, "nothing differs") {
 					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs", noun, s.country, code, errs)
+				}
+			}
+		}
+	}
+}
+
+var wantLibreOffice = flag.Bool("libreoffice", false, "fail where LibreOffice is not installed")
+
+// LibreOffice opens what is written for a country, and saves it as CSV and as a workbook: apply finds that nothing
+// differs.
+func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("soffice"); err != nil && !*wantLibreOffice {
+		t.Skip("LibreOffice (soffice) is not installed; .ci/nightly installs it")
+	}
+	h := plain(t)
+	h.Sample(40)
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	folder := t.TempDir()
+	for country, language := range map[string]string{"NL": "1043", "DE": "1031", "FR": "1036", "EN": "2057"} {
+		delimiter := "59"
+		if country == "EN" {
+			delimiter = "44"
+		}
+		text := delimiter + ",34,76,1,," + language + ",false,true,false"
+		convert := func(file, to, filter string) string {
+			into := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "soffice", "-env:UserInstallation=file://"+folder, "--headless", "--infilter=CSV:"+text,
+				"--convert-to", to+":"+filter, "--outdir", into, file)
+			if filepath.Ext(file) == ".xlsx" {
+				cmd.Args = slices.Delete(cmd.Args, 3, 4)
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return filepath.Join(into, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))+"."+to)
+		}
+		for _, noun := range []string{"person", "pledge"} {
+			out, errs, code := l.run(t, noun, "list", "--all", "-o", "csv", "--for-excel", country)
+			file := filepath.Join(t.TempDir(), noun+".csv")
+			if err := os.WriteFile(file, []byte(out), 0o600); err != nil || code != 0 {
+				t.Fatalf("got exit code %d, %v, %s", code, err, errs)
+			}
+			asText := "Text - txt - csv (StarCalc):" + text
+			for _, saved := range []string{convert(file, "csv", asText), convert(convert(file, "xlsx", "Calc MS Excel 2007 XML"), "csv", asText)} {
+				if _, errs, code := l.run(t, noun, "apply", saved, "--yes", "--country", country); code != 0 || !strings.Contains(errs, "nothing differs") {
+					got, _ := os.ReadFile(saved)
+					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs; saved was %.600s", noun, country, code, errs, got)
 				}
 			}
 		}

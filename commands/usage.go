@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"fundesk/commands/cli"
 	"fundesk/render"
 )
 
@@ -39,10 +41,23 @@ func printUsage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		writeCommands(&b, cmd)
 	}
-	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(flags.FlagUsagesWrapped(helpWidth), " \n"))
+	shown, pages := pflag.NewFlagSet("", pflag.ContinueOnError), []string{}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if page := cli.PageOf(f); page == "" {
+			shown.AddFlag(f)
+		} else {
+			pages = append(pages, page)
+		}
+	})
+	if shown.HasAvailableFlags() {
+		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(shown.FlagUsagesWrapped(helpWidth), " \n"))
 	}
-	fmt.Fprintf(&b, "\nFlags of every command: fundesk help options\n")
+	b.WriteByte('\n')
+	for _, page := range flagPages {
+		if page.name == "options" || slices.Contains(pages, page.name) {
+			fmt.Fprintf(&b, "%s: fundesk help %s\n", page.title, page.name)
+		}
+	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "More about a command: %s COMMAND --help\n", cmd.CommandPath())
 	}

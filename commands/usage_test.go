@@ -14,7 +14,7 @@ import (
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir()}}
-	pages := [][]string{{"--help"}, {"help", "options"}}
+	pages := [][]string{{"--help"}, {"help", "options"}, {"help", "changes"}, {"help", "lists"}, {"help", "settings"}}
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
 		pages = append(pages, append(strings.Fields(cmd.CommandPath())[1:], "--help"))
 	})

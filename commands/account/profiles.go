@@ -108,6 +108,11 @@ func profileAdd(s *cli.Session) *cobra.Command {
 		},
 	}
 	f.register(cmd)
+	for _, t := range settings() {
+		if !slices.Contains([]string{"agent", "owning_organization", "recruiting_organization", "token_command", "token_storage"}, t.key) {
+			cli.OnPage(cmd, "settings", t.flag())
+		}
+	}
 	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, in place of --agent")
 	cmd.MarkFlagsMutuallyExclusive("agent", "agent-name")
 	return cmd

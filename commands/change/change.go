@@ -44,7 +44,9 @@ func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	if many {
 		cli.AllowEmptyFlag(cmd, &c.allowEmpty)
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
+		cli.OnPage(cmd, "changes", "allow-empty", "concurrency")
 	}
+	cli.OnPage(cmd, "changes", "yes", "dry-run", "outbox", "hold")
 }
 
 // check refuses flags without a meaning.

@@ -106,6 +106,7 @@ func Erase(s *cli.Session) *cobra.Command {
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, such as the number of the request; never who the person is")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cli.OnPage(cmd, "changes", "dry-run", "yes")
 	local.register(cmd, "erase")
 	return cmd
 }

@@ -71,6 +71,19 @@ func TimeValue(now func() time.Time, value **apitype.Time) *Value {
 	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) })
 }
 
+// flagPage is the annotation of flags that stand on a page of the help for many commands.
+const flagPage = "page"
+
+// OnPage moves flags from the help of a command to a page that describes them for many commands.
+func OnPage(cmd *cobra.Command, page string, names ...string) {
+	for _, name := range names {
+		_ = cmd.Flags().SetAnnotation(name, flagPage, []string{page}) // The command has it.
+	}
+}
+
+// PageOf returns the page that describes a flag; "" is the help of its command.
+func PageOf(f *pflag.Flag) string { return strings.Join(f.Annotations[flagPage], "") }
+
 // UUIDValue is a flag that holds an identifier.
 func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", apitype.ParseUUID) }
 

@@ -73,6 +73,7 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	})
+	cli.OnPage(cmd, "changes", "yes", "dry-run", "allow-empty", "concurrency")
 	flags.BoolVar(&f.template, "template", false, "print a header with an example, and end")
 }
 

@@ -164,6 +164,7 @@ func (d *putOff) register(cmd *cobra.Command) {
 	f.BoolVar(&d.anyone, "anyone", false, "let any agent get it")
 	f.BoolVar(&d.yes, "yes", false, "do not ask")
 	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
+	cli.OnPage(cmd, "changes", "yes", "dry-run")
 }
 
 func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
@@ -233,5 +234,6 @@ func queueLater(s *cli.Session) *cobra.Command {
 	}
 	d.register(cmd)
 	cli.AllowEmptyFlag(cmd, &d.allowEmpty)
+	cli.OnPage(cmd, "changes", "allow-empty")
 	return cmd
 }

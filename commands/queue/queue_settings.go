@@ -121,6 +121,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
+	cli.OnPage(cmd, "changes", "yes", "dry-run")
 	return cmd
 }
 

@@ -55,6 +55,7 @@ func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	f.IntVar(&l.pageSize, "page-size", DefaultPageSize, "records to ask for at a time (500 with --all)")
 	f.IntVar(&l.first, "first", 0, "one page: records from the start, or after --after")
 	f.StringVar(&l.after, "after", "", "cursor after which to begin")
+	cli.OnPage(cmd, "lists", "page-size", "first", "after")
 	s.UnpagedFlag(cmd)
 }
 
@@ -73,6 +74,7 @@ func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
 	f.StringVar(&l.before, "before", "", "cursor before which to end")
 	f.BoolVar(&l.watch, "watch", false, "print new records as they arrive, until it is interrupted")
 	f.DurationVar(&l.interval, "interval", defaultInterval, "time between two requests of --watch, at least 1s")
+	cli.OnPage(cmd, "lists", "last", "before", "interval")
 }
 
 // Check refuses flags that exclude each other and fills in what depends on others.
