@@ -52,7 +52,7 @@ func Actions() []Action {
 		{"cancel", "cancel", "cancel the call…", asks((*Questions).Cancel), whyNotEnd},
 		{"expire", "expire", "expire the call…", asks((*Questions).Expire), whyNotEnd},
 		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
-		{"find", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
+		{"find", "find", "find a donor who rings back: a name, or digits of a number…", nil, nil},
 		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
 		{"last-calls", "last calls", "your last calls, to open one again…", nil, func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
 		{"person", "person", "open the person", nil, whyNoCall},
@@ -63,7 +63,7 @@ func Actions() []Action {
 		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
 		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") }},
 		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
-		{"warnings", "warnings", "show all reasons not to call now", nil, whyNoCall},
+		{"warnings", "warnings", "show all that speaks against ringing now", nil, whyNoCall},
 		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") }},
 	}
 }

@@ -33,7 +33,7 @@ func (c CallingHours) Against(now time.Time, country string) string {
 	}
 	when := fmt.Sprintf("it is %s on %s in %s", local.Format("15:04"), local.Weekday(), strings.ToUpper(country))
 	if span == (apitype.Span{}) {
-		return when + ": no calls on that day"
+		return when + ": nobody is called on that day"
 	}
 	return when + ": calls are made from " + span.String()
 }

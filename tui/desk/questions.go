@@ -91,12 +91,12 @@ func (q *Questions) Warned(then func() Answer) *Question {
 
 // Cancel asks before the call is cancelled.
 func (q *Questions) Cancel() Answer {
-	return q.end("Cancel", "The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful.", q.day.CancelCall)
+	return q.end("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", q.day.CancelCall)
 }
 
 // Expire asks before the call is expired.
 func (q *Questions) Expire() Answer {
-	return q.end("Expire", "The donor was not reached and gets no more calls about this. The call counts as unsuccessful.", q.day.ExpireCall)
+	return q.end("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", q.day.ExpireCall)
 }
 
 // end asks before the call is ended without a result, and says what that means for the donor.
@@ -115,7 +115,7 @@ func (q *Questions) NotReached() Answer {
 		return Answer{Events: d.NotReached()}
 	}
 	return Answer{Next: &Question{Title: "Not reached: where do your notes go?", Choices: []Choice{
-		{Key: "n", Label: "with the attempt: the next agent reads them", Pick: q.onCall(does(d.NotReachedWithNote))},
+		{Key: "n", Label: "with the attempt: whoever calls next reads them", Pick: q.onCall(does(d.NotReachedWithNote))},
 		{Key: "d", Label: "into a draft: only you see them", Pick: q.onCall(does(d.NotReached))},
 	}}}
 }
@@ -166,7 +166,7 @@ func (q *Questions) Complete() Answer {
 		for _, fix := range refused {
 			lines = append(lines, "  "+fix.Label+" "+q.day.Card.FixText(fix))
 		}
-		lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell your supervisor about them.")
+		lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell somebody who may correct them.")
 		return Answer{Next: q.confirm("Send the result alone", does(d.CompleteAlone), lines...)}
 	}
 	if d.Form.DeniesCorrections() {

@@ -63,7 +63,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
 	}
 	if ofNumber > 0 {
-		add(render.Plural(ofNumber, "open call", "open calls") + " of another donor with the same number")
+		add(render.Plural(ofNumber, "open call", "open calls") + " of somebody else to the same number")
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
