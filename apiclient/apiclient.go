@@ -24,6 +24,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -178,6 +179,12 @@ func newTransport(base *url.URL) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
+	transport.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode != http.StatusOK {
+			return fmt.Errorf("the proxy %s answered %d %s", proxy.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
+		}
+		return nil
+	}
 	if base.Scheme == "http" {
 		transport.Proxy, transport.DialContext = nil, dialLoopback
 	}

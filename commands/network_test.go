@@ -162,3 +162,19 @@ func TestRetriesAreCounted(t *testing.T) {
 		t.Errorf("got %d requests to cancel, want one: nobody knows what became of the first", moves.Load())
 	}
 }
+
+// A proxy that refuses is named: the service was not asked.
+func TestRefusingProxyIsNamed(t *testing.T) {
+	t.Parallel()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(proxy.Close)
+	home := t.TempDir()
+	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
+	if _, errs, code := l.run(t, "profile", "add", "prod", "--base-url", "https://svc.example.org", "--proxy", proxy.URL); code != 0 {
+		t.Fatal(errs)
+	}
+	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(proxy.URL, "http://") + " answered 403 Forbidden"
+	if _, errs, code := l.run(t, "call", "list", "--retry", "0"); code != 8 || !strings.Contains(errs, want) {
+		t.Errorf("got exit code %d and %s, want %s", code, errs, want)
+	}
+}

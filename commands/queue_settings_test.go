@@ -164,6 +164,25 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 	if _, errs, again := runWith(t, environment, text, "queue", "settings", "set", "-", "--yes"); code != 0 || again != 0 || !strings.Contains(errs, "has these settings already") {
 		t.Errorf("got %d %q, then %d %q, want what was written", code, text, again, errs)
 	}
+	kind := apitype.CallVerification
+	h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+		Person: apitype.Person{UUID: apitype.MustParseUUID(testID), CreatedAt: apitype.NewTime(servicetest.Start)}, OwningOrganizationUUID: apitype.MustParseUUID(floorOrganization), RecruitingOrganizationUUID: apitype.MustParseUUID(floorOrganization),
+	}}, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+		UUID: apitype.MustParseUUID(testID), PersonUUID: apitype.MustParseUUID(testID), Type: kind, Status: apitype.CallRequested,
+		RequestedAt: apitype.NewTime(servicetest.Start), LastUpdatedAt: apitype.NewTime(servicetest.Start),
+	}}})
+	file += "[[results.verification]]\ncode = \"confirmed\"\n"
+	if _, errs, code = runWith(t, environment, file, "queue", "settings", "set", "-", "--yes"); code != 0 {
+		t.Fatal(errs)
+	}
+	for _, args := range [][]string{nil, {"--outbox"}} { // A result of another type of call.
+		if _, errs, code := runWith(t, environment, "", append([]string{"call", "complete", testID, "--result-code", "back"}, args...)...); code != 2 || !strings.Contains(errs, "is no result of the profile or of the service for a verification") || !strings.Contains(errs, "there are confirmed") {
+			t.Errorf("%q: got %d %q, want it refused for the type of the call", args, code, errs)
+		}
+	}
+	if _, errs, code := runWith(t, environment, "", "call", "complete", testID, "--result-code", "confirmed", "--outbox"); code != 0 {
+		t.Errorf("got %d %q, want the call completed", code, errs)
+	}
 	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, "did you mean back?") {
 		t.Errorf("got %d %q, want the nearest result", code, errs)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -100,5 +101,25 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 	compare("pledge", "status", v.Pledges.Of("status"))
 	if got := len(v.Calls.Of("attempts")); got != 5 {
 		t.Errorf("got %d groups of attempts, want those of all calls", got)
+	}
+}
+
+// Agents are counted by identifier, with the name beside it that the service has.
+func TestStatsNameAgents(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := CopyDemo(home); err != nil {
+		t.Fatal(err)
+	}
+	environment := map[string]string{"HOME": home}
+	out, errs, code := runWith(t, environment, "", "--profile", "demo", "call", "stats", "--by", "agent", "-o", "csv")
+	rows := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(rows) < 8 || !strings.HasPrefix(rows[0], "group,value,name,count,") {
+		t.Fatalf("got %d %q %s, want a name beside each value", code, out, errs)
+	}
+	for _, row := range rows[1:] {
+		if cells := strings.Split(row, ","); cells[1] != "(none)" && (len(cells[1]) != 36 || !strings.Contains(cells[2], " ")) {
+			t.Errorf("got %q, want a uuid with a name", row)
+		}
 	}
 }

@@ -103,6 +103,7 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 		numberColumn("cancelled", func(a agent) int { return a.Cancelled }),
 		numberColumn("expired", func(a agent) int { return a.Expired }),
 		titled(numberColumn("released", func(a agent) int { return a.Released }), "given back"),
+		titled(numberColumn("deferred", func(a agent) int { return a.Deferred }), "later"),
 		column("callUuid", func(a agent) string { return text(a.CallUUID) }),
 		column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }),
 		{
@@ -128,6 +129,7 @@ func QueueAgentList(name func(apitype.QueueAgent) string) []Listed[apitype.Queue
 		Listed[agent]{Name: "completed", Width: 7},
 		Listed[agent]{Name: "attempts", Width: 8},
 		Listed[agent]{Name: "released", Heading: "Back", Width: 5},
+		Listed[agent]{Name: "deferred", Width: 5},
 		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
 	)
 }

@@ -217,14 +217,19 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 			return Answer{}, err
 		}
 	}
+	later := map[apitype.UUID]int{}
 	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]string, error) {
+		clear(later)
+		if err := r.DeferralCounts(c.Scope, func(user apitype.UUID, n int) { later[user] = n }); err != nil {
+			return nil, err
+		}
 		return r.UserNames(slices.Collect(maps.Keys(agents)))
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	for user, agent := range agents {
-		agent.Name = nameOf(names, user)
+		agent.Name, agent.Deferred = nameOf(names, user), later[user]
 	}
 	return answered(agents.answer())
 }

@@ -227,6 +227,8 @@ type QueueReader interface {
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)
+	// DeferralCounts are how many callbacks are kept for each user.
+	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a

@@ -184,7 +184,7 @@ func CallFilters() []Filter[CallListOptions] {
 		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField(&o.ExternalReferenceID) }},
 		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField(&o.ExternalApplicationName) }},
 		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField(&o.RequestedFrom) }},
-		{"requestedUntil", "", "only calls requested at or before this time; with --requested-from", func(o *CallListOptions) field { return timeField(&o.RequestedUntil) }},
+		{"requestedUntil", "", "only calls requested at or before this time", func(o *CallListOptions) field { return timeField(&o.RequestedUntil) }},
 		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField(&o.RequestedAfter) }},
 		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) }},
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
@@ -224,6 +224,24 @@ func AttemptsGroups() (all []string) {
 	return all
 }
 
+// hasAttempts reports whether a number of attempts is one of some groups, of which "3+" is three and more.
+func hasAttempts(groups []string, n int) bool {
+	return slices.ContainsFunc(groups, func(group string) bool {
+		least, isOpen := strings.CutSuffix(group, "+")
+		number, err := strconv.Atoi(least)
+		return err == nil && (n == number || isOpen && n > number)
+	})
+}
+
+// attemptsChoices returns the groups, and those that are open above.
+func attemptsChoices() []string {
+	all := AttemptsGroups()
+	for n := 1; n < manyAttempts; n++ {
+		all = append(all, strconv.Itoa(n)+"+")
+	}
+	return all
+}
+
 // CallSelections are the filters that look at what was retrieved.
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
@@ -235,8 +253,8 @@ func CallSelections() []Filter[CallSelection] {
 		}},
 		{"person", "", "applied after the download: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
 		{"resultCode", "", "applied after the download: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
-		{"attempts", "", "applied after the download: calls with so many attempts, 0 to 9 or 10+", func(o *CallSelection) field {
-			return listField(&o.Attempts, AttemptsGroups(), true)
+		{"attempts", "", "applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more", func(o *CallSelection) field {
+			return listField(&o.Attempts, attemptsChoices(), true)
 		}},
 		{"attemptBy", "", "applied after the download: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
 		{"completedOn", "", "applied after the download: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},
@@ -253,7 +271,7 @@ func (s CallSelection) Passes(c Call) bool {
 		(len(s.Types) == 0 || slices.Contains(s.Types, c.Type)) &&
 		(s.PersonUUID == nil || c.PersonUUID == *s.PersonUUID) &&
 		(s.ResultCode == "" || code != nil && *code == s.ResultCode) &&
-		(len(s.Attempts) == 0 || slices.Contains(s.Attempts, AttemptsGroup(c.AttemptsCount))) &&
+		(len(s.Attempts) == 0 || hasAttempts(s.Attempts, c.AttemptsCount)) &&
 		(s.AttemptBy == nil || slices.ContainsFunc(c.Attempts.Value(), func(a CallAttempt) bool { return a.UserUUID != nil && *a.UserUUID == *s.AttemptBy })) &&
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }

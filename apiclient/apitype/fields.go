@@ -27,7 +27,8 @@ type FieldUse int
 const (
 	Created FieldUse = 1 << iota
 	Updated
-	Written = Created | Updated
+	OfExternal // Creations carry it for external records only.
+	Written    = Created | Updated
 )
 
 // Field is one field of a record of type T: a row of data, of which its column, its flags, the column of

@@ -93,8 +93,8 @@ func PledgeFields() []Field[Pledge] {
 	return []Field[Pledge]{
 		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new pledge; chosen when omitted", Value: func(p Pledge) any { return p.UUID }},
 		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external pledges: lead, active, dropped, cancelled or fulfilled", Value: func(p Pledge) any { return p.Status }},
-		{Name: "donationAmount", Kind: AmountField, In: Written, Title: "euro", Default: true, Help: "current amount in Euros; in a creation of external pledges only", Example: "12.50", Key: "5", Label: "amount", Value: func(p Pledge) any { return p.DonationAmount }},
-		{Name: "donationInterval", In: Written, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "6", Label: "interval", Value: func(p Pledge) any { return p.DonationInterval }},
+		{Name: "donationAmount", Kind: AmountField, In: Written | OfExternal, Title: "euro", Default: true, Help: "current amount in Euros; in a creation of external pledges only", Example: "12.50", Key: "5", Label: "amount", Value: func(p Pledge) any { return p.DonationAmount }},
+		{Name: "donationInterval", In: Written | OfExternal, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "6", Label: "interval", Value: func(p Pledge) any { return p.DonationInterval }},
 		{Name: "initialDonationAmount", Kind: AmountField, In: Created, Help: "Euros", Example: "12.50", Value: func(p Pledge) any { return p.InitialDonationAmount }},
 		{Name: "initialDonationInterval", In: Created, Help: "once, monthly, quarterly, half-yearly or yearly", Example: "monthly", Value: func(p Pledge) any { return p.InitialDonationInterval }},
 		{Name: "startsAt", Kind: TimeField, In: Written, Title: "starts", Help: "start of the pledge", Example: "2026-12-01", Value: func(p Pledge) any { return &p.StartsAt }},

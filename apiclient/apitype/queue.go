@@ -309,6 +309,7 @@ type QueueAgent struct {
 	Cancelled  int            `json:"cancelled"` // By the lease that it ended, as expired.
 	Expired    int            `json:"expired"`
 	Released   int            `json:"released"`
+	Deferred   int            `json:"deferred"` // Callbacks that are kept for the user now, whenever they were put off.
 	ByResult   map[string]int `json:"byResult"` // Of the completed, by result code.
 }
 

@@ -306,7 +306,8 @@ func TestFiltersAsTyped(t *testing.T) {
 		{"person", "x", "", "is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{"resultCode", "reached", "reached", ""},
 		{"attempts", "0,9,10+", "0,9,10+", ""},
-		{"attempts", "10", "", "is not 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 or 10+"},
+		{"attempts", "3+", "3+", ""},
+		{"attempts", "10", "", "is not 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10+, 1+, 2+, 3+, 4+, 5+, 6+, 7+, 8+ or 9+"},
 		{"attemptBy", id, id, ""},
 		{"completedOn", "1h", "2026-11-20T08:15:00.000Z", ""},
 	} {

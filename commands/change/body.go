@@ -32,7 +32,11 @@ type Field struct {
 func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) {
 	for _, f := range of {
 		if f.In&in != 0 {
-			fields = append(fields, Field{f.Path(), f.Kind, f.Example, f.FlagName(), f.Help})
+			example := f.Example
+			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
+				example = "" // What others recorded is not what an example creates.
+			}
+			fields = append(fields, Field{f.Path(), f.Kind, example, f.FlagName(), f.Help})
 		}
 	}
 	return fields

@@ -67,38 +67,68 @@ type completion struct {
 	anyResult   bool
 }
 
-// checkCode refuses a result code that is none of the profile or, where that says none, of the service's settings.
-// What cannot be read refuses nothing.
-func (c *completion) checkCode(s *cli.Session, cmd *cobra.Command, flags *Flags) error {
+// results returns the result codes of each type of call: those of the profile or, where that says none, of the
+// service's settings. What cannot be read is not known.
+func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) map[apitype.CallType][]string {
+	known := map[apitype.CallType][]string{}
 	if c.resultCode == "" || c.anyResult || s.OnTerminal() {
-		return nil
+		return known
 	}
 	p := s.Defaults()
-	known := slices.Clone(p.ResultCodes)
-	for _, rows := range p.Results {
-		for _, row := range rows {
-			known = append(known, row.Code)
+	for _, kind := range apitype.CallTypes {
+		for _, row := range p.Results[string(kind)] {
+			known[kind] = append(known[kind], row.Code)
+		}
+		if len(known[kind]) == 0 && len(p.ResultCodes) > 0 {
+			known[kind] = p.ResultCodes
 		}
 	}
-	if len(known) == 0 && !flags.dryRun && !flags.outbox {
+	if len(known) == 0 && !flags.dryRun {
 		if client, err := s.Connect(cmd.Context()); err == nil {
 			read, _, err := client.Settings(cmd.Context(), "")
 			settings, _ := apiclient.Decoded(read, err)
 			for _, of := range settings.Organizations {
-				for _, row := range slices.Concat(slices.Collect(maps.Values(of.Results))...) {
-					known = append(known, row.Code)
+				for kind, rows := range of.Results {
+					for _, row := range rows {
+						known[kind] = append(known[kind], row.Code)
+					}
 				}
 			}
 		}
 	}
-	if len(known) == 0 || slices.Contains(known, c.resultCode) {
+	return known
+}
+
+// checkCode refuses a result code that is none of a call's own type. The call is read where its type matters.
+func (c *completion) checkCode(s *cli.Session, cmd *cobra.Command, flags *Flags, known map[apitype.CallType][]string, id apitype.UUID) error {
+	types := slices.Sorted(maps.Keys(known))
+	of := slices.DeleteFunc(slices.Clone(types), func(kind apitype.CallType) bool { return !slices.Contains(known[kind], c.resultCode) })
+	if len(of) == len(types) {
 		return nil
 	}
-	hint := "add --any-result to send it all the same"
-	if near := cli.Nearest(c.resultCode, slices.Compact(slices.Sorted(slices.Values(known)))); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	where, codes := "", slices.Concat(slices.Collect(maps.Values(known))...)
+	if len(of) > 0 {
+		if flags.dryRun {
+			return nil
+		}
+		client, err := s.Connect(cmd.Context())
+		if err != nil {
+			return err
+		}
+		read, err := client.Calls.Get(cmd.Context(), id)
+		call, err := apiclient.Decoded(read, err)
+		if err != nil || len(known[call.Type]) == 0 || slices.Contains(of, call.Type) {
+			return nil // The change says what is wrong with the call.
+		}
+		where, codes = " for a "+render.Words(string(call.Type)), known[call.Type]
 	}
-	return cli.WithHint(cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"), hint)
+	hint := "add --any-result to send it all the same"
+	if near := cli.Nearest(c.resultCode, slices.Compact(slices.Sorted(slices.Values(codes)))); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	} else if where != "" {
+		hint = "there are " + strings.Join(codes, ", ") + "; " + hint
+	}
+	return cli.WithHint(cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"+where), hint)
 }
 
 // Complete is the verb complete of calls.
@@ -109,7 +139,7 @@ func Complete(s *cli.Session) *cobra.Command {
 		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
 			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then needs\n" +
 			"--yes. Several calls get the same result. Off a terminal, a result code must be in the profile or in\n" +
-			"the settings of the service, if they have any. --any-result sends any other code.",
+			"the service's settings for the call's type, if they have any. --any-result sends any other code.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
@@ -132,15 +162,16 @@ func Complete(s *cli.Session) *cobra.Command {
 			if err := refuseCompletion(r); err != nil {
 				return err
 			}
-			if err := c.checkCode(s, cmd, flags); err != nil {
-				return err
-			}
+			known := c.results(s, cmd, flags)
 			question := ""
 			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
 				// What came of a call is what it was made for: more often forgotten than meant.
 				question = "without any result, complete"
 			}
 			return Moves[apitype.Call]{Columns: render.CallColumns(), Question: question, Change: func(id apitype.UUID) (apiclient.Change, error) {
+				if err := c.checkCode(s, cmd, flags, known, id); err != nil {
+					return apiclient.Change{}, err
+				}
 				return apiclient.CompleteCallChange(id, r)
 			}}.Run(s, cmd, flags, args)
 		},

@@ -53,7 +53,7 @@ func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 		if _, known := desk.Zone(country); !known {
 			return of, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
 		}
-		of.CallingHours[strings.ToUpper(country)] = apitype.HoursOfDays(hours)
+		of.CallingHours[strings.ToUpper(country)] = hours
 	}
 	if problems := of.Validate(); len(problems) > 0 {
 		return of, cli.UsageError(strings.Replace(problems[0].Where(), "callingHours", "calling_hours", 1) + " " + problems[0].Message)
@@ -149,7 +149,7 @@ func inProfile(s *cli.Session, t *cli.Target, err error) error {
 
 // HoursByCountry are the hours of countries as a flag has them: NL=09:00-21:00, or with
 // Saturday and Sunday after commas.
-type HoursByCountry map[string]profile.Hours
+type HoursByCountry map[string]apitype.HoursOfDays
 
 // String implements pflag.Value.
 func (h HoursByCountry) String() string {
@@ -175,6 +175,6 @@ func (h *HoursByCountry) Set(text string) error {
 		*h = HoursByCountry{}
 	}
 	days = append(days, "", "")
-	(*h)[strings.ToUpper(country)] = profile.Hours{Weekday: days[0], Saturday: days[1], Sunday: days[2]}
+	(*h)[strings.ToUpper(country)] = apitype.HoursOfDays{Weekday: days[0], Saturday: days[1], Sunday: days[2]}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 )
 
@@ -81,7 +82,15 @@ type Profile struct {
 	// By type of call, in the order in which an agent sees them.
 	Results map[string][]Result `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.
-	CallingHours map[string]Hours `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
+	CallingHours map[string]apitype.HoursOfDays `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
+}
+
+// Result is a row of the results that an agent chooses from.
+type Result struct {
+	Code      string `toml:"code" json:"code"`
+	Label     string `toml:"label,omitempty" json:"label,omitempty"`   // In plain words; "": the code's.
+	Effect    string `toml:"effect,omitempty" json:"effect,omitempty"` // What comes with it; "" for nothing.
+	AsksNotes bool   `toml:"asks_notes,omitzero" json:"asks_notes,omitempty"`
 }
 
 // IsEmbedded reports whether the service runs inside the program.

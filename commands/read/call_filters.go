@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,9 @@ func (c *CallFilters) Check() error {
 			return cli.UsageError("--no-external-reference excludes the other external filters")
 		}
 		c.Options.ExternalReferenceID, c.Options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
+	}
+	if c.Options.RequestedUntil != nil && c.Options.RequestedFrom == nil { // The interface has them together only.
+		c.Options.RequestedFrom = new(apitype.NewTime(time.Unix(0, 0)))
 	}
 	return RefuseParameters(c.Options.Validate())
 }

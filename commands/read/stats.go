@@ -24,6 +24,7 @@ import (
 type statRow struct {
 	Group  string         `json:"group"`
 	Value  string         `json:"value"`
+	Name   string         `json:"name,omitempty"` // Of an agent, where the profile or the service knows it.
 	Count  int            `json:"count"`
 	Amount *json.Number   `json:"amount,omitempty"` // Of pledges by --by: Euros.
 	States map[string]int `json:"states,omitempty"` // By --by: how many are in each.
@@ -116,7 +117,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
 			"or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range by {
+			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {
 					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
 				}
@@ -124,7 +125,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			return n.run(s, cmd, by)
 		},
 	}
-	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", "))
+	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
 	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd
@@ -136,7 +137,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if err != nil {
 		return err
 	}
-	columns := n.columnsFor(len(by) > 0)
+	columns := n.columnsFor(by)
 	client, _, err := cli.Open(cmd.Context(), s, "", columns)
 	if err != nil {
 		return err
@@ -148,9 +149,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if len(by) > 0 {
 		none = "(none)"
 	}
-	groups := slices.DeleteFunc(n.groups(s.App.Now(), in), func(g desk.Group[T]) bool {
-		return len(by) == 0 && !g.Shown || len(by) > 0 && !slices.Contains(by, g.Name)
-	})
+	groups := chosenGroups(n.groups(s.App.Now(), in), by)
 	counts := n.counts(groups, none)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	var unread []error
@@ -174,10 +173,70 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 			rows = append(rows, rowOf(g.Name, value, *counts.Of(g.Name)[value], len(by) > 0))
 		}
 	}
+	if slices.Contains(namesOf(by), byAgent) {
+		nameAgents(s, cmd, client, rows)
+	}
 	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
 		return err
 	}
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
+}
+
+// namesOf returns the single groups of --by.
+func namesOf(by []string) []string {
+	var names []string
+	for _, name := range by {
+		names = append(names, strings.Split(name, "+")...)
+	}
+	return names
+}
+
+// chosenGroups returns those that --by names, otherwise those that are shown. One of two names, "agent+day",
+// has a value for each pair of theirs.
+func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
+	if len(by) == 0 {
+		return slices.DeleteFunc(all, func(g desk.Group[T]) bool { return !g.Shown })
+	}
+	var chosen []desk.Group[T]
+	for _, name := range by {
+		var parts []desk.Group[T]
+		for part := range strings.SplitSeq(name, "+") {
+			if i := slices.IndexFunc(all, func(g desk.Group[T]) bool { return g.Name == part }); i >= 0 {
+				parts = append(parts, all[i])
+			}
+		}
+		if len(parts) == 1 {
+			chosen = append(chosen, parts[0])
+			continue
+		}
+		chosen = append(chosen, desk.Group[T]{Name: name, Of: func(value T) string {
+			texts := make([]string, len(parts))
+			for i, part := range parts {
+				texts[i] = cmp.Or(part.Of(value), "(none)")
+			}
+			return strings.Join(texts, ", ")
+		}})
+	}
+	return chosen
+}
+
+// byAgent is the group whose values are users.
+const byAgent = "agent"
+
+// nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
+func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
+	names := map[string]string{}
+	read, _, err := client.Settings(cmd.Context(), "")
+	settings, _ := apiclient.Decoded(read, err) // A service without names leaves the identifiers.
+	for _, user := range settings.Users {
+		names[user.UUID.String()] = user.Name
+	}
+	maps.Copy(names, s.Defaults().Agents)
+	for i := range rows {
+		if part := slices.Index(strings.Split(rows[i].Group, "+"), byAgent); part >= 0 {
+			rows[i].Name = names[strings.Split(rows[i].Value, ", ")[part]]
+		}
+	}
 }
 
 // rowOf returns the row of a count; by has the states, too.
@@ -199,14 +258,17 @@ func rowOf(group, value string, c desk.Count, by bool) statRow {
 }
 
 // columnsFor returns those of the statistics; by has the states and what records add up to, too.
-func (n statsNoun[T, O]) columnsFor(by bool) []render.Column[statRow] {
+func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
 		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
 		{Name: "count", Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.Count) }},
 	}
-	if !by {
+	if len(by) == 0 {
 		return columns
+	}
+	if slices.Contains(namesOf(by), byAgent) {
+		columns = slices.Insert(columns, 2, render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }})
 	}
 	for _, state := range n.states {
 		columns = append(columns, render.Column[statRow]{Name: state, Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.States[state]) }})

@@ -14,7 +14,6 @@ var scriptFiles embed.FS
 // English for everybody else.
 func sampleSettings() apitype.OrganizationSettings {
 	corrected, optOut := apitype.EffectCorrected, apitype.EffectOptOut
-	hours := apitype.HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-18:00", Sunday: "10:00-18:00"}
 	settings := apitype.OrganizationSettings{
 		Results: map[apitype.CallType][]apitype.ResultChoice{
 			apitype.CallVerification: {
@@ -37,7 +36,7 @@ func sampleSettings() apitype.OrganizationSettings {
 			},
 		},
 		Scripts:      map[string]string{},
-		CallingHours: map[string]apitype.HoursOfDays{"NL": hours, "DE": hours},
+		CallingHours: map[string]apitype.HoursOfDays{"NL": apitype.DefaultHours, "DE": apitype.DefaultHours},
 	}
 	files, _ := scriptFiles.ReadDir("scripts")
 	for _, file := range files {

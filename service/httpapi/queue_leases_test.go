@@ -158,6 +158,21 @@ func TestMostLeases(t *testing.T) {
 		if got := callbacks("&userUuid=" + me.String()); len(got) != 1 || got[0].CallUUID != calls[12] || *got[0].Name != "Anneke" {
 			t.Errorf("got %+v, want the callback", got)
 		}
+		later := func() (mine, theirs int) {
+			var all apitype.QueueAgents
+			f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&all)
+			for _, agent := range all.Agents {
+				if agent.UserUUID == me {
+					mine = agent.Deferred
+				} else {
+					theirs += agent.Deferred
+				}
+			}
+			return mine, theirs
+		}
+		if mine, theirs := later(); mine != 1 || theirs != 0 {
+			t.Errorf("got %d callbacks kept for the user and %d for others, want 1 and none", mine, theirs)
+		}
 		var released apitype.ReleasedUser
 		f.Do(f.token, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, me)).Decode(&released)
 		if released != (apitype.ReleasedUser{Leases: 10}) || len(callbacks("&userUuid="+me.String())) != 1 {
@@ -166,6 +181,9 @@ func TestMostLeases(t *testing.T) {
 		f.Do(f.token, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, me)).Decode(&released)
 		if released != (apitype.ReleasedUser{Deferrals: 1}) || len(callbacks("&userUuid="+me.String())) != 0 || len(callbacks("")) != 1 {
 			t.Errorf("got %+v, want the callback open to every user", released)
+		}
+		if mine, theirs := later(); mine != 0 || theirs != 0 {
+			t.Errorf("got %d and %d callbacks of users, want none for a user alone", mine, theirs)
 		}
 		if got := f.state("").Leased; got != 2 {
 			t.Errorf("got %d leased, want the other user's 2", got)

@@ -1,10 +1,12 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,5 +171,42 @@ func testSettingsLimitAttempts(t *testing.T, f *floor) {
 	f.Clock.Advance(24 * time.Hour)
 	if got := f.order(""); len(got) != 0 {
 		t.Errorf("got %v in the queue, want none after its last attempt", got)
+	}
+}
+
+// TestTwoSettingsAtOnce puts two settings over what both were read from, at once: one is taken and the other one told
+// that it was overtaken; without an ETag the settings are one of them, whole.
+func TestTwoSettingsAtOnce(t *testing.T) { onEngines(t, testTwoSettingsAtOnce) }
+
+func testTwoSettingsAtOnce(t *testing.T, f *floor) {
+	lead := f.Token(servicetest.For(f.organization), servicetest.May(service.CallsRead, service.SettingsWrite))
+	path := settingsPath + "/" + f.organization.String()
+	for round := range 10 {
+		header, etag, want := "", "", map[int]int{http.StatusOK: 2}
+		if round%2 == 0 {
+			header, etag = "If-Match", f.Do(lead, "GET", settingsPath, "").Header.Get("Etag")
+			want = map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 1}
+		}
+		var bodies [2]string
+		var answers [2]servicetest.Answer
+		var putting sync.WaitGroup
+		for i := range answers {
+			bodies[i] = fmt.Sprintf(floorBody, fmt.Sprint(10+2*round+i))
+			putting.Go(func() { answers[i] = f.asked(lead, "PUT", path, bodies[i], header, etag) })
+		}
+		putting.Wait()
+		got := map[int]int{answers[0].Status: 1}
+		got[answers[1].Status]++
+		servicetest.Same(t, "statuses", want, got)
+		var now apitype.Settings
+		f.Do(lead, "GET", settingsPath, "").Decode(&now)
+		var puts [2]apitype.OrganizationSettings
+		for i := range puts {
+			servicetest.Check(t, json.Unmarshal([]byte(bodies[i]), &puts[i]))
+		}
+		taken := func(i int) bool { return answers[i].Status == http.StatusOK && puts[i].Equal(now.Organizations[0]) }
+		if !taken(0) && !taken(1) {
+			t.Errorf("got %+v, want one of the settings that were taken", now.Organizations[0])
+		}
 	}
 }

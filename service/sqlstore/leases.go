@@ -353,6 +353,19 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
+// DeferralCounts counts the callbacks that are kept for each user.
+func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID, n int)) error {
+	q := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}
+	q.amongOwners(scope)
+	return r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
+		var user apitype.UUID
+		var n int
+		err := rows.Scan(uuidDest{&user}, &n)
+		each(user, n)
+		return err
+	})
+}
+
 // ShareDeferrals opens the callbacks of a user to every user.
 func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
 	q := &listQuery{}

@@ -9,9 +9,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// defaultHours hold for a country that neither the profile nor the settings name.
-var defaultHours = apitype.HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-18:00", Sunday: "10:00-18:00"}
-
 // CallingHours are the hours by country, where they are not the default.
 type CallingHours map[string]apitype.HoursOfDays
 
@@ -24,7 +21,7 @@ func (c CallingHours) Against(now time.Time, country string) string {
 	}
 	local := now.In(zone)
 	day := local.Weekday()
-	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), defaultHours.On(day)))
+	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), apitype.DefaultHours.On(day)))
 	if err != nil { // It was checked where it was set.
 		return ""
 	}
