@@ -42,8 +42,10 @@ func topics() map[string]func() string {
 
 // flagPages are the pages that describe flags of many commands.
 var flagPages = []struct{ name, title string }{
-	{"changes", "Flags of every change"}, {"lists", "Flags of every list"},
-	{"settings", "A flag for every setting"}, {"options", "Flags of every command"},
+	{"changes", "Flags of every change"},
+	{"lists", "Flags of every list"},
+	{"settings", "A flag for every setting"},
+	{"options", "Flags of every command"},
 }
 
 // flagsOf returns the flags of a page, as the first command declares them.

@@ -37,7 +37,6 @@ type hintSituation struct {
 	env   map[string]string // "A" and "B" in it are the addresses of the services.
 	setUp []string          // Command lines before.
 	line  string
-	code  int            // Of a hint that is followed; 0 where it must work.
 	codes map[string]int // Of those that may end otherwise, by their words.
 }
 

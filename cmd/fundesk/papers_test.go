@@ -106,7 +106,11 @@ func TestEachClaimOfTheReadmeHasATest(t *testing.T) {
 // file that is read, or output.
 var runs = [][]string{
 	{"README.md", "docs/agent.md", "docs/back-office.md", "docs/supervisor.md", "docs/floor-setup.md"},
-	{"docs/integrator/tutorial.md"}, {"docs/integrator/sandbox.md"}, {"docs/integrator/errors-and-retries.md"}, {"docs/operator.md"}, {"docs/contributing/debugging.md"},
+	{"docs/integrator/tutorial.md"},
+	{"docs/integrator/sandbox.md"},
+	{"docs/integrator/errors-and-retries.md"},
+	{"docs/operator.md"},
+	{"docs/contributing/debugging.md"},
 }
 
 func TestCommandsOfThePagesRun(t *testing.T) {
