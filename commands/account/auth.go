@@ -274,7 +274,7 @@ func authToken(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "token", Short: "Print the token", Args: cli.NoArgs,
 		Long: "Print the token that requests carry, for other programs. Mind who can see your screen.",
-		Example: "  curl -H \"Authorization: Bearer $(fundesk auth token)\" https://api.example.org/api/v1/calls\n" +
+		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example.org/api/v1/calls\n" +
 			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.Resolve()
