@@ -77,6 +77,8 @@ type Profile struct {
 	HiddenActions          []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"` // Of the Desk, by their names in keys.toml.
 	Theme                  string   `toml:"theme,omitempty" json:"theme,omitempty"`                   // Of the terminal interface.
 	Mouse                  bool     `toml:"mouse,omitzero" json:"mouse,omitempty"`                    // The terminal interface takes clicks.
+	Dial                   Dial     `toml:"dial,omitempty" json:"dial,omitempty"`                     // How the Desk dials.
+	Language               string   `toml:"language,omitempty" json:"language,omitempty"`             // Of the Desk's texts: en, nl or de; "" for that of the locale.
 	// Names of agents, by userUuid, as they are shown.
 	Agents map[string]string `toml:"agents,omitempty" json:"agents,omitempty"`
 	// By type of call, in the order in which an agent sees them.
@@ -91,6 +93,26 @@ type Result struct {
 	Label     string `toml:"label,omitempty" json:"label,omitempty"`   // In plain words; "": the code's.
 	Effect    string `toml:"effect,omitempty" json:"effect,omitempty"` // What comes with it; "" for nothing.
 	AsksNotes bool   `toml:"asks_notes,omitzero" json:"asks_notes,omitempty"`
+}
+
+// Dial is tel, none, or a program and its arguments. In the file tel and none may stand without brackets.
+type Dial []string
+
+// UnmarshalTOML reads a string, or a list of strings.
+func (d *Dial) UnmarshalTOML(value any) error {
+	all, isList := value.([]any)
+	if !isList {
+		all = []any{value}
+	}
+	*d = nil
+	for _, one := range all {
+		text, isText := one.(string)
+		if !isText {
+			return errors.New("dial must be tel, none, or a list of texts")
+		}
+		*d = append(*d, text)
+	}
+	return nil
 }
 
 // IsEmbedded reports whether the service runs inside the program.

@@ -40,19 +40,21 @@ func Actions() []Action {
 	asks := func(ask func(*Questions) Answer) func(*Day) Answer { return func(d *Day) Answer { return ask(d.Ask) } }
 	return []Action{
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
+		{"dial", "dial", "dial the number, and start the clock of the call", asks((*Questions).Dial), whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", asks((*Questions).NotReached), whyNotEnd},
 		{"result", "result", "choose the result code, then the rating", nil, whyNotEnd},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", asks((*Questions).Complete), whyNotComplete},
 		{"fix", "correct", "correct the donor's details and the pledge…", nil, whyNotFix},
+		{"tick", "tick", "tick the fact that was checked, or take the tick back", nil, whyNotFix},
 		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
 		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, whyNotLater},
 		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},
 		{"cancel", "cancel", "cancel the call…", asks((*Questions).Cancel), whyNotEnd},
 		{"expire", "expire", "expire the call…", asks((*Questions).Expire), whyNotEnd},
 		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
-		{"find", "find", "find a donor who rings back: a name, or digits of a number…", nil, nil},
+		{"find", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
 		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
 		{"last-calls", "last calls", "your last calls, to open one again…", nil, func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
 		{"person", "person", "open the person", nil, whyNoCall},
@@ -63,7 +65,7 @@ func Actions() []Action {
 		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
 		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") }},
 		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
-		{"warnings", "warnings", "show all that speaks against ringing now", nil, whyNoCall},
+		{"warnings", "warnings", "show all reasons not to call now", nil, whyNoCall},
 		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") }},
 	}
 }

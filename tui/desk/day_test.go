@@ -101,7 +101,7 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	d.queue.learn(call(1, "+31612345671"))
 	d.queue.learn(call(2, "0031612345672"))
 	own := call(3, "+31612345671")
-	want := []string{"1 open call of somebody else to the same number"}
+	want := []string{"1 open call of another donor with the same number"}
 	if got := d.Card.Warnings(own); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -33,7 +33,7 @@ func TestCallingHours(t *testing.T) {
 		{"the Sunday that has it twice, in Amsterdam", nil, "2026-10-25T08:59:00Z", "NL", "it is 09:59 on Sunday in NL: calls are made from 10:00 to 18:00"},
 		{"an hour later, in winter", nil, "2026-10-25T09:00:00Z", "NL", ""},
 		{"an hour of one's own", own, "2026-11-23T08:30:00Z", "DE", "it is 09:30 on Monday in DE: calls are made from 10:00 to 20:00"},
-		{"a day without calls", own, "2026-11-22T12:00:00Z", "DE", "it is 13:00 on Sunday in DE: nobody is called on that day"},
+		{"a day without calls", own, "2026-11-22T12:00:00Z", "DE", "it is 13:00 on Sunday in DE: no calls on that day"},
 		{"an unknown country", nil, "2026-11-23T03:00:00Z", "XX", ""},
 		{"no country", nil, "2026-11-23T03:00:00Z", "", ""},
 	}

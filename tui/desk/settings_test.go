@@ -85,7 +85,7 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 		if d.Card.pickScript(); !slices.Equal(d.Card.Script, []string{"Hello"}) {
 			t.Errorf("got the script %q, want that of the settings", d.Card.Script)
 		}
-		if got := d.againstHours(d.Call, sunday); !strings.HasSuffix(got, "nobody is called on that day") {
+		if got := d.againstHours(d.Call, sunday); !strings.HasSuffix(got, "no calls on that day") {
 			t.Errorf("got %q, want the hours of the settings", got)
 		}
 		if got := d.AgentName(apitype.MustParseUUID("20000000-0000-4000-8000-000000000001")); got != "Anneke" || d.maxAttempts(d.Call) != 3 {
