@@ -37,7 +37,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// DefaultTimeout is the time that one request may take.
+// DefaultTimeout is the longest time for one request.
 const DefaultTimeout = 30 * time.Second
 
 // What a service can make the client keep in memory is bounded: by the size of a page and

@@ -128,7 +128,7 @@ func lostBy(failed, look *Error) *Error {
 func unknown(cause *Error) *Error {
 	return &Error{
 		Kind: KindUnknownOutcome, Status: cause.Status, RequestID: cause.RequestID, Sent: true, Err: cause,
-		Message: "the change was sent, and whether it took effect is not known: " + cause.Message,
+		Message: "the change was sent, and its outcome is unknown: " + cause.Message,
 	}
 }
 

@@ -35,7 +35,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	attempt := made(AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at}))
 	completion := made(CompleteCallChange(id, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{ResultCode: new("ok")}}))
 	marks := made(MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: "call", EntityUUID: id, ProcessedAt: at}}))
-	const unknown = "the change was sent, and whether it took effect is not known: "
+	const unknown = "the change was sent, and its outcome is unknown: "
 	const overtaken = "the answer was lost, and the record has another value now: it was changed elsewhere"
 	generated := creation
 	generated.Generated = true

@@ -63,8 +63,8 @@ func apiCommand(s *cli.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(s, cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers are such, a.b is nested")
-	f.StringArrayVarP(&a.texts, "raw-field", "f", nil, "field k=v whose value is a text, whatever it looks like")
+	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers keep their type, a.b is nested")
+	f.StringArrayVarP(&a.texts, "raw-field", "f", nil, "field k=v whose value is always text")
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "header 'Name: value' of the request (repeatable)")
 	f.BoolVarP(&a.include, "include", "i", false, "print the status and the headers of the answer, too")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")

@@ -261,9 +261,9 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		}
 	}
 	said := &heard{on: map[string]func(){
-		"a not reached":         say("k", "a"),
-		"No further call waits": c.load,
-		"A call has come":       say("a"), // Nobody has seen the call.
+		"a not reached":       say("k", "a"),
+		"No other call waits": c.load,
+		"A call has arrived":  say("a"), // Nobody has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, time.Millisecond)
@@ -271,7 +271,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	if strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
 		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
 	}
-	if strings.Count(text, "No further call waits; 1 call shown. It is said here when one comes.") != 1 {
+	if strings.Count(text, "No other call waits; 1 call shown. A message appears when one arrives.") != 1 {
 		t.Errorf("got:\n%s\nwant it said once that none waits", text)
 	}
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()
@@ -487,7 +487,7 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	want := question + "no match among the newest 5000 donors; m looks through more, empty for not: " +
 		question + "no match among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
 		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
-	_, text, _ := strings.Cut(said.String(), "when one comes.\n")
+	_, text, _ := strings.Cut(said.String(), "when one arrives.\n")
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

@@ -109,7 +109,7 @@ func filtersTopic() string {
 	writeFilters(&b, "person list", apitype.PersonFilters())
 	writeFilters(&b, "call list", apitype.CallFilters())
 	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
-	writeFilters(&b, "call list, of what was retrieved", apitype.CallSelections())
+	writeFilters(&b, "call list, applied after the download", apitype.CallSelections())
 	writeFilters(&b, "pledge list", apitype.PledgeFilters())
 	writeFilters(&b, "queue", apitype.QueueFilters())
 	return b.String()

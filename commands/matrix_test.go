@@ -223,7 +223,7 @@ func (c *faultCase) judge(code int, said string, before, after int) {
 			c.Errorf("got exit 8 with %d effects, want it for what was surely not applied:\n%s", after, said)
 		}
 	case 10:
-		if c.fault == faultLimited || after > most || !strings.Contains(said, "is not known") || !strings.Contains(said, "hint: ") {
+		if c.fault == faultLimited || after > most || !strings.Contains(said, "unknown") || !strings.Contains(said, "hint: ") {
 			c.Errorf("got exit 10 with %d effects, want a doubt that is told:\n%s", after, said)
 		}
 		if recognised := c.command.name != "attempt" && c.command.name != "action"; recognised { // A repeat of them may add up.

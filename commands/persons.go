@@ -44,7 +44,7 @@ func personList(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if passes != nil {
-				s.Note("--phone, --email and --name look at what was retrieved: the service does not filter by them")
+				s.Note("the service does not filter by --phone, --email and --name; fundesk applies them after the download")
 			}
 			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,

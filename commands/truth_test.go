@@ -72,7 +72,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 				times := recorded[call]
 				mu.Unlock()
 				isTold := code == 0 && times == 1 ||
-					code == 1 && times == 0 && strings.Contains(errs, "taken back, and not sent") ||
+					code == 1 && times == 0 && strings.Contains(errs, "undone and not sent") ||
 					code == 10 && times <= 1
 				if !isTold {
 					t.Errorf("round %d: recorded %d times, and told as exit code %d, %s", round, times, code, errs)

@@ -245,19 +245,19 @@ func attemptsChoices() []string {
 // CallSelections are the filters that look at what was retrieved.
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
-		{"status", "", "filter what was retrieved: requested, completed, cancelled, expired", func(o *CallSelection) field {
+		{"status", "", "applied after the download: requested, completed, cancelled, expired", func(o *CallSelection) field {
 			return listField(&o.Statuses, CallStatuses, true)
 		}},
-		{"type", "", "filter what was retrieved: verification, happy_call, winback", func(o *CallSelection) field {
+		{"type", "", "applied after the download: verification, happy_call, winback", func(o *CallSelection) field {
 			return listField(&o.Types, CallTypes, true)
 		}},
-		{"person", "", "filter what was retrieved: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
-		{"resultCode", "", "filter what was retrieved: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
-		{"attempts", "", "filter what was retrieved: calls with so many attempts, 0 to 9, or 3+ for three and more", func(o *CallSelection) field {
+		{"person", "", "applied after the download: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
+		{"resultCode", "", "applied after the download: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
+		{"attempts", "", "applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more", func(o *CallSelection) field {
 			return listField(&o.Attempts, attemptsChoices(), true)
 		}},
-		{"attemptBy", "", "filter what was retrieved: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
-		{"completedOn", "", "filter what was retrieved: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},
+		{"attemptBy", "", "applied after the download: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
+		{"completedOn", "", "applied after the download: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) E
 		event.Err = fmt.Errorf("the answer was lost, and looking it up: %w", a.Err)
 	case a.Outcome == apiclient.NotLanded:
 		s.wait(c, min(s.options.Patience/6, c.SentAt.Add(s.options.Patience).Sub(s.box.options.Now())))
-		event.Err = errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")
+		event.Err = errors.New("the answer was lost; it is not there yet, and fundesk looks again before it repeats it")
 	default:
 		s.delay(c, nil)
 	}

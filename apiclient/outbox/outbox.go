@@ -135,7 +135,7 @@ var (
 	ErrSent = errors.New("the change was sent already")
 	// ErrCannotTell is a change whose answer was lost and whose record does not say:
 	// somebody has to look.
-	ErrCannotTell = errors.New("the answer was lost, and it cannot be told whether it took effect; look at the record, then send it again or drop it")
+	ErrCannotTell = errors.New("the answer was lost, and the outcome is unknown; look at the record, then send it again or drop it")
 	// ErrAccount is an entry without a service and account to send it to.
 	ErrAccount = errors.New("the outbox was opened without a service and account")
 )

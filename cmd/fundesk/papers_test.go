@@ -110,6 +110,7 @@ var runs = [][]string{
 	{"docs/integrator/sandbox.md"},
 	{"docs/integrator/errors-and-retries.md"},
 	{"docs/operator.md"},
+	{"docs/contributing/debugging.md"},
 }
 
 func TestCommandsOfThePagesRun(t *testing.T) {

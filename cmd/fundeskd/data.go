@@ -34,7 +34,7 @@ func (p *program) loadCommand() *cobra.Command {
 			return p.printSaved(saved)
 		},
 	}
-	c.Flags().BoolVar(&p.skipExisting, "skip-existing", false, "pass over what is there already, instead of refusing the whole file")
+	c.Flags().BoolVar(&p.skipExisting, "skip-existing", false, "skip records that exist, instead of refusing the whole file")
 	return c
 }
 

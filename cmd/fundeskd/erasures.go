@@ -99,11 +99,10 @@ func (p *program) erasuresReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Repeat the erasures made after a restored backup",
-		Long: "Replay reads the file that records each erasure, and erases the persons that the database still has.\n" +
-			"It also reserves the uuids of unknown persons, so they are never used again. Run it before you serve\n" +
-			"a restored database. You may run it at any time, and again. The next fundeskd clean removes the\n" +
-			"bytes. On PostgreSQL, replay also repeats the revocations made after the backup, from the file that\n" +
-			"ends in .access.",
+		Long: "Replay reads the file that records each erasure, and erases the persons that the database still has. It also\n" +
+			"reserves the uuids of unknown persons, so they are never used again. Run it before you serve a restored\n" +
+			"database. You may run it at any time, and again. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
+			"replay also repeats the revocations made after the backup, from the file that ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

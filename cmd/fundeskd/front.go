@@ -77,7 +77,7 @@ func (f *front) probe(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/metrics":
 		f.metrics.page.ServeHTTP(w, r)
 	case r.URL.Path == "/readyz" && f.isDraining.Load():
-		unavailable(w, "the service is about to end")
+		unavailable(w, "the service is shutting down")
 	default:
 		f.answer(w, r)
 	}
@@ -95,7 +95,7 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n")) // A caller that went away cannot be told.
 	default:
-		unavailable(w, "the database is not there yet")
+		unavailable(w, "the database is not available yet")
 	}
 }
 

@@ -173,10 +173,10 @@ func (p *program) root() *cobra.Command {
 		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
-		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
-		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
+		group("person", "Export and erase a person's data", p.personExport(), p.personErase()),
+		group("erasures", "Replay erasures after a restore", p.erasuresReplay()),
 		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
-		group("audit", "See who did what to which record", p.auditList()),
+		group("audit", "List changes of records", p.auditList()),
 	)
 	return root
 }

@@ -47,14 +47,13 @@ func (p *program) personErase() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "erase UUID --reason TEXT",
 		Short: "Erase a person permanently",
-		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data. In calls and\n" +
-			"pledges it blanks notes, external metadata and recordings, and deletes signature files. In\n" +
-			"transactions it blanks the payer. Amounts, dates, codes and links stay, for the books. The person is\n" +
-			"404 from then on, and the uuid is never used again. The person's calls and pledges accept no\n" +
-			"changes.\n\n" +
+		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data. In calls and pledges it\n" +
+			"blanks notes, external metadata and recordings, and deletes signature files. In transactions it blanks the\n" +
+			"payer. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the uuid is\n" +
+			"never used again. The person's calls and pledges accept no changes.\n\n" +
 			"The bytes stay in unused space of the database's files until the next fundeskd clean. Backups and\n" +
-			"PostgreSQL's WAL keep them as long as you keep those. A file outside the database records uuid and\n" +
-			"time, so fundeskd erasures replay can repeat the erasure after a restore.\n\n" +
+			"PostgreSQL's WAL keep them as long as you keep those. A file outside the database records uuid and time, so\n" +
+			"fundeskd erasures replay can repeat the erasure after a restore.\n\n" +
 			"The audit keeps the reason, which must not name the person.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",

@@ -171,7 +171,7 @@ func TestServeRefuses(t *testing.T) {
 // TestFront asks what stands before the interface, without a database and with one.
 func TestFront(t *testing.T) {
 	t.Parallel()
-	const nowhere, ending, later = "there is no such path", "the service is about to end", "the database is not there yet"
+	const nowhere, ending, later = "there is no such path", "the service is shutting down", "the database is not available yet"
 	tests := []struct {
 		method, path             string
 		isApart, isDraining, api bool

@@ -110,7 +110,7 @@ func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, err
 		case err != nil:
 			return "", err
 		case len(data) > maxToken:
-			return "", cli.UsageError("what came through stdin is too large for a token")
+			return "", cli.UsageError("the input on stdin is too large for a token")
 		}
 		return checkToken(string(data))
 	}
@@ -146,7 +146,7 @@ func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token strin
 	case apiclient.KindForbidden:
 		return nil
 	case apiclient.KindUnauthenticated:
-		return cli.WithHint(err, "nothing was stored; ask who operates the service for another token")
+		return cli.WithHint(err, "nothing was stored; ask the service's operator for another token")
 	default:
 		return err
 	}
@@ -166,7 +166,7 @@ func authLogout(s *cli.Session) *cobra.Command {
 			}
 			name := s.ProfileName(config)
 			if name == "" {
-				s.Note("no profile is chosen, so that no token is stored")
+				s.Note("no profile is chosen, so no token is stored")
 				return nil
 			}
 			p, err := cli.FindProfile(config, name)
@@ -274,7 +274,7 @@ func authToken(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "token", Short: "Print the token", Args: cli.NoArgs,
 		Long: "Print the token that requests carry, for other programs. Mind who can see your screen.",
-		Example: "  curl -H \"Authorization: Bearer $(fundesk auth token)\" https://api.example.org/api/v1/calls\n" +
+		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example.org/api/v1/calls\n" +
 			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.Resolve()

@@ -71,9 +71,8 @@ func profileAdd(s *cli.Session) *cobra.Command {
 	f, agent := &profileFlags{}, ""
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Add a profile, or change one", Args: cli.NeedExactly(1),
-		Long: "Keep a service and how to work with it under a name. The token is not part of it: fundesk auth login asks\n" +
-			"for that. On a profile that is there only the named settings change. --agent-name finds the agent among the\n" +
-			"users of the service, which needs its token.",
+		Long: "Save a service and its settings under a name, or change the named settings of a profile. fundesk auth login\n" +
+			"stores the token. --agent-name finds the agent among the service's users, and needs the token.",
 		Example: "  fundesk profile add prod --base-url https://api.example.org --agent-name Anneke\n" +
 			"  fundesk profile add prod --token-command pass --token-command show --token-command fundesk",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -219,7 +219,7 @@ func outboxDrop(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&all, "all", false, "throw away everything, of every service and account")
+	cmd.Flags().BoolVar(&all, "all", false, "delete everything, for every service and account")
 	return cmd
 }
 
@@ -361,9 +361,9 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	why := "it waits for its turn"
 	switch {
 	case event.Outcome == outbox.OutcomeDropped && event.Entry.SentAt.IsZero():
-		return nil, cli.Failure(apiclient.KindFailure, "the change was taken back, and not sent")
+		return nil, cli.Failure(apiclient.KindFailure, "the change was undone and not sent")
 	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
-		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change is in the outbox no more, and whether it took effect is not known"}
+		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change left the outbox, and its outcome is unknown"}
 	case event.Outcome == outbox.OutcomeAccepted:
 		return &apiclient.Response{Status: http.StatusOK, Body: event.Record}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:

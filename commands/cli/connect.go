@@ -239,7 +239,7 @@ func (s *Session) noteTokenEnd() {
 	if s.Target.EnvToken != "" {
 		next = "set another FUNDESK_TOKEN"
 	}
-	s.Note("the token for %s %s; ask who operates the service for another one, then: %s", s.Target.Service(), ends, next)
+	s.Note("the token for %s %s; ask the service's operator for another one, then: %s", s.Target.Service(), ends, next)
 }
 
 // Network is the way to the service, as the profile and --ca-cert have it.

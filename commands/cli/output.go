@@ -30,7 +30,7 @@ func OutcomeOf(isRead bool, err error) error {
 	switch known.Kind {
 	case apiclient.KindUnavailable:
 		unclear.Kind = apiclient.KindUnknownOutcome
-		unclear.Message = "the change was sent, and whether it took effect is not known: " + known.Message
+		unclear.Message = "the change was sent, and its outcome is unknown: " + known.Message
 	case apiclient.KindInterrupted:
 		unclear.Message = "interrupted; the change may have reached the service"
 	}

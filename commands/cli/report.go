@@ -80,7 +80,7 @@ func defaultHint(kind apiclient.Kind, t *Target) string {
 	case apiclient.KindUnauthenticated:
 		return LoginHint(t)
 	case apiclient.KindForbidden:
-		return "this account may not do that; ask who operates the service for the permission"
+		return "this account has no permission for that; ask the service's operator for the permission"
 	case apiclient.KindUnavailable:
 		if t == nil {
 			return ""

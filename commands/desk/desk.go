@@ -120,7 +120,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 func (l *lineDesk) tellIdle() {
 	idle := l.day.Call == nil && l.day.NoneLeft
 	if idle && !l.idle {
-		l.say("No further call waits; %s shown. It is said here when one comes.", cli.Count(l.shown, "call"))
+		l.say("No other call waits; %s shown. A message appears when one arrives.", cli.Count(l.shown, "call"))
 	}
 	l.idle = idle
 }
@@ -143,7 +143,7 @@ func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err err
 		l.poll(ctx)
 		if l.perform(ctx, l.day.Next()); l.day.Call != nil {
 			l.say("")
-			l.say("A call has come: Enter shows it.")
+			l.say("A call has arrived: Enter shows it.")
 		}
 	})
 	return answer, l.onDesk() != asked, err

@@ -24,7 +24,7 @@ type lineAnswer struct {
 func (l *lineDesk) answers(typed string) []lineAnswer {
 	d := l.day
 	has := d.Call != nil
-	notHere := func(works bool) string { return desk.When(!works, "there is nothing of that now") }
+	notHere := func(works bool) string { return desk.When(!works, "that is not available now") }
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	all := []lineAnswer{
 		{"r", "to send what you entered", "", desk.When(!has || d.Form.Code == "", "there is nothing to send again"), l.sendEntered},

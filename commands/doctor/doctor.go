@@ -168,7 +168,7 @@ func checkOutbox(s *cli.Session) (string, error) {
 		err = durable.CheckLocks(dir)
 	}
 	if err != nil {
-		return "", cli.WithHint(cli.Failure(apiclient.KindFailure, "no file can be locked in %s, so that nothing is sent: %s", dir, err), "FUNDESK_STATE_DIR names another folder for it")
+		return "", cli.WithHint(cli.Failure(apiclient.KindFailure, "files cannot be locked in %s, so nothing can be sent: %s", dir, err), "FUNDESK_STATE_DIR names another folder for it")
 	}
 	refused := 0
 	for _, entry := range entries {
@@ -183,7 +183,7 @@ func checkOutbox(s *cli.Session) (string, error) {
 func checkClock(s *cli.Session, header http.Header) string {
 	at, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
-		return "the service tells no time"
+		return "the service sends no time"
 	}
 	difference := s.App.Now().Sub(at).Round(time.Second)
 	if difference.Abs() > time.Minute {

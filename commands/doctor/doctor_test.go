@@ -30,7 +30,7 @@ func TestWhatDoctorTells(t *testing.T) {
 		return pagingTrait("call", object).Found
 	}
 	for _, test := range []struct{ got, want string }{
-		{checkClock(s, nil), "the service tells no time"},
+		{checkClock(s, nil), "the service sends no time"},
 		{clock(0), "differs from the service by 0s"},
 		{clock(time.Minute), "differs from the service by -1m0s"},
 		{clock(-time.Minute), "differs from the service by 1m0s"},

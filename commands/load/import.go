@@ -140,7 +140,7 @@ func (r *rowRun) carryOut(size int64, name string) error {
 		return cli.RefusedInput(err)
 	}
 	if r.read == 0 && name == "-" && !r.allowEmpty {
-		return cli.WithHint(cli.UsageError("stdin held no line; nothing was done"), "add --allow-empty where that is fine")
+		return cli.WithHint(cli.UsageError("stdin is empty; nothing was done"), "add --allow-empty where that is fine")
 	}
 	if err := errors.Join(r.refuse(), r.lines.Err()); err != nil {
 		return err

@@ -54,14 +54,14 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent, and send nothing")
 	cli.AllowEmptyFlag(cmd, &f.allowEmpty)
 	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
-	flags.Var(cli.KeptFile(&f.results), "results", "keep one result a line here, and skip what it says is done")
-	flags.Var(cli.KeptFile(&f.errors), "errors", "write the lines that are wrong, and their mistakes, to this CSV file")
-	flags.StringVar(&f.format.Delimiter, "delimiter", "", "what separates the cells of CSV, or tab (default: told by the header)")
+	flags.Var(cli.KeptFile(&f.results), "results", "keep one result per line here, and skip records that it lists as done")
+	flags.Var(cli.KeptFile(&f.errors), "errors", "write the bad rows, with the reason, to this CSV file")
+	flags.StringVar(&f.format.Delimiter, "delimiter", "", "separator of CSV cells, or tab (default: taken from the header)")
 	flags.StringVar(&f.format.Encoding, "encoding", "", "encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)")
 	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)")
-	flags.StringSliceVar(&f.defaults, "default", nil, "value of a field that a new record does not give: field=value (repeatable)")
-	flags.StringArrayVar(&f.values, "value", nil, "what a text in a column stands for: 'gender:V=female' (repeatable)")
-	flags.StringVar(&f.country, "country", "", "country whose way of writing phones, days, amounts and words is read, such as NL")
+	flags.StringSliceVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
+	flags.StringArrayVar(&f.values, "value", nil, "meaning of a text in a column: 'gender:V=female' (repeatable)")
+	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
 	cli.RegisterFlag(cmd, "map", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		column := typed[:strings.LastIndexByte(typed, '=')+1]
 		var all []string

@@ -36,7 +36,7 @@ const keyringTimeout = 3 * time.Second
 var ErrNoToken = errors.New("no token is stored")
 
 // ErrNoKeyring says that there is no keyring, or that it does not answer.
-var ErrNoKeyring = errors.New("no keyring is in reach")
+var ErrNoKeyring = errors.New("no keyring is available")
 
 // Tokens finds and keeps the tokens of profiles.
 type Tokens struct {

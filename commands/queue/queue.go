@@ -192,10 +192,9 @@ func queueRelease(s *cli.Session) *cobra.Command {
 	d, deferrals := putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release", send: (*apiclient.QueueService).Release}, false
 	cmd := &cobra.Command{
 		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
-		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is\n" +
-			"accepted. With --user and no LEASE, everything that this user has is given back, for example when an\n" +
-			"agent leaves. --deferrals also opens the user's callbacks to every agent. That asks first; off a\n" +
-			"terminal it needs --yes.",
+		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +
+			"With --user and no LEASE, everything that this user has is given back, for example when an agent leaves.\n" +
+			"--deferrals also opens the user's callbacks to every agent. That asks first; off a terminal it needs --yes.",
 		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",

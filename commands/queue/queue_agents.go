@@ -30,7 +30,7 @@ func queueAgents(s *cli.Session) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(s, cmd) },
 	}
 	cmd.Flags().Var(cli.TimeValue(s.App.Now, &a.since), "since", "count what was done after this time (default: today)")
-	cmd.Flags().BoolVar(&a.watch, "watch", false, "show it again and again")
+	cmd.Flags().BoolVar(&a.watch, "watch", false, "update it until it is interrupted")
 	cmd.Flags().DurationVar(&a.interval, "interval", 5*time.Second, "time between two requests of --watch, at least 1s")
 	return cmd
 }

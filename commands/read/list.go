@@ -72,7 +72,7 @@ func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
 	cmd.SuggestFor = []string{"watch"}
 	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
 	f.StringVar(&l.before, "before", "", "cursor before which to end")
-	f.BoolVar(&l.watch, "watch", false, "print what comes from now on, each once, until it is interrupted")
+	f.BoolVar(&l.watch, "watch", false, "print new records as they arrive, until it is interrupted")
 	f.DurationVar(&l.interval, "interval", defaultInterval, "time between two requests of --watch, at least 1s")
 	cli.OnPage(cmd, "lists", "last", "before", "interval")
 }

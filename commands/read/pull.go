@@ -50,9 +50,9 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	entity := string(p.entity)
 	cmd := &cobra.Command{
 		Use: entity, Short: "Retrieve new " + entity + "s", Args: cli.NoArgs,
-		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves only after\n" +
-			"everything was written, and never beyond what the service says to be settled. Each profile has its own, and each\naccount whose token is in FUNDESK_TOKEN. --since looks without moving it, unless --state names a file. --jq 'select(…)' filters what is printed.\n" +
-			"--follow pulls again and again, until it is interrupted.",
+		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after everything was\n" +
+			"written, never beyond what the service has settled. Each profile has one. --since leaves it, unless --state names\n" +
+			"a file. --jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.",
 		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson",
@@ -147,7 +147,7 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
-			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not tell which persons were changed or erased"),
+			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
 				"for new ones: fundesk pull person"))
 		}
 	}

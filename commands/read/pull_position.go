@@ -95,8 +95,8 @@ type keptPosition struct {
 func pullStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show where each pull stands", Args: cli.NoArgs,
-		Long: "List the positions in the state folder: up to when a pull has everything, for which service and filters. A pull\n" +
-			"with --state keeps its own file, which is not listed. --reset of a pull begins it again.",
+		Long: "List the positions of pulls, with their services and filters. A pull with --state is not listed. pull --reset\n" +
+			"starts again.",
 		Example: "  fundesk pull status\n  fundesk pull status -o json",
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := s.StateDir()

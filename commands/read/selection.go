@@ -23,7 +23,7 @@ type PersonSelection struct{ phone, email, name string }
 
 // Register declares the flags.
 func (p *PersonSelection) Register(cmd *cobra.Command) {
-	const here = "; looks at what was retrieved"
+	const here = "; applied after the download"
 	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, however it is written"+here)
 	cmd.Flags().StringVar(&p.email, "email", "", "only persons with this in their e-mail address"+here)
 	cmd.Flags().StringVar(&p.name, "name", "", "only persons with these words in their name"+here)

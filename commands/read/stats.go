@@ -113,9 +113,8 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 	}
 	cmd := &cobra.Command{
 		Use: "stats", Args: cli.NoArgs,
-		Long: "Read all " + n.noun + "s that pass the filters and count them. The service counts nothing itself: every " + n.noun + "\n" +
-			"is retrieved. --by counts by one thing, and how many of each are in which state; days and weeks are local,\n" +
-			"or in UTC with --utc.",
+		Long: "Retrieve all " + n.noun + "s that pass the filters, and count them on this computer. --by counts by a field, and\n" +
+			"the states of each group. Days and weeks are local, or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {

@@ -89,7 +89,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 		t.Errorf("got %v of a change that is looked up again, want nothing", said)
 	}
 	said := heard(outbox.ErrCannotTell)
-	if len(said) != 1 || said[0].Level != Failed || said[0].See != SeeOutbox || !strings.Contains(said[0].Text, "cannot be told whether it took effect") {
+	if len(said) != 1 || said[0].Level != Failed || said[0].See != SeeOutbox || !strings.Contains(said[0].Text, "the outcome is unknown") {
 		t.Errorf("got %v, want it said, with the way to the outbox", said)
 	}
 }
