@@ -430,10 +430,12 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "3 win-back, chosen", "x everything", "t types and languages")
+	has(said, `there is no "x"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "1st try", "3 win-back, chosen", "x everything", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
+	has(desk("m", "3", "", "g", "m", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
+	has(desk("n", "q"), "no number is known")
 	has(desk("/nobodyatall", "q"), "no donor has that name or number")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
 		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")

@@ -26,19 +26,25 @@ type Locale struct {
 // category (LC_MONETARY or LC_NUMERIC for amounts, LC_TIME for dates, LC_TELEPHONE for
 // phone numbers), else LANG. C, POSIX, unset and unknown languages change nothing.
 func LocaleFrom(getenv func(string) string) Locale {
-	of := func(categories ...string) tag {
-		for _, name := range append([]string{"LC_ALL"}, append(categories, "LANG")...) {
-			if value := getenv(name); value != "" {
-				return parseTag(value)
-			}
-		}
-		return tag{}
-	}
+	of := func(categories ...string) tag { return localeOf(getenv, categories...) }
 	var l Locale
 	l.amounts = pick(amountForms, of("LC_MONETARY", "LC_NUMERIC"))
 	l.dates = pick(dateForms, of("LC_TIME"))
 	l.country = of("LC_TELEPHONE").region
 	return l
+}
+
+// TextLanguage returns the language that an environment wants texts in, as ISO 639-1 has it; "" for none.
+func TextLanguage(getenv func(string) string) string { return localeOf(getenv, "LC_MESSAGES").language }
+
+// localeOf returns the locale of a category, of which the variables are named.
+func localeOf(getenv func(string) string, categories ...string) tag {
+	for _, name := range append([]string{"LC_ALL"}, append(categories, "LANG")...) {
+		if value := getenv(name); value != "" {
+			return parseTag(value)
+		}
+	}
+	return tag{}
 }
 
 // tag is a language and, where it is known, a region.

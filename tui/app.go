@@ -83,6 +83,7 @@ type footerKey struct {
 	current, width int
 	scope          page.Scope
 	allowed        uint64
+	undo           string
 }
 
 func newApp(ctx context.Context, o Options) (*app, error) {

@@ -147,7 +147,7 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.press("n")
-	m.see(onCard(1), "never rung")
+	m.see(onCard(1), "1st try")
 	m.until(func(screen string) bool { // Others complain of the folder, too, perhaps after it.
 		return strings.Contains(screen, "cannot read what was typed for call") || strings.Contains(screen, "errors, x dismisses")
 	}, []string{"that the draft cannot be read"})

@@ -92,7 +92,7 @@ func TestLastCalls(t *testing.T) {
 	}
 	fate(desk.FateHeld)
 	d.press("enter")
-	if text := d.text(); !strings.Contains(text, "not reached, 5 s") || !strings.Contains(text, "u takes it back") {
+	if text := d.text(); !strings.Contains(text, "not reached ▰▰▰▰▰ 5 s") || !strings.Contains(text, "u takes it back") {
 		t.Errorf("got:\n%s\nwant the held one, and that u takes it back", text)
 	}
 	d.enter("esc", "u")

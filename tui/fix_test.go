@@ -64,7 +64,7 @@ func TestWhatIsSentFitsItsLine(t *testing.T) {
 	for _, line := range []struct {
 		width int
 		want  string
-	}{{80, "sends corrected, mobile +31627084034, rating 8"}, {60, "^s sends corrected, mobile +31627084034, rating 8"}} {
+	}{{80, "sends corrected, mobile +31 6 27 08 40 34, rating 8"}, {60, "^s sends corrected, mobile +31 6 27 08 40 34, rating 8"}} {
 		d.send(tea.WindowSizeMsg{Width: line.width, Height: 40})
 		if screen := d.text(); !strings.Contains(screen, line.want) {
 			t.Errorf("%d columns: got no %q:\n%s", line.width, line.want, screen)

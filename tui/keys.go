@@ -68,7 +68,7 @@ func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	if run == nil {
 		run = func(a *app) tea.Cmd { return a.desk.Do(does) }
 	}
-	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(does.Why(a.Day), a.KeyOf) }, traits...)
+	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) }, traits...)
 }
 
 func deskActions() []*action {
@@ -76,12 +76,14 @@ func deskActions() []*action {
 	complete.scope = page.ScopeNotes
 	return []*action{
 		deskRow(page.ActNext, "n", nil, inFooter, notAhead),
+		deskRow(page.ActDial, "d", nil, inFooter, notAhead),
 		deskRow("not-reached", "a", nil, inFooter, endsCall, notAhead),
 		deskRow(page.ActResult, "c", on((*page.Desk).AskResult), inFooter, forCall),
 		deskRow(page.ActRating, "r", on((*page.Desk).AskRating), inFooter, forCall),
 		deskRow(page.ActNotes, "i", on((*page.Desk).Write), inFooter, forCall),
 		deskRow(page.ActComplete, "ctrl+s", nil, inFooter, endsCall, notAhead),
 		deskRow(page.ActFix, "f", on((*page.Desk).Fix), inFooter, notAhead),
+		deskRow(page.ActTick, "space", on((*page.Desk).Tick), notAhead),
 		deskRow("skip", "s", nil, inFooter, endsCall, notAhead),
 		deskRow("later", "b", on((*page.Desk).AskLater), inFooter, endsCall, notAhead),
 		deskRow(page.ActNarrow, "F", nil),
@@ -95,13 +97,13 @@ func deskActions() []*action {
 		deskRow("pledge", "p", on((*page.Desk).OpenPledge)),
 		deskRow(page.ActCopy, "y", on((*page.Desk).CopyNumber), inFooter),
 		deskRow("copy-other", "Y", on((*page.Desk).AskCopy)),
-		deskRow(page.ActResume, "d", nil),
+		deskRow(page.ActResume, "D", nil),
 		deskRow(page.ActSkipped, "K", on((*page.Desk).ShowSkipped)),
 		deskRow(page.ActWarnings, "W", on((*page.Desk).ShowWarnings)),
 		complete,
 		row("back", page.ScopeNotes, "esc", "leave the notes", "leave notes", on((*page.Desk).LeaveNotes), nil, inText),
-		row("down", page.ScopeDesk, "j down", "scroll down", "", scroll(page.Down), nil),
-		row("up", page.ScopeDesk, "k up", "scroll up", "", scroll(page.Up), nil),
+		row("down", page.ScopeDesk, "j down", "to the next fact, then scroll down", "", scroll(page.Down), nil),
+		row("up", page.ScopeDesk, "k up", "to the fact before, then scroll up", "", scroll(page.Up), nil),
 		row("page-down", page.ScopeDesk, "pgdown ctrl+d", "a page down", "", scroll(page.PageDown), nil),
 		row("page-up", page.ScopeDesk, "pgup ctrl+u", "a page up", "", scroll(page.PageUp), nil),
 	}

@@ -63,7 +63,7 @@ func TestAttemptAsksWhereNotesGo(t *testing.T) {
 	next.press("/")
 	next.typing("jansen")
 	next.enter("enter", "enter")
-	if text := next.text(); !strings.Contains(text, "note         wife: Tuesday 18:00") {
+	if text := next.text(); !strings.Contains(text, "note     wife: Tuesday 18:00") {
 		t.Errorf("the next agent does not see the note:\n%s", text)
 	}
 }

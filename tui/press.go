@@ -202,9 +202,9 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	scopes := append(slices.Clone(a.pages[a.current].Scopes()), page.ScopeEverywhere)
 	var options []page.Option
 	for _, act := range a.keys.in(scopes) {
-		label := act.help
+		label := a.Say(act.help)
 		if byName {
-			label = act.id + ": " + act.help
+			label = act.id + ": " + a.Say(act.help)
 		}
 		keys := act.Keys()
 		options = append(options, page.Option{

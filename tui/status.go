@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -40,7 +41,11 @@ func (a *app) corner() string {
 			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
 		if parts = append(parts, a.Day.Now().Local().Format("15:04")); a.Day.Offline == "" {
-			parts = append(parts, "online")
+			parts = append(parts, a.Say("online"))
+		}
+		reached, missed := a.Day.Accepted[apiclient.OpCompleteCall], a.Day.Accepted[apiclient.OpAddAttempt]
+		if called := reached + missed; called > 0 {
+			parts = append(parts, a.Say("%d called, %d reached", called, reached))
 		}
 	}
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
@@ -57,6 +62,10 @@ func (a *app) status() string {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
+	if last := a.Day.Changes.Held[len(a.Day.Changes.Held)-1]; a.layout.Panes > 1 && a.Day.Offline == "" {
+		bar, _, _ := strings.Cut(a.HoldBar(last.Until.Sub(a.Day.Now())), " ")
+		held = a.Styles.DueSign + " " + bar + strings.TrimPrefix(held, a.Styles.DueSign)
+	}
 	label := page.Clean(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label)
 	if render.Width(held) > width {
 		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
@@ -154,7 +163,7 @@ func (a *app) footer() string {
 		return a.hintLine(a.textHints())
 	}
 	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
+	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0], undo: a.undoWord()}
 	acts := a.keys.footer(scopes)
 	for i, act := range acts {
 		if a.whyNot(act) == "" {
@@ -174,6 +183,20 @@ func (a *app) footer() string {
 	})
 }
 
+// undoWord says what undo takes back: the donor of the change that is held last.
+func (a *app) undoWord() string {
+	held := a.Day.Changes.Held
+	if len(held) == 0 {
+		return a.Say("undo")
+	}
+	_, name, named := strings.Cut(held[len(held)-1].Label, ": ")
+	if !named {
+		return a.Say("undo")
+	}
+	name = strings.Join(strings.Fields(page.Clean(name)), " ")
+	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
+}
+
 // footerLine returns some keys beside each other, with the words of those that have room for one.
 func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 	var b strings.Builder
@@ -186,7 +209,11 @@ func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 		}
 		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
 		if worded[act.id] {
-			b.WriteString(" " + act.footer)
+			word := a.Say(act.footer)
+			if act.id == page.ActUndo {
+				word = a.undoWord()
+			}
+			b.WriteString(" " + word)
 		}
 	}
 	return b.String()
@@ -205,7 +232,7 @@ func (a *app) textHints() (hints []page.Hint) {
 func (a *app) hintLine(hints []page.Hint) string {
 	items := make([]string, 0, len(hints))
 	for _, h := range hints {
-		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+h.Does)
+		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+a.Say(h.Does))
 	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }

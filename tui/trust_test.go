@@ -102,7 +102,11 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 	if !slices.ContainsFunc(commands, func(c []string) bool { return strings.HasSuffix(c[1], "fundesk test") }) {
 		t.Errorf("got %q, want the title among them", commands)
 	}
+	link := regexp.MustCompile(`^8;;(tel:\+[0-9]+)?$`)
 	for _, command := range commands {
+		if link.MatchString(command[1]) { // The number to dial, which the screen shows.
+			continue
+		}
 		for _, text := range []string{"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", onCard(1), "a@example.org"} {
 			if strings.Contains(command[1], text) {
 				t.Errorf("the terminal was told %q in a command string, not on the screen", text)

@@ -82,8 +82,8 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "4": {"", "✗ ✎", `"optIns":{"phone":false}`}, "5": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
 		"6": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "7": {"3-1-2030", "→ 2030-01-03 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
 		"8": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "9": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "→ E. ✎", `"name":{"initials":"E."}`},
-		"c": {"Kade", "Kade 12", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 61", `"address":{"houseNumber":"61"}`}, "e": {"b", "Dorpsstraat 12", `"address":{"houseNumberExtension":"b"}`},
-		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", ", DE ✎", `"address":{"country":"DE"}`},
+		"c": {"Kade", "→ Kade ✎ 12", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 12 → 61 ✎", `"address":{"houseNumber":"61"}`}, "e": {"b", "12 → 12b ✎", `"address":{"houseNumberExtension":"b"}`},
+		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", "NL → DE ✎", `"address":{"country":"DE"}`},
 		"i": {"2-12-1967", "→ 2 December 1967 ✎", `"dateOfBirth":"1967-12-02"`}, "l": {"NL20INGB0001234567", "→ NL20INGB0001234567 ✎", `"iban":"NL20INGB0001234567"`}, "m": {"de", "→ de ✎", `"language":"de"`},
 		"o": {"", "✗ ✎", `"optIns":{"email":false}`}, "p": {"", "✗ ✎", `"optIns":{"mail":false}`}, "r": {"", "✗ ✎", `"optIns":{"sms":false}`},
 	}

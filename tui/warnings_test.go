@@ -22,7 +22,7 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	}
 	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
 	d.app.Day.Call.Person = apitype.Embed(person)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 40})
 	screen := strings.Join(d.app.screen(), "\n")
 	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {
 		if !strings.Contains(screen, want) {

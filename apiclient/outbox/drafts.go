@@ -28,6 +28,7 @@ type Draft struct {
 	// Corrections are what was corrected and not sent yet, by the place in the update.
 	Corrections map[string]string `json:"corrections,omitzero"`
 	Recorded    map[string]string `json:"recorded,omitzero"` // What the record showed of them when they were typed.
+	Checked     []string          `json:"checked,omitzero"`  // The facts that were ticked, by the place of their first detail.
 	SavedAt     time.Time         `json:"savedAt"`
 	BaseURL     string            `json:"baseUrl"`
 	Account     string            `json:"account"`
@@ -35,7 +36,7 @@ type Draft struct {
 
 // IsEmpty reports whether there is nothing in the draft to lose.
 func (d Draft) IsEmpty() bool {
-	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0
+	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0 && len(d.Checked) == 0
 }
 
 // JoinNotes is mine with what theirs has besides base, which both come from.

@@ -14,7 +14,7 @@ import (
 // number to dial on its card.
 var (
 	callOnScreen = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	cardOnScreen = regexp.MustCompile(`\S[0-9 +]+(mobile|home) +y copies it`)
+	cardOnScreen = regexp.MustCompile(`\S[0-9 +]+(mobile|home) +d dials`)
 )
 
 // getCall reads a call of the demo through the command line.
@@ -67,13 +67,13 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 	term.send("4", "i")
 	term.write("Größe geprüft, 木村さん war erfreut.")
 	term.waitFor("war erfreut")
-	card := cardOnScreen.FindString(term.waitFor("y copies it"))
+	card := cardOnScreen.FindString(term.waitFor("y copies"))
 	term.lookAtCall()
 	term.send("C-s")
 	second := term.call(card)
 
 	before := len(h.getCall(t, second).Attempts.Value())
-	card = cardOnScreen.FindString(term.waitFor("y copies it"))
+	card = cardOnScreen.FindString(term.waitFor("y copies"))
 	term.lookAtCall()
 	term.send("a") // Not reached: one key, and the next call is there.
 	term.wait("a third call", func(screen string) bool {
@@ -123,7 +123,7 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 	for taken := false; !taken; {
 		id = term.take()
 		before = h.getCall(t, id).AttemptsCount
-		card := cardOnScreen.FindString(term.waitFor("y copies it"))
+		card := cardOnScreen.FindString(term.waitFor("y copies"))
 		term.lookAtCall()
 		term.send("a")
 		term.waitFor("takes it back")

@@ -81,5 +81,5 @@ func TestServiceOfAStranger(t *testing.T) {
 	term.send("fundesk tui", "Enter")
 	term.waitFor("requested calls so far") // Though the first page says that nothing stands before it.
 	term.send("n")
-	term.waitFor("y copies it") // One of the oldest of 135: agents are spread over those.
+	term.waitFor("y copies") // One of the oldest of 135: agents are spread over those.
 }

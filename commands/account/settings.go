@@ -77,6 +77,8 @@ func settings() []setting {
 		{"unpaged", "nouns whose lists the service sends whole: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
 		{"hidden_actions", "actions that the Desk does not have, by their names in: fundesk help keys", func(p *profile.Profile) any { return &p.HiddenActions }},
 		{"theme", "colours of the terminal interface: default, high-contrast or calm", func(p *profile.Profile) any { return &p.Theme }},
+		{"dial", "how the Desk dials: tel, none, or a program with its arguments, one of them with {number}", func(p *profile.Profile) any { return (*[]string)(&p.Dial) }},
+		{"language", "language of the Desk's texts: en, nl or de; the locale's where it is not set", func(p *profile.Profile) any { return &p.Language }},
 		{"mouse", "the terminal interface takes clicks and the wheel", func(p *profile.Profile) any { return &p.Mouse }},
 		{"ca_cert", "file of certificates (PEM) that are trusted beside the system's", func(p *profile.Profile) any { return &p.CACert }},
 		{"client_cert", "file of the certificate (PEM) that the service asks for", func(p *profile.Profile) any { return &p.ClientCert }},

@@ -22,7 +22,7 @@ import (
 
 // deskOptions are what both faces of the desk are made with, and their target.
 func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Target, err error) {
-	o = desk.Options{ConfigDir: s.ConfigDir(), Locale: s.Locale(), Now: s.App.Now, Omitted: s.Omitted.Read}
+	o = desk.Options{ConfigDir: s.ConfigDir(), Locale: s.Locale(), Language: render.TextLanguage(s.App.Getenv), Now: s.App.Now, Omitted: s.Omitted.Read}
 	if o.Client, err = s.Connect(ctx); err != nil {
 		return o, nil, err
 	}
@@ -50,6 +50,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
+	options.Language = "" // What it says besides is English.
 	if err == nil {
 		err = inProfile(s, t, hiddenActions(t.Profile))
 	}
@@ -275,8 +276,9 @@ func (l *lineDesk) tellCall() {
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.day.Name(),
-		render.Ago(call.RequestedAt.Time, l.session.App.Now()), l.day.Card.Tries(*call))
+	tries, most := l.day.Card.Tries(*call)
+	l.say("%s call for %s, asked for %s, %s%s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.day.Name(),
+		render.Ago(call.RequestedAt.Time, l.session.App.Now()), tries, most)
 	if person != nil {
 		for _, about := range l.day.Card.About(*person) {
 			l.say("%s", about)
@@ -285,18 +287,22 @@ func (l *lineDesk) tellCall() {
 	for _, number := range desk.Numbers(person) {
 		l.say("%s number: %s", number.Kind, l.day.Locale.Spoken(number.Digits))
 	}
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			desk.PledgeWords(pledge.Status), l.day.Card.GivesTo(*pledge))
-	}
-	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
-		l.say("last: %s", onOneLine(contacts[0]))
-	}
 	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
 	if notes := l.day.Form.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
+	}
+	if pledge := call.PledgeCase.Pointer(); pledge != nil {
+		gives := fmt.Sprintf("%s: %s Euros %s, %s, since %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			desk.PledgeWords(pledge.Status), l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006"))
+		if to := l.day.Card.GivesTo(*pledge); to != "" {
+			gives += ", to " + strings.ReplaceAll(to, " · ", ", ")
+		}
+		l.say("%s", gives)
+	}
+	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
+		l.say("last: %s", onOneLine(contacts[0]))
 	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
@@ -320,6 +326,9 @@ func (l *lineDesk) entered() string {
 	}
 	for _, f := range l.day.Form.Corrected() {
 		parts = append(parts, l.spoken(f.Label+": "+l.day.Card.FixText(f)))
+	}
+	if checked := l.day.Form.CheckedText(); checked != "" {
+		parts = append(parts, checked)
 	}
 	return strings.Join(parts, ", ")
 }

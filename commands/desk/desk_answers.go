@@ -33,6 +33,8 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		l.action("x", "cancel", nil),
 		l.action("e", "expire", nil),
 		l.action("f", "fix", d.Ask.Fixes),
+		l.action("m", "tick", d.Ask.Ticks),
+		l.action("n", "dial", nil),
 		{"g", "details", "", noPerson, l.saying(l.details)},
 		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
 		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(l.contacts)},
@@ -215,7 +217,7 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
-	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ").Replace(text)
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ", "  ", ", ").Replace(text)
 }
 
 // accept opens what was offered.
@@ -274,23 +276,20 @@ func (l *lineDesk) contacts() (lines []string) {
 	return lines
 }
 
-// details returns what an agent checks with the donor.
+// details returns what an agent checks with the donor, in the order of the card.
 func (l *lineDesk) details() (lines []string) {
-	p := l.day.Call.Person.Value()
-	tell := func(label, text string) {
+	for _, f := range l.day.Form.Facts(func(said string) string { return cmp.Or(said, "unknown") }) {
+		text := l.spoken(f.String())
+		if account := l.bankAccount(); f.IsSecret() && !f.IsChanged() && len(account) > 8 {
+			text = "ends in " + account[len(account)-4:] // v says all of it.
+		}
+		if f.Checked {
+			text += ", checked"
+		}
 		if text != "" {
-			lines = append(lines, label+": "+text)
+			lines = append(lines, f.Label+": "+text)
 		}
 	}
-	tell("address", desk.Address(p.Address.Pointer()))
-	tell("e-mail", desk.Value(p.Email))
-	if p.DateOfBirth != nil {
-		tell("born", l.day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
-	}
-	if account := l.bankAccount(); len(account) > 8 {
-		tell("bank account", "ends in "+account[len(account)-4:]) // v says all of it.
-	}
-	tell("may be reached by", desk.OptInWords(p))
 	return lines
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,9 +102,47 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if o.Agents, err = agentNames(p); err != nil {
 		return err
 	}
+	if p.Language != "" {
+		o.Language = p.Language
+	}
+	if !slices.Contains([]string{"", "en", "nl", "de"}, p.Language) {
+		return cli.UsageError("language " + cli.Quote(p.Language) + " is not en, nl, de")
+	}
+	if o.Dial, err = dialProgram(p.Dial, runtime.GOOS, os.Getenv); err != nil {
+		return err
+	}
 	o.Languages = o.Filter.Languages
 	o.ResultCodes, o.MaxAttempts, o.ExternalSourceName = p.ResultCodes, p.MaxAttempts, p.ExternalSourceName
 	return nil
+}
+
+// dialProgram returns the program that dials, with the place of the number in its arguments; nil for none. Where the
+// profile says nothing, the system opens tel: links if there is a graphical session.
+func dialProgram(dial profile.Dial, system string, getenv func(string) string) ([]string, error) {
+	setting := "tel"
+	switch {
+	case len(dial) == 1:
+		setting = dial[0]
+	case len(dial) > 1:
+		setting = ""
+	case system != "darwin" && system != "windows" && getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "":
+		setting = "none"
+	}
+	switch setting {
+	case "none":
+		return nil, nil
+	case "tel":
+		opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[system]
+		if opener == nil {
+			opener = []string{"xdg-open"}
+		}
+		return append(opener, "tel:"+desk.NumberPlace), nil
+	case "":
+		if dial[0] != "" && slices.ContainsFunc(dial[1:], func(arg string) bool { return strings.Contains(arg, desk.NumberPlace) }) {
+			return dial, nil
+		}
+	}
+	return nil, cli.UsageError("dial must be tel, none, or a program with its arguments, one of them with " + desk.NumberPlace)
 }
 
 // applyDeskSettings are those of the target, and what to do about wrong ones.

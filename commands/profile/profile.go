@@ -76,12 +76,34 @@ type Profile struct {
 	HiddenActions          []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"` // Of the Desk, by their names in keys.toml.
 	Theme                  string   `toml:"theme,omitempty" json:"theme,omitempty"`                   // Of the terminal interface.
 	Mouse                  bool     `toml:"mouse,omitzero" json:"mouse,omitempty"`                    // The terminal interface takes clicks.
+	Dial                   Dial     `toml:"dial,omitempty" json:"dial,omitempty"`                     // How the Desk dials.
+	Language               string   `toml:"language,omitempty" json:"language,omitempty"`             // Of the Desk's texts: en, nl or de; "" for that of the locale.
 	// Names of agents, by userUuid, as they are shown.
 	Agents map[string]string `toml:"agents,omitempty" json:"agents,omitempty"`
 	// By type of call, in the order in which an agent sees them.
 	Results map[apitype.CallType][]apitype.ResultChoice `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.
 	CallingHours map[string]apitype.HoursOfDays `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
+}
+
+// Dial is tel, none, or a program and its arguments. In the file tel and none may stand without brackets.
+type Dial []string
+
+// UnmarshalTOML reads a string, or a list of strings.
+func (d *Dial) UnmarshalTOML(value any) error {
+	all, isList := value.([]any)
+	if !isList {
+		all = []any{value}
+	}
+	*d = nil
+	for _, one := range all {
+		text, isText := one.(string)
+		if !isText {
+			return errors.New("dial must be tel, none, or a list of texts")
+		}
+		*d = append(*d, text)
+	}
+	return nil
 }
 
 // IsEmbedded reports whether the service runs inside the program.

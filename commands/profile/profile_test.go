@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -333,5 +334,22 @@ func TestConfigurationThatOthersCanWrite(t *testing.T) {
 	}
 	if config, err := store.Load(); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
 		t.Errorf("got %+v, %v, want it refused with the way out", config, err)
+	}
+}
+
+// dial stands in the file as a word, or as a program with its arguments.
+func TestDialIsAWordOrAList(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]profile.Dial{
+		`dial = "tel"`: {"tel"}, `dial = ["softphone", "{number}"]`: {"softphone", "{number}"}, `dial = 7`: nil, `dial = [7]`: nil,
+	} {
+		store := profile.Store{Dir: t.TempDir()}
+		if err := os.WriteFile(store.Path(), []byte("[profiles.p]\nbase_url = \"https://example.org\"\n"+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, err := store.Load()
+		if (err == nil) != (want != nil) || err == nil && !slices.Equal(config.Profiles["p"].Dial, want) {
+			t.Errorf("%s: got %q, %v, want %q", text, config.Profiles["p"].Dial, err, want)
+		}
 	}
 }

@@ -40,12 +40,14 @@ func Actions() []Action {
 	asks := func(ask func(*Questions) Answer) func(*Day) Answer { return func(d *Day) Answer { return ask(d.Ask) } }
 	return []Action{
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
+		{"dial", "dial", "dial the number, and start the clock of the call", asks((*Questions).Dial), whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", asks((*Questions).NotReached), whyNotEnd},
 		{"result", "result", "choose the result code, then the rating", nil, whyNotEnd},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", asks((*Questions).Complete), whyNotComplete},
 		{"fix", "correct", "correct the donor's details and the pledge…", nil, whyNotFix},
+		{"tick", "tick", "tick the fact that was checked, or take the tick back", nil, whyNotFix},
 		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
 		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, whyNotLater},
 		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},

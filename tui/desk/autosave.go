@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -223,6 +224,11 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 		}
 		maps.Copy(recorded, mine.Recorded)
 		mine.Corrections, mine.Recorded = all, recorded
+	}
+	for _, fact := range theirs.Checked {
+		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
+			mine.Checked = append(slices.Clone(mine.Checked), fact)
+		}
 	}
 	return mine
 }

@@ -24,26 +24,26 @@ type Card struct {
 	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
 }
 
-// Tries returns how often a call was tried, and how often it may be, where that is known.
-func (k *Card) Tries(call apitype.Call) string {
-	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
-	if call.AttemptsCount == 0 {
-		tries = "never rung"
+// Tries returns which try the next one is, and how many there may be, where that is known.
+func (k *Card) Tries(call apitype.Call) (next, of string) {
+	n := call.AttemptsCount + 1
+	text := "%dth try"
+	if n%100 < 11 || n%100 > 13 {
+		text = cmp.Or(map[int]string{1: "%dst try", 2: "%dnd try", 3: "%drd try"}[n%10], text)
 	}
-	most := k.maxAttempts(&call)
-	if left := most - call.AttemptsCount; most > 0 && left >= 0 {
-		tries += ", " + render.Plural(left, "try", "tries") + " left"
+	if most := k.maxAttempts(&call); most >= n {
+		of = " " + k.Say("of %d", most)
 	}
-	return tries
+	return k.Say(text, n), of
 }
 
 // About returns the language and the age of a person, as far as they are known.
 func (k *Card) About(p apitype.Person) (about []string) {
 	if language := Value(p.Language); language != "" {
-		about = append(about, render.Language(language))
+		about = append(about, k.Say(render.Language(language)))
 	}
 	if p.DateOfBirth != nil {
-		about = append(about, render.Plural(yearsSince(*p.DateOfBirth, k.Now()), "year", "years"))
+		about = append(about, k.Count(yearsSince(*p.DateOfBirth, k.Now()), "year", "years"))
 	}
 	return about
 }
@@ -121,27 +121,29 @@ func GivesWord(status apitype.PledgeStatus) string {
 	}
 }
 
-// GivesTo returns to whom a pledge gives, for what, since when, and how it was won.
+// GivesTo returns to whom a pledge gives, for what, and how the donor was recruited.
 func (k *Card) GivesTo(p apitype.Pledge) string {
-	to := ""
+	var parts []string
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
-		to = "to " + organization.Name
-		for i, area := range p.FocusAreas.Value() {
-			to += []string{", for ", " and "}[min(i, 1)] + area.Name
-		}
-		to += ", "
+		parts = append(parts, organization.Name)
 	}
-	to += "since " + k.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	switch won := render.Recruitment(p); won {
+	var areas []string
+	for _, area := range p.FocusAreas.Value() {
+		areas = append(areas, area.Name)
+	}
+	if len(areas) > 0 {
+		parts = append(parts, strings.Join(areas, ", "))
+	}
+	switch how := render.Recruitment(p); how {
 	case "":
 	case "door":
-		to += ", won at the door"
+		parts = append(parts, k.Say("recruited at the door"))
 	case "street":
-		to += ", won in the street"
+		parts = append(parts, k.Say("recruited in the street"))
 	default:
-		to += ", won by " + won
+		parts = append(parts, k.Say("recruited by %s", how))
 	}
-	return to
+	return strings.Join(parts, " · ")
 }
 
 // Address returns an address on one line; "" for none.
@@ -195,7 +197,7 @@ type contact struct {
 func (k *Card) Contacts() []string {
 	var all []contact
 	for _, a := range k.day.Call.Attempts.Value() {
-		all = append(all, contact{a.AttemptAt.Time, "not reached" + k.byWhom(a.UserUUID)})
+		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + k.byWhom(a.UserUUID)})
 	}
 	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
@@ -222,7 +224,7 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 	case user == nil:
 		return ""
 	case k.Agent != nil && *user == *k.Agent:
-		return " (you)"
+		return " (" + k.Say("you") + ")"
 	case k.AgentName(*user) != "":
 		return " (" + k.AgentName(*user) + ")"
 	default:
@@ -232,7 +234,7 @@ func (k *Card) byWhom(user *apitype.UUID) string {
 
 // contactOf returns another call of the pledge: when it was, and what came of it.
 func (k *Card) contactOf(c apitype.Call) contact {
-	kind := render.Words(string(c.Type))
+	kind := k.Say(render.Words(string(c.Type)))
 	at := c.RequestedAt.Time
 	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
 		if ended != nil {
@@ -244,10 +246,10 @@ func (k *Card) contactOf(c apitype.Call) contact {
 		if c.Status == apitype.CallRequested {
 			words = "still open"
 		}
-		return contact{at, kind + ": " + words}
+		return contact{at, kind + ": " + k.Say(words)}
 	}
 	result := c.Result.Value()
-	text := kind + ": " + cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed")
+	text := kind + ": " + k.Say(cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed"))
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}

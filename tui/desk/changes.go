@@ -124,8 +124,21 @@ type (
 
 // Attempt returns an attempt that was made now.
 func (c *Changes) Attempt(call apitype.UUID, label string) Change {
-	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: c.now()})
+	return c.attemptAt(call, c.now(), label)
+}
+
+func (c *Changes) attemptAt(call apitype.UUID, at *apitype.Time, label string) Change {
+	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: at})
 	return Change{Change: change, Label: label, err: err}
+}
+
+// attempt returns the attempt for the call on the desk. Its time is when the agent dialled.
+func (d *Day) attempt() Change {
+	label := d.Say("not reached") + ": " + d.Name()
+	if at := d.Form.dialledAt; !at.IsZero() {
+		return d.Changes.attemptAt(d.Call.UUID, new(apitype.NewTime(at)), label)
+	}
+	return d.Changes.Attempt(d.Call.UUID, label)
 }
 
 // Cancel ends a call without a result.

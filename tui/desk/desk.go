@@ -44,6 +44,8 @@ type Options struct {
 	StateFile          string                                      // Keeps what the desk remembers of this service; "" for nothing.
 	Locale             render.Locale                               // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	QuitWait           time.Duration                               // How long quitting waits for what is still to be sent; 0: 5 s.
+	Dial               []string                                    // The program that dials, and its arguments with [NumberPlace]; nil: the agent dials by hand.
+	Language           string                                      // Of the texts: nl or de; any other is English.
 	Now                func() time.Time
 }
 
@@ -58,7 +60,9 @@ type Entered struct {
 	// Corrections are the details that were corrected, by their place in the update.
 	Corrections map[string]string
 	Recorded    map[string]string // What the record showed of them when they were typed.
+	Checked     []string          // The facts that were ticked.
 	proposed    bool              // The code comes from the corrections.
+	dialledAt   time.Time         // Zero: not yet.
 	optedOut    bool              // The opt-out among the corrections comes from the code.
 }
 

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"fmt"
 
 	"fundesk/apiclient/apitype"
 )
@@ -64,8 +63,8 @@ func (e *events) drain() []Event {
 	return taken
 }
 
-func (e *events) sayf(format string, args ...any) {
-	e.notify(Notice{Text: fmt.Sprintf(format, args...)})
+func (b *base) sayf(format string, args ...any) {
+	b.notify(Notice{Text: b.Say(format, args...)})
 }
 
 func (e *events) notify(n Notice) { e.pending = append(e.pending, n) }
@@ -80,8 +79,8 @@ const ofLease = "lease"
 func ofCall(id apitype.UUID) string { return id.String() }
 
 // sayOf says something about a call.
-func (e *events) sayOf(call apitype.UUID, format string, args ...any) {
-	e.own(Notice{Text: fmt.Sprintf(format, args...), Owner: ofCall(call)})
+func (b *base) sayOf(call apitype.UUID, format string, args ...any) {
+	b.own(Notice{Text: b.Say(format, args...), Owner: ofCall(call)})
 }
 
 // failOf tells an error that ends with its owner.

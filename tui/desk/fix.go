@@ -114,7 +114,7 @@ func (e *Form) whyNotCorrect(f Fix) string {
 		return why
 	}
 	if e.permissions.refused[f.operation()] {
-		return "this account may not correct it"
+		return e.Say("this account may not correct it")
 	}
 	return ""
 }
@@ -123,11 +123,11 @@ func (e *Form) whyNotCorrect(f Fix) string {
 func (e *Form) whyNoPledgeFix() string {
 	switch pledge := e.day.Call.PledgeCase.Pointer(); {
 	case pledge == nil && e.day.Call.RelatedCaseUUID != nil:
-		return "the pledge is not shown to this account"
+		return e.Say("the pledge is not shown to this account")
 	case pledge == nil:
-		return "no pledge on this call"
+		return e.Say("no pledge on this call")
 	case pledge.ExternalSource.Pointer() != nil:
-		return "pledge of an external source: its owner changes it"
+		return e.Say("pledge of an external source: its owner changes it")
 	default:
 		return ""
 	}
@@ -145,7 +145,7 @@ func (e *Form) Corrected() []Fix {
 // then nothing is taken.
 func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if f.Why != "" {
-		return "cannot be corrected: " + f.Why
+		return e.Say("cannot be corrected: %s", f.Why)
 	}
 	is, wrong = e.checkFix(f, is)
 	if wrong != "" {
@@ -231,31 +231,31 @@ func (e *Form) HalfAddress() (why string, first Fix) {
 		if isCorrected = isCorrected || f.IsChanged(); f.Is != "" || f.Key == "address/houseNumberExtension" {
 			continue
 		}
-		if missing = append(missing, f.Label); len(missing) == 1 {
+		if missing = append(missing, e.Say(f.Label)); len(missing) == 1 {
 			first = f
 		}
 	}
 	if !isCorrected || len(missing) == 0 {
 		return "", Fix{}
 	}
-	return "the address needs its " + strings.Join(missing, ", ") + ", too", first
+	return e.Say("the address needs its %s, too", strings.Join(missing, ", ")), first
 }
 
 // Says returns a correction by its value: what the donor's record will say.
-func (f Fix) Says(value string) string {
+func (e *Form) Says(f Fix, value string) string {
 	switch {
 	case f.Key == optOutKey && f.Is == "no":
-		return "may not be phoned any more"
+		return e.Say("may not be phoned any more")
 	case f.Key == optOutKey:
-		return "may be phoned"
+		return e.Say("may be phoned")
 	case f.IsYesNo() && f.Is == "no":
-		return strings.TrimSuffix(f.Label, " wanted") + " not wanted any more"
+		return e.Say("%s not wanted any more", e.Say(strings.TrimSuffix(f.Label, " wanted")))
 	case f.IsYesNo():
-		return f.Label
+		return e.Say(f.Label)
 	case f.Is == "":
-		return "no " + f.Label
+		return e.Say("no %s", e.Say(f.Label))
 	default:
-		return f.Label + " " + value
+		return e.Say(f.Label) + " " + value
 	}
 }
 
@@ -265,7 +265,7 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	case f.IsSecret() && isRecorded && !k.IsRevealed:
 		return render.MaskIBAN(value)
 	case f.IsPhone():
-		return k.Locale.Phone(render.Clean(value))
+		return k.Locale.Spoken(render.Clean(value))
 	default:
 		return render.Clean(value)
 	}
@@ -349,14 +349,14 @@ func (f *Entered) leave(key string) {
 func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
 		if f.IsAmount() || f.IsInterval() {
-			return "", "cannot be cleared"
+			return "", e.Say("cannot be cleared")
 		}
 		return "", ""
 	}
 	switch f.kind {
 	case apitype.NameField:
 		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
-			return "", "is no name: it has digits and no letter"
+			return "", e.Say("is no name: it has digits and no letter")
 		}
 		return text, ""
 	case apitype.PhoneField:
@@ -367,7 +367,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 		}
 		day, err := apitype.ParseDate(text)
 		if err != nil {
-			return "", "is no day: write 2-12-1967 or 1967-12-02"
+			return "", e.Say("is no day: write 2-12-1967 or 1967-12-02")
 		}
 		return day.String(), ""
 	case apitype.AmountField:

@@ -73,7 +73,7 @@ func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.Code == "" {
 		return ""
 	}
-	return ResultWords(e.result(e.Code))
+	return e.Say(ResultWords(e.result(e.Code)))
 }
 
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
@@ -82,9 +82,9 @@ func (e *Form) WhyNotComplete() string {
 	half, _ := e.HalfAddress()
 	switch {
 	case e.Code == "":
-		return "choose the result first"
+		return e.Say("choose the result first")
 	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
-		return "write notes first: " + ResultWords(row) + " asks for them"
+		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
 	case e.Ended() == "" && half != "":
 		return half
 	default:
@@ -106,7 +106,7 @@ func (e *Form) autosave() {
 
 // Draft returns what was entered for the call on the desk.
 func (e *Form) Draft() outbox.Draft {
-	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded}
+	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded, Checked: e.Checked}
 }
 
 // DraftText says what a draft contains.
@@ -125,6 +125,7 @@ func DraftText(draft outbox.Draft) string {
 	}
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")
+	add(len(draft.Checked), "fact checked", "facts checked")
 	return strings.Join(parts, ", ")
 }
 
@@ -154,7 +155,7 @@ func (e *Form) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		e.day.Changes.Autosave.Loaded(draft)
 	}
-	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded}
+	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded, Checked: draft.Checked}
 }
 
 // onSaved hears that drafts were written, or why not.
@@ -173,7 +174,7 @@ func (e *Form) onJoined(j draftJoined) {
 		return
 	}
 	both := joinDrafts(j.written, e.Draft(), j.saved)
-	e.Corrections, e.Recorded = both.Corrections, both.Recorded
+	e.Corrections, e.Recorded, e.Checked = both.Corrections, both.Recorded, both.Checked
 	e.SetNotes(both.Notes)
 	e.sayf("another terminal has notes for %s, too: both are here", e.day.Name())
 }
@@ -190,25 +191,25 @@ func CheckCode(code string) string {
 // Ended says how the call on the desk has ended, where it can end no more; "" when it can.
 func (e *Form) Ended() string {
 	call := e.day.Call
-	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, "the call is "+string(call.Status)+" already")
+	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, e.Say("the call is %s already", e.Say(string(call.Status))))
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
-	d.finish(d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
+	d.finish(d.attempt(), d.Say("not reached"), false)
 	return d.drain()
 }
 
 // NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
-	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
-	attempt := d.Changes.Attempt(d.Call.UUID, "not reached: "+d.Name())
+	note := Change{Change: change, Label: d.Say("not reached, your notes for the next agent") + ": " + d.Name(), err: err, group: new(changeGroup)}
+	attempt := d.attempt()
 	attempt.group = note.group
 	d.Changes.submit(attempt)
 	besides := d.Form.Draft()
 	besides.Notes = ""
-	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
+	d.finish(note, d.Say("not reached"), besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
 	return d.drain()
 }
 
@@ -254,13 +255,13 @@ func (d *Day) CompleteCall() []Event {
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
-	d.finish(d.Changes.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
+	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancel")+": "+d.Name()), d.Say("cancelled"), false)
 	return d.drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
-	d.finish(d.Changes.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
+	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expire")+": "+d.Name()), d.Say("expired"), false)
 	return d.drain()
 }
 
@@ -303,7 +304,7 @@ func (d *Day) restore(c Change) {
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := joinDrafts(outbox.Draft{}, *since, draft) // Those since win.
-		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
+		draft.Corrections, draft.Recorded, draft.Checked = both.Corrections, both.Recorded, both.Checked
 	}
 	d.Changes.forgetDraft(call.UUID)
 	d.Gate.askedAt = d.Guard.presses

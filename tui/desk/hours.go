@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,6 +14,10 @@ type CallingHours map[string]apitype.HoursOfDays
 // Against says why a donor in a country is not called now, "" where nothing speaks
 // against it. Of a country that is not known it says nothing.
 func (c CallingHours) Against(now time.Time, country string) string {
+	return c.against(now, country, (*base)(nil).Say)
+}
+
+func (c CallingHours) against(now time.Time, country string, say func(text string, args ...any) string) string {
 	zone, known := Zone(country)
 	if !known {
 		return ""
@@ -28,9 +31,10 @@ func (c CallingHours) Against(now time.Time, country string) string {
 	if at := local.Hour()*60 + local.Minute(); at >= span.From && at < span.Until {
 		return ""
 	}
-	when := fmt.Sprintf("it is %s on %s in %s", local.Format("15:04"), local.Weekday(), strings.ToUpper(country))
+	from, until, _ := strings.Cut(span.String(), " to ")
+	when := say("it is %s on %s in %s", local.Format("15:04"), say(local.Weekday().String()), strings.ToUpper(country))
 	if span == (apitype.Span{}) {
-		return when + ": no calls on that day"
+		return when + ": " + say("no calls on that day")
 	}
-	return when + ": calls are made from " + span.String()
+	return when + ": " + say("calls are made from %s to %s", from, until)
 }

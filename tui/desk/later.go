@@ -23,9 +23,9 @@ func (k *Card) LaterOffers() []LaterOffer {
 		working = working.AddDate(0, 0, 1)
 	}
 	return []LaterOffer{
-		{"in 2 hours", now.Add(2 * time.Hour)},
-		{"tomorrow at this time", now.AddDate(0, 0, 1)},
-		{"next working day at 10", working},
+		{k.Say("in 2 hours"), now.Add(2 * time.Hour)},
+		{k.Say("tomorrow at this time"), now.AddDate(0, 0, 1)},
+		{k.Say("next working day at 10"), working},
 	}
 }
 
@@ -36,9 +36,9 @@ func (k *Card) ReadLater(text string) (time.Time, error) {
 
 // LaterEcho says how a time is understood, in the donor's time and in ours, and for whom it is.
 func (k *Card) LaterEcho(at time.Time, forMe bool) string {
-	who := "for anybody"
+	who := k.Say("for anybody")
 	if forMe {
-		who = "for you"
+		who = k.Say("for you")
 	}
 	return k.BothTimes(at) + ", " + who
 }
@@ -47,7 +47,7 @@ func (k *Card) LaterEcho(at time.Time, forMe bool) string {
 func (k *Card) OutsideHours(at time.Time) string {
 	why := k.againstHours(k.day.Call, at)
 	if _, hours, found := strings.Cut(why, ": "); found {
-		return k.BothTimes(at) + " is outside calling hours: " + hours
+		return k.Say("%s is outside calling hours: %s", k.BothTimes(at), hours)
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ type Questions struct {
 
 // confirm asks for a yes, and does something then, if the call is still on the desk.
 func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Question {
-	return &Question{Title: title, Lines: lines, Choices: []Choice{{Key: "y", Label: "yes", Pick: q.onCall(yes)}}}
+	return &Question{Title: title, Lines: lines, Choices: []Choice{{Key: "y", Label: q.Say("yes"), Pick: q.onCall(yes)}}}
 }
 
 // onCall does something unless the call has left the desk while the question stood.
@@ -83,29 +83,29 @@ func (q *Questions) Warned(then func() Answer) *Question {
 		return nil
 	}
 	call := q.day.Call.UUID
-	return q.confirm("Another agent has this donor", func() Answer {
+	return q.confirm(q.Say("Another agent has this donor"), func() Answer {
 		q.warned = call
 		return then()
-	}, text+". Go on all the same?")
+	}, text+". "+q.Say("Go on all the same?"))
 }
 
 // Cancel asks before the call is cancelled.
 func (q *Questions) Cancel() Answer {
-	return q.end("Cancel", "The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful.", q.day.CancelCall)
+	return q.end("Cancel", q.Say("The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful."), q.day.CancelCall)
 }
 
 // Expire asks before the call is expired.
 func (q *Questions) Expire() Answer {
-	return q.end("Expire", "The donor was not reached and gets no more calls about this. The call counts as unsuccessful.", q.day.ExpireCall)
+	return q.end("Expire", q.Say("The donor was not reached and gets no more calls about this. The call counts as unsuccessful."), q.day.ExpireCall)
 }
 
 // end asks before the call is ended without a result, and says what that means for the donor.
 func (q *Questions) end(title, means string, end func() []Event) Answer {
-	lines := []string{title + " the call to " + q.day.Name() + ", asked for " + render.Ago(q.day.Call.RequestedAt.Time, q.Now()) + "?", means}
+	lines := []string{q.Say(title+" the call to %s, asked for %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)), means}
 	if q.day.Form.HasDraft() {
-		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
+		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
-	return Answer{Next: q.confirm(title+" the call", does(end), lines...)}
+	return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)}
 }
 
 // NotReached records an attempt. Where notes were typed it asks where they go.
@@ -114,9 +114,9 @@ func (q *Questions) NotReached() Answer {
 	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
 		return Answer{Events: d.NotReached()}
 	}
-	return Answer{Next: &Question{Title: "Not reached: where do your notes go?", Choices: []Choice{
-		{Key: "n", Label: "with the attempt: the next agent reads them", Pick: q.onCall(does(d.NotReachedWithNote))},
-		{Key: "d", Label: "into a draft: only you see them", Pick: q.onCall(does(d.NotReached))},
+	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
+		{Key: "n", Label: q.Say("with the attempt: the next agent reads them"), Pick: q.onCall(does(d.NotReachedWithNote))},
+		{Key: "d", Label: q.Say("into a draft: only you see them"), Pick: q.onCall(does(d.NotReached))},
 	}}}
 }
 
@@ -137,10 +137,10 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 	}
 	return Answer{Next: &Question{
 		Title: "Changed elsewhere: " + fix.Label + ", " + whose, IsKeyed: true,
-		Lines: []string{"The record has another value than when you corrected it. Which one stays?"},
+		Lines: []string{q.Say("The record has another value than when you corrected it. Which one stays?")},
 		Choices: []Choice{
-			{Key: "k", Label: "theirs: " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), "none"), Pick: keep(false)},
-			{Key: "o", Label: "ours: " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
+			{Key: "k", Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), "none"), Pick: keep(false)},
+			{Key: "o", Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
 		},
 		Left: func() *Question {
 			form.conflict = nil // It stays in the outbox as it is.
@@ -162,16 +162,16 @@ func (q *Questions) Complete() Answer {
 		}))
 	}
 	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
-		lines := []string{"This account may not correct:"}
+		lines := []string{q.Say("This account may not correct:")}
 		for _, fix := range refused {
 			lines = append(lines, "  "+fix.Label+" "+q.day.Card.FixText(fix))
 		}
-		lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell your supervisor about them.")
-		return Answer{Next: q.confirm("Send the result alone", does(d.CompleteAlone), lines...)}
+		lines = append(lines, q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."))
+		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
 	}
 	if d.Form.DeniesCorrections() {
-		line := "The result says " + strconv.Quote(render.Clean(d.Form.ResultWords())) + ". Send it with the corrections all the same?"
-		return Answer{Next: q.confirm("The record was corrected", does(d.CompleteCall), line)}
+		line := q.Say("The result says %q. Send it with the corrections all the same?", render.Clean(d.Form.ResultWords()))
+		return Answer{Next: q.confirm(q.Say("The record was corrected"), does(d.CompleteCall), line)}
 	}
 	return Answer{Events: d.CompleteCall()}
 }
@@ -179,7 +179,7 @@ func (q *Questions) Complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: "Result code", Value: d.Form.Code}
+	ask := &Question{Title: q.Say("Result code"), Value: d.Form.Code}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form.SetResult(code)
@@ -200,7 +200,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 		if isKnown || len(ask.Choices) == 0 {
 			return take(code)()
 		}
-		sure := q.confirm("A new result code", take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")
+		sure := q.confirm(q.Say("A new result code"), take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")
 		sure.Left, ask.Value = func() *Question { return ask }, code
 		return Answer{Next: sure}
 	}
@@ -255,8 +255,8 @@ func (q *Questions) AskLater() Answer {
 	card := q.day.Card
 	whose := func(at time.Time) Answer {
 		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
-			{Key: "m", Label: "for you", Pick: q.onCall(func() Answer { return q.Later(at, true) })},
-			{Key: "a", Label: "for anybody", Pick: q.onCall(func() Answer { return q.Later(at, false) })},
+			{Key: "m", Label: q.Say("for you"), Pick: q.onCall(func() Answer { return q.Later(at, true) })},
+			{Key: "a", Label: q.Say("for anybody"), Pick: q.onCall(func() Answer { return q.Later(at, false) })},
 		}}}
 	}
 	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
@@ -279,7 +279,7 @@ func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 	case !isAmbiguous:
 		return Answer{Wrong: err.Error()}
 	}
-	ask := &Question{Title: "Which time is meant?", Lines: []string{strconv.Quote(render.Clean(text)) + " has more than one meaning."}, IsKeyed: true}
+	ask := &Question{Title: q.Say("Which time is meant?"), Lines: []string{strconv.Quote(render.Clean(text)) + " has more than one meaning."}, IsKeyed: true}
 	for i, key := range ReadingKeys(ambiguous.Readings) {
 		r := ambiguous.Readings[i]
 		ask.Choices = append(ask.Choices, Choice{Key: key, Label: ReadingText(r, q.day.Card.BothTimes(r.At)), Pick: q.onCall(func() Answer { return then(r.At) })})
@@ -294,7 +294,7 @@ func (q *Questions) Later(at time.Time, forMe bool) Answer {
 	if why == "" {
 		return save()
 	}
-	return Answer{Next: q.confirm("Outside calling hours", save, why+". Save it all the same?")}
+	return Answer{Next: q.confirm(q.Say("Outside calling hours"), save, why+". "+q.Say("Save it all the same?"))}
 }
 
 // NewCall asks what a call to a donor without an open one is to be about.
@@ -310,14 +310,14 @@ func (q *Questions) NewCall(c Caller) *Question {
 // Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
 // one may follow.
 func (q *Questions) Narrow() *Question {
-	ask := &Question{Title: "Calls that you take", Hint: "none chosen is all of them"}
+	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
 	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	for _, c := range q.day.NarrowChoices() {
 		ask.Choices = append(ask.Choices, Choice{Label: c.Name, IsOn: &c.Chosen, Pick: func() Answer { return then(q.day.Toggle(c)) }})
 	}
 	if q.day.NarrowedTo() != "" {
 		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
-		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: "everything", Pick: everything})
+		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: q.Say("everything"), Pick: everything})
 	}
 	language := &Question{Title: "Language, two letters such as nl", Typed: func(text string) Answer {
 		f := apitype.QueueFilter{Languages: []string{strings.TrimSpace(text)}}
@@ -330,13 +330,13 @@ func (q *Questions) Narrow() *Question {
 		}
 		return then(q.day.Narrow(all))
 	}}
-	ask.Choices = append(ask.Choices, Choice{Key: "/", Label: "another language…", Pick: func() Answer { return Answer{Next: language} }})
+	ask.Choices = append(ask.Choices, Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }})
 	return ask
 }
 
 // Recent offers the last calls, to open one again. text says what came of each, in the words of the face.
 func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
-	ask := &Question{Title: "My last calls", Hint: "Enter opens one again"}
+	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
 	for _, r := range q.day.Recent {
 		c := Choice{Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r), Pick: func() Answer { return Answer{Events: q.day.Take(r.Call)} }}
 		if r.Fate == FateHeld && q.day.HeldFor(r) > 0 {
@@ -359,6 +359,34 @@ func (q *Questions) Fixes() Answer {
 		ask.Choices = append(ask.Choices, c)
 	}
 	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
+}
+
+// Dial dials the first number of the donor.
+func (q *Questions) Dial() Answer { return q.DialNumber(Numbers(q.day.Call.Person.Pointer())[0]) }
+
+// DialNumber dials a number; where another agent has the donor on the screen, it asks once.
+func (q *Questions) DialNumber(n Number) Answer {
+	dial := func() Answer { return Answer{Events: q.day.Dial(n)} }
+	if ask := q.Warned(dial); ask != nil {
+		return Answer{Next: ask}
+	}
+	return dial()
+}
+
+// Ticks asks which facts were checked, until the agent leaves.
+func (q *Questions) Ticks() Answer {
+	ask := &Question{Title: "what was checked"}
+	for _, f := range q.day.Form.Facts(func(said string) string { return cmp.Or(said, "unknown") }) {
+		label := f.Label + ": " + cmp.Or(f.String(), "none")
+		if f.Checked {
+			label += ", checked"
+		}
+		ask.Choices = append(ask.Choices, Choice{Key: f.Press, Label: label, Pick: q.onCall(func() Answer {
+			q.day.Form.Tick(f)
+			return q.Ticks()
+		})})
+	}
+	return Answer{Next: ask}
 }
 
 // fix asks for the right value of a detail.

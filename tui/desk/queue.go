@@ -262,7 +262,7 @@ func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
 	if !known || r.call == call || now.Sub(r.at) >= attemptPause {
 		return ""
 	}
-	return "called " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
+	return q.Say("called %s ago on another call, less than 4 hours", durationText(now.Sub(r.at)))
 }
 
 func (q *queue) record(l listed) {
@@ -406,11 +406,15 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 
 // attemptsReason says why the attempts so far speak against ringing now.
 func attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
+	return (*base)(nil).attemptsReason(now, attempts, last, maxAttempts)
+}
+
+func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
 	switch {
 	case maxAttempts > 0 && attempts >= maxAttempts:
-		return fmt.Sprintf("%s, the maximum is %d", render.Plural(attempts, "attempt", "attempts"), maxAttempts)
+		return b.Say("%s, the maximum is %d", b.Count(attempts, "attempt", "attempts"), maxAttempts)
 	case !last.IsZero() && now.Sub(last) < attemptPause:
-		return "an attempt " + durationText(now.Sub(last)) + " ago, less than 4 hours"
+		return b.Say("an attempt %s ago, less than 4 hours", durationText(now.Sub(last)))
 	default:
 		return ""
 	}

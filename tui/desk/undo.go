@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -113,7 +112,7 @@ func (d *Day) onRecalled(r recalled) {
 	if r.err != nil {
 		d.fail("cannot undo "+r.change.Label, r.err)
 	}
-	label := "taken back: " + r.change.Label
+	label := d.Say("taken back: %s", r.change.Label)
 	if back := r.change.back; back != nil {
 		if r.err == nil {
 			d.sayf("%s", label)
@@ -147,15 +146,15 @@ func (c *Changes) HeldText(undo string) string {
 	}
 	last := c.Held[n-1]
 	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
-	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
+	text := c.Say("%s, sent in %d s, %s takes it back", last.Label, left, undo)
 	switch {
 	case last.back != nil:
-		text = fmt.Sprintf("%s, %s takes it back for %d s", last.Label, undo, left)
+		text = c.Say("%s, %s takes it back for %d s", last.Label, undo, left)
 	case c.Offline != "":
-		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back", last.Label, undo)
+		text = c.Say("%s, sent when the service answers, %s takes it back", last.Label, undo)
 	}
 	if n > 1 {
-		text += fmt.Sprintf(" (%d held)", n)
+		text += c.Say(" (%d held)", n)
 	}
 	return text
 }

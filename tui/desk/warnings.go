@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,38 +42,38 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(k.HolderText())
 	}
 	if call.Status != apitype.CallRequested {
-		add("this call is " + string(call.Status))
+		add(k.Say("this call is %s", k.Say(string(call.Status))))
 	}
 	p := call.Person.Pointer()
 	if p != nil && p.OptInPhone != nil && !*p.OptInPhone {
-		add(reasonOptedOut)
+		add(k.Say(reasonOptedOut))
 	}
 	if p != nil {
 		add(k.againstHours(&call, k.Now()))
 	}
 	lately := len(found)
-	add(attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
+	add(k.attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
 	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID, k.Now()))
 	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
-		add("this number was called " + durationText(k.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
+		add(k.Say("this number was called %s ago on another call, less than 4 hours", durationText(k.Now().Sub(l.NumberContactedAt.Time))))
 	}
 	ofPerson, ofNumber := k.otherOpenCalls(call)
 	if ofPerson > 0 {
-		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
+		add(k.Count(ofPerson, "other open call for this person", "other open calls for this person"))
 	}
 	if ofNumber > 0 {
-		add(render.Plural(ofNumber, "open call", "open calls") + " of another donor with the same number")
+		add(k.Count(ofNumber, "open call of another donor with the same number", "open calls of another donor with the same number"))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
-			add("the pledge is " + string(pledge.Status))
+			add(k.Say("the pledge is %s", k.Say(string(pledge.Status))))
 		}
 	}
 	if p == nil {
-		return append(found, "the person is not shown to this account")
+		return append(found, k.Say("the person is not shown to this account"))
 	}
 	add(k.languageWarning(Value(p.Language)))
-	return append(found, qualityWarnings(p.QualityResult.Pointer())...)
+	return append(found, k.qualityWarnings(p.QualityResult.Pointer())...)
 }
 
 // otherOpenCalls counts the requested calls of the same person and of the same number,
@@ -99,9 +98,9 @@ func (k *Card) languageWarning(language string) string {
 	}
 	var yours []string
 	for _, own := range k.Languages {
-		yours = append(yours, render.Language(own))
+		yours = append(yours, k.Say(render.Language(own)))
 	}
-	return fmt.Sprintf("speaks %s; you: %s", render.Language(language), strings.Join(yours, ", "))
+	return k.Say("speaks %s; you: %s", k.Say(render.Language(language)), strings.Join(yours, ", "))
 }
 
 // localeLanguages returns the languages of the environment, as LANGUAGE or the locale say
@@ -125,13 +124,13 @@ func localeLanguages(getenv func(string) string) []string {
 
 // qualityWarnings returns one line for all that is low, and one for each gate that was
 // not passed, as its explanation says it: a gate's identifier is no word of people.
-func qualityWarnings(q *apitype.QualityResult) []string {
+func (k *Card) qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {
 		return nil
 	}
 	var found []string
 	if q.Percentage.Float64() < lowQuality {
-		found = append(found, fmt.Sprintf("low data quality: %s %%", q.Percentage))
+		found = append(found, k.Say("low data quality: %s %%", q.Percentage))
 	}
 	for _, gate := range q.GateResults {
 		if IsLow(gate) && gate.Explanation != "" {
@@ -149,6 +148,6 @@ func (k *Card) HolderText() string {
 	if k.holder == nil {
 		return ""
 	}
-	name := cmp.Or(Value(k.holder.Name), k.AgentName(k.holder.UserUUID), "another agent")
-	return name + " has this donor on the screen since " + k.holder.TakenAt.In(k.Now().Location()).Format("15:04")
+	name := cmp.Or(Value(k.holder.Name), k.AgentName(k.holder.UserUUID), k.Say("another agent"))
+	return k.Say("%s has this donor on the screen since %s", name, k.holder.TakenAt.In(k.Now().Location()).Format("15:04"))
 }

@@ -45,17 +45,17 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		most, attempts int
 		want           string
 	}{
-		{0, 0, "never rung"},
-		{0, 1, "1 try so far"},
-		{0, 2, "2 tries so far"},
-		{3, 0, "never rung, 3 tries left"},
-		{3, 2, "2 tries so far, 1 try left"},
-		{3, 3, "3 tries so far, 0 tries left"},
-		{3, 4, "4 tries so far"},
+		{0, 0, "1st try"},
+		{0, 1, "2nd try"},
+		{0, 2, "3rd try"},
+		{3, 0, "1st try of 3"},
+		{3, 2, "3rd try of 3"},
+		{0, 10, "11th try"},
+		{3, 20, "21st try"},
 	} {
 		d.MaxAttempts = test.most
-		if got := d.Card.Tries(apitype.Call{AttemptsCount: test.attempts}); got != test.want {
-			t.Errorf("%d of %d: got %q, want %q", test.attempts, test.most, got, test.want)
+		if next, of := d.Card.Tries(apitype.Call{AttemptsCount: test.attempts}); next+of != test.want {
+			t.Errorf("%d of %d: got %q, want %q", test.attempts, test.most, next+of, test.want)
 		}
 	}
 	for day, want := range map[apitype.Date]string{
@@ -114,13 +114,13 @@ func TestToWhomAPledgeGives(t *testing.T) {
 	}
 	charity := apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})
 	for want, p := range map[string]apitype.Pledge{
-		"since 1 March 2026":                                                pledge(func(*apitype.Pledge) {}),
-		"to Helder Water, since 1 March 2026":                               pledge(func(p *apitype.Pledge) { p.OwningOrganization = charity }),
-		"to Helder Water, for wells, since 1 March 2026":                    pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells") }),
-		"to Helder Water, for wells and taps and pipes, since 1 March 2026": pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells", "taps", "pipes") }),
-		"since 1 March 2026, won at the door":                               pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("d2d")) }),
-		"since 1 March 2026, won in the street":                             pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("street")) }),
-		"since 1 March 2026, won by telephone":                              pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("telephone")) }),
+		"":                                  pledge(func(*apitype.Pledge) {}),
+		"Helder Water":                      pledge(func(p *apitype.Pledge) { p.OwningOrganization = charity }),
+		"Helder Water · wells":              pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells") }),
+		"Helder Water · wells, taps, pipes": pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells", "taps", "pipes") }),
+		"recruited at the door":             pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("d2d")) }),
+		"recruited in the street":           pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("street")) }),
+		"recruited by telephone":            pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("telephone")) }),
 	} {
 		if got := d.Card.GivesTo(p); got != want {
 			t.Errorf("got %q, want %q", got, want)

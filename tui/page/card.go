@@ -1,9 +1,12 @@
 package page
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
@@ -12,8 +15,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// How much of the contacts with a donor is shown: on the card, and where they have a column
-// of their own.
+// How many of the contacts with a donor are shown: on the card, and in a column of their own.
 const (
 	mostLatest   = 3
 	mostContacts = 20
@@ -22,112 +24,210 @@ const (
 // twoColumns is the width from which contacts stand beside the facts, in cells.
 const twoColumns = 90
 
+// leastDetails is how many lines all details take at the least.
+const leastDetails = 12
+
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
 
-// facts returns everything known of the call: what is read aloud first, then the last contacts,
-// then what is checked. Where the room in lines allows it, they stand apart.
-func (d *Desk) facts(width, room int) []string {
-	switch {
-	case d.layout.Panes == 3 && len(d.Day.Card.Script) == 0:
-		return apart(d.factSections(width, 0), room) // The contacts have the pane of the script.
-	case width < twoColumns:
-		return apart(d.factSections(width, mostLatest), room)
-	}
-	left := (width - ruleWidth) * 3 / 5
-	right := width - ruleWidth - left
-	facts, contacts := apart(d.factSections(left, 0), room), d.historyLines(right, mostContacts)
-	contacts = append([]string{d.Styles.head(widget.Fit("Contacts", right))}, contacts...)
-	height := max(len(facts), len(contacts))
-	return widget.Beside(d.Styles.Dim(d.Styles.rule), widget.Block(facts, left, height), widget.Block(contacts, right, height))
+// card is the call on the desk, drawn in a frame: a head that never scrolls, a body that does, and the
+// form.
+type card struct {
+	*Desk
+	frame  widget.Frame
+	width  int // Within the frame.
+	height int
+	focus  int    // The line of the facts that is kept in sight; -1: none.
+	rule   string // The line above the facts.
 }
 
-// factSections returns the facts in the order in which they are looked for.
-func (d *Desk) factSections(width, contacts int) [][]string {
-	call := d.Day.Call
-	person := call.Person.Pointer()
-	drawn := func(label string, fields []field) (lines []string) {
-		for i, f := range fields {
-			if i == 0 {
-				f.label = label
-			}
-			lines = append(lines, f.draw(d.Styles, width)...)
-		}
-		return lines
+// callPane returns the call on the desk: what is known of it above, what the agent enters below.
+func (d *Desk) callPane(frame widget.Frame, height int) []string {
+	if d.Day.Call == nil {
+		return frame.Close(append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...), height)
 	}
-	var left, last, asked, result []field
-	for _, text := range d.Day.Card.Contacts()[:min(len(d.Day.Card.Contacts()), contacts)] {
-		last = append(last, field{text: text})
-	}
-	if notes := desk.Value(call.Notes); notes != "" {
-		asked = []field{{text: notes}}
-	}
-	if r := call.Result.Pointer(); r != nil {
-		result = d.resultFields(call.Type, *r)
-	}
-	if notes := d.Day.Form.NextNotes(); notes != "" {
-		left = []field{{text: notes}}
-	}
-	wrap := func(text string) []string { return widget.Wrap(text, width) }
-	var sections [][]string
-	for _, lines := range [][]string{
-		{widget.Fit(d.headLine(), width)},
-		d.nameLines(person, width),
-		append(d.numberLines(person, width), d.warningLines(*call, wrap)...),
-		drawn("note", left),
-		drawn(desk.GivesWord(call.PledgeCase.Value().Status), d.givesFields(call.PledgeCase.Pointer())),
-		append(drawn("last", last), drawn("asked", asked)...),
-		drawn("check", d.checkFields(person, width)),
-		drawn("result", result),
-	} {
-		if len(lines) > 0 {
-			sections = append(sections, lines)
+	c := &card{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
+	head, sections, notes, least := c.head(), c.sections(false), 2, 2
+	if tall := height >= 27; d.writing || tall {
+		notes = max(min(8, height-10), 2)
+		if least = notes; tall {
+			least = 4
 		}
 	}
-	return sections
+	edge := 1 // The lower edge of a frame.
+	if frame.Bare {
+		edge = 0
+	}
+	spare := height - edge - size(head) - len(c.form(nil)) - notes - size(sections)
+	if spare > leastDetails {
+		if details := c.details(); spare > len(details) {
+			sections, spare = append(sections, details), spare-len(details)
+		}
+	}
+	if given := min(-spare, notes-least); given > 0 { // The notes give way to the facts.
+		notes, spare = notes-given, spare+given
+	}
+	if spare < 0 {
+		sections = c.sections(true)
+	}
+	if spare > 2 {
+		notes = max(notes, min(notes+spare-2, height/4))
+	}
+	form := c.form(c.notes.Lines(c.width-formLabel, notes, c.writing, c.Styles.cursor))
+	room := max(height-edge-len(form), 0)
+	top := apart(frame, head, room-size(sections))
+	room = max(room-len(top), 0)
+	body := apart(frame, sections, room)
+	for len(body) < room {
+		body = append(body, frame.Line(""))
+	}
+	d.view.Set(body, frame.Width, room)
+	if at := slices.Index(body, c.rule); at >= 0 && c.focus >= 0 {
+		d.view.Keep(at, at+1+c.focus+2) // The last line in sight may tell of more.
+	}
+	lines := append(top, d.view.Lines()[:room]...)
+	if below := d.view.Below(); below > 0 && room > 0 && d.fixing() == nil {
+		lines[len(lines)-1] = frame.Line(d.Styles.Dim(d.Say("… %d more, j scrolls", below+1)))
+	}
+	return frame.Close(append(lines, form...), height)
+}
+
+// size returns how many lines sections have.
+func size(sections [][]string) (n int) {
+	for _, lines := range sections {
+		n += len(lines)
+	}
+	return n
 }
 
 // apart joins sections, with an empty line between two of them as far as the room allows:
 // those in front are loudest.
-func apart(sections [][]string, room int) []string {
-	spare := room
-	for _, lines := range sections {
-		spare -= len(lines)
-	}
+func apart(frame widget.Frame, sections [][]string, room int) []string {
+	spare := room - size(sections)
 	var joined []string
 	for i, lines := range sections {
-		if i > 0 && spare > 0 {
-			joined, spare = append(joined, ""), spare-1
+		if i > 0 && spare > 0 && len(lines) > 0 {
+			joined, spare = append(joined, frame.Line("")), spare-1
 		}
 		joined = append(joined, lines...)
 	}
 	return joined
 }
 
-// headLine returns what the call is for, how long it has waited, and how often it was tried.
-func (d *Desk) headLine() string {
-	s, call := d.Styles, d.Day.Call
-	kind := s.kind(call.Type)(strings.ToUpper(Clean(render.Words(string(call.Type)))))
-	asked := "asked for " + render.Ago(call.RequestedAt.Time, d.Day.Now())
-	if d.Day.Now().Sub(call.RequestedAt.Time) > overdue {
-		asked = s.bold(asked)
+// head returns what stays in sight: the type of the call, the donor's name and numbers, and the warnings.
+func (c *card) head() [][]string {
+	person := c.Day.Call.Person.Pointer()
+	wrap := func(text string) []string { return widget.Wrap(text, c.width) }
+	return [][]string{
+		{c.headLine()},
+		c.frame.Lines(c.nameLines(person, c.width)...),
+		c.frame.Lines(append(c.numberLines(person), c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
 	}
-	text := kind + " · " + asked + " · " + d.Day.Card.Tries(*call)
-	if !d.Day.Checked {
-		text = "checking… · " + text // In front: the line may be cut.
+}
+
+// sections returns the body. A tight one has the facts first, two on a line where they fit.
+func (c *card) sections(tight bool) [][]string {
+	call := c.Day.Call
+	drawn := func(fields ...field) (lines []string) {
+		for _, f := range fields {
+			if f.cells = factLabel; f.text != "" {
+				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
+			}
+		}
+		return lines
 	}
-	return text
+	contacts := mostLatest
+	switch {
+	case c.layout.Panes == 3 && len(c.Day.Card.Script) == 0, c.width >= twoColumns && c.fixing() == nil:
+		contacts = 0 // They have a column of their own.
+	case tight:
+		contacts = 1
+	}
+	var last []field
+	for i, text := range c.Day.Card.Contacts()[:min(len(c.Day.Card.Contacts()), contacts)] {
+		last = append(last, field{label: []string{c.Say("last"), ""}[min(i, 1)], text: text})
+	}
+	var result []field
+	if r := call.Result.Pointer(); r != nil {
+		result = c.resultFields(call.Type, *r)
+	}
+	note := drawn(field{label: c.Say("note"), text: c.Day.Form.NextNotes()})
+	gives := drawn(c.gives()...)
+	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})...)
+	if tight && len(gives) > 1 {
+		gives, told = gives[:1], append(gives[1:], told...)
+	}
+	gives = append(note, gives...) // Another agent left it for this call.
+	c.rule = c.checkRule()
+	check := append([]string{c.rule}, c.checkLines(tight)...)
+	if c.fixing() != nil {
+		return [][]string{check}
+	}
+	if tight {
+		return [][]string{gives, check, told, drawn(result...)}
+	}
+	return [][]string{append(gives, told...), check, drawn(result...)}
+}
+
+// details returns all details with their keys, where there is room for what a call seldom needs; nil while they
+// are corrected.
+func (c *card) details() []string {
+	if c.fixing() != nil {
+		return nil
+	}
+	lines, _ := (&fixing{desk: c.Desk}).lines(c.Styles, c.width)
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{c.frame.Rule(c.Styles.bold(c.Say("Details")), c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))}, c.frame.Lines(lines...)...)
+}
+
+// headLine returns what the call is for, how long it has waited, how often it was tried, how long the agent has
+// had it, and whose it is.
+func (c *card) headLine() string {
+	s, call, now := c.Styles, c.Day.Call, c.Day.Now()
+	kind := s.kind(call.Type)(strings.ToUpper(Clean(c.Say(render.Words(string(call.Type))))))
+	spent := now.Sub(c.Day.Card.Since())
+	aside := s.Dim(s.DueSign + " " + c.Say("%d min", int(max(spent, 0).Minutes()))) // It changes once a minute.
+	if !c.Day.Card.Dialled().IsZero() {
+		aside = s.bold(s.DueSign + " " + clock(spent))
+	}
+	if whose := c.Day.Card.Whose(); whose != "" {
+		aside += " " + Clean(c.Say(whose))
+	}
+	tries, most := c.Day.Card.Tries(*call)
+	title := ""
+	for _, words := range [][2]string{{c.Day.Ago(call.RequestedAt.Time), tries + most}, {c.Day.Ago(call.RequestedAt.Time), tries}, {string(render.AppendAge(nil, max(now.Sub(call.RequestedAt.Time), 0))), tries}} {
+		asked := c.Say("asked") + " " + words[0]
+		if now.Sub(call.RequestedAt.Time) > overdue {
+			asked = s.bold(asked)
+		}
+		if title = kind + " · " + asked + " · " + words[1]; !c.Day.Checked {
+			title = c.Say("checking… ") + "· " + title // In front: the line may be cut.
+		}
+		if render.Width(title)+render.Width(aside)+4 <= c.width {
+			break
+		}
+	}
+	return c.frame.Top(title, aside)
+}
+
+// clock returns a time span as minutes and seconds.
+func clock(d time.Duration) string {
+	seconds := int(max(d, 0).Seconds())
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
 // nameLines returns who the call is for, whole, with language and age.
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
-	var about []string
-	if p != nil {
-		about = d.Day.Card.About(*p)
-	}
-	name, right := d.name(), Clean(strings.Join(about, " · "))
+	name, right := d.name(), ""
 	if is := d.Day.Form.CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
+		was, now := d.Day.Card.About(*p), d.Day.Card.About(*is)
+		if p.Language != is.Language && desk.Value(p.Language) != desk.Value(is.Language) && desk.Value(p.Language) != "" {
+			now[0] = ansi.Strip(d.turned(was[0], now[0]))
+		}
+		right = Clean(strings.Join(now, " · "))
 	}
 	if room := width - render.Width(right) - 1; render.Width(name) <= room {
 		return []string{d.Styles.bold(widget.Fit(name, room)) + " " + right}
@@ -139,67 +239,68 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	return append(lines, widget.FitRight(right, width))
 }
 
-// numberWidth is the column of numbers, in cells; where a longer one stands it is wider.
-const numberWidth = 18
-
-func (d *Desk) numberLines(p *apitype.Person, width int) []string {
+// numberLines returns the numbers to dial, each a link for the terminal, on one line where they fit.
+func (c *card) numberLines(p *apitype.Person) []string {
 	if p == nil {
 		return nil
 	}
-	var lines []string
-	column, copied, is := numberWidth, false, d.Day.Form.CorrectedPerson()
-	for _, n := range desk.Numbers(p) {
-		column = max(column, len(d.Day.Locale.Spoken(n.Digits))+2)
-	}
+	is := c.Day.Form.CorrectedPerson()
+	var all []string
 	for _, n := range []struct {
 		kind    string
 		was, is *string
 	}{{"mobile", p.MobilePhoneNumber, is.MobilePhoneNumber}, {"home", p.PhoneNumber, is.PhoneNumber}} {
-		was, is := Clean(d.Day.Locale.Spoken(desk.Value(n.was))), Clean(d.Day.Locale.Spoken(desk.Value(n.is)))
+		was, is := Clean(c.Day.Locale.Spoken(desk.Value(n.was))), Clean(c.Day.Locale.Spoken(desk.Value(n.is)))
 		if was == "" && is == "" {
 			continue
 		}
-		line := "    " + d.Styles.bold(widget.Fit(was, column)) + n.kind
+		number := c.Styles.bold(was)
 		if was != is {
-			line = "    " + d.turned(was, is) + "  " + n.kind
+			number = c.turned(was, is)
 		}
-		if hint := "   " + d.Styles.Key(d.Host.KeyOf(ActCopy)) + " copies it"; was != "" && !copied && render.Width(line+hint) <= width {
-			line += hint
-		}
-		copied = copied || was != ""
-		lines = append(lines, widget.Fit(line, width))
+		all = append(all, ansi.SetHyperlink(telLink(desk.Value(n.is)))+number+ansi.ResetHyperlink()+"  "+c.Say(n.kind))
 	}
-	if len(lines) == 0 {
-		lines = []string{widget.Fit("    no number is known", width)}
+	if len(all) == 0 {
+		return []string{c.Say("no number is known")}
 	}
-	return lines
+	hint := "   " + c.Styles.Key(c.Host.KeyOf(ActDial)) + " " + c.Say("dials") + " · " + c.Styles.Key(c.Host.KeyOf(ActCopy)) + " " + c.Say("copies")
+	if line := strings.Join(all, "    "); len(all) > 1 && render.Width(line) <= c.width && c.height < 27 {
+		all = []string{line}
+	}
+	if render.Width(all[0]+hint) <= c.width {
+		all[0] += hint
+	}
+	return all
 }
 
-// givesFields returns what the donor gives, to whom, and since when.
-func (d *Desk) givesFields(p *apitype.Pledge) []field {
+// telLink returns the address of a number; it has digits alone, whatever the record says.
+func telLink(number string) string {
+	return "tel:" + strings.Map(func(r rune) rune {
+		if r == '+' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, number)
+}
+
+// gives returns what the donor gives and since when, and to whom.
+func (c *card) gives() []field {
+	p := c.Day.Call.PledgeCase.Pointer()
 	if p == nil {
 		return nil
 	}
-	amount, interval, end := d.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), ""
-	for _, f := range d.Day.Form.Corrected() {
-		switch is, _ := apitype.ParseAmount(f.Is); {
-		case f.IsAmount():
-			amount = d.turned(amount, d.euros(is))
-		case f.IsInterval():
-			interval = d.turned(interval, render.Words(f.Is))
-		case f.Key == "endsAt":
-			end = "ends " + d.turned(f.Was, f.Is)
-		}
-	}
-	gives := ansi.Strip(amount + " " + interval + " · " + d.pledgeStatus(p.Status))
+	gives := c.euros(p.DonationAmount) + " " + c.Say(render.Words(string(p.DonationInterval)))
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
+		gives += ", " + c.Say("at first") + " " + c.euros(p.InitialDonationAmount) + " " + c.Say(render.Words(string(p.InitialDonationInterval)))
 	}
-	fields := []field{{text: gives}, {text: d.Day.Card.GivesTo(*p)}}
-	if end != "" {
-		fields = append(fields, field{text: ansi.Strip(end)})
+	gives += " · " + c.pledgeStatus(p.Status)
+	since, to := " · "+c.Say("since")+" "+c.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), c.Day.Card.GivesTo(*p)
+	if render.Width(gives+since) <= c.width-factLabel {
+		gives += since
+	} else {
+		to = strings.TrimPrefix(to+since, " · ")
 	}
-	return fields
+	return []field{{label: c.Say(desk.GivesWord(p.Status)), text: gives, role: c.Styles.bold}, {label: c.Say("to"), text: to}}
 }
 
 func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
@@ -210,7 +311,7 @@ func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
 	case apitype.PledgeCancelled, apitype.PledgeDropped:
 		sign = e.Styles.badSign + " "
 	}
-	return sign + desk.PledgeWords(status)
+	return sign + e.Say(desk.PledgeWords(status))
 }
 
 // historyLines returns the contacts in a column of their own.
@@ -222,83 +323,140 @@ func (d *Desk) historyLines(width, most int) []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = widget.Wrap("Nobody has reached or tried this donor before.", width)
+		lines = widget.Wrap(d.Say("No agent has called this donor before."), width)
 	}
 	return lines
 }
 
-// checkFields returns the person's details, as an agent goes through them.
-func (d *Desk) checkFields(p *apitype.Person, width int) []field {
-	if p == nil {
-		return nil
+// checkRule returns the title above the facts.
+func (c *card) checkRule() string {
+	if c.fixing() != nil {
+		return c.frame.Rule(c.Styles.bold(c.Say("Correct")), c.Styles.Key("esc")+" "+c.Say("closes"))
 	}
-	var fields []field
-	add := func(text string) {
-		if strings.TrimSpace(text) != "" {
-			fields = append(fields, field{text: text})
-		}
+	title := c.Styles.bold(c.Say("Check"))
+	if checked := c.Day.Form.CheckedText(); checked != "" {
+		title += c.Styles.Dim(" · ") + checked
 	}
-	is := d.Day.Form.CorrectedPerson()
-	turned := func(before, was, now string) {
-		if was != "" || now != "" {
-			add(before + ansi.Strip(d.turned(was, now)))
-		}
-	}
-	born := func(p *apitype.Person) string {
-		if p.DateOfBirth == nil {
-			return ""
-		}
-		return d.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")
-	}
-	address, hint := ansi.Strip(d.turned(desk.Address(p.Address.Pointer()), desk.Address(is.Address.Pointer()))), "   "+d.Host.KeyOf(ActFix)+" corrects"
-	if labelWidth+render.Width(address+hint) <= width {
-		address += hint
-	}
-	add(address)
-	if was := desk.Value(p.Initials); was != desk.Value(is.Initials) {
-		turned("initials ", was, desk.Value(is.Initials))
-	}
-	turned("", desk.Value(p.Email), desk.Value(is.Email))
-	turned("born ", born(p), born(is))
-	switch was := desk.Value(p.IBAN); {
-	case was != desk.Value(is.IBAN):
-		turned("IBAN ", d.iban(was), desk.Value(is.IBAN))
-	case was != "":
-		add(d.iban(was) + d.revealHint())
-	}
-	if was := desk.Value(p.Language); was != desk.Value(is.Language) {
-		turned("language ", was, desk.Value(is.Language))
-	}
-	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		add("social security number " + d.digits(*number))
-	}
-	add(d.optInSigns(*p))
-	return fields
+	return c.frame.Rule(title, c.Styles.Key(KeyName(c.Host.KeyOf(ActTick)))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
 }
 
-func (d *Desk) revealHint() string {
-	if d.Day.Card.IsRevealed {
-		return ""
-	}
-	return "   " + d.Host.KeyOf(ActReveal) + " shows it"
+// fixing returns the correction that is being made; nil for none.
+func (d *Desk) fixing() *fixing {
+	f, _ := d.Dialog.(*fixing)
+	return f
 }
 
-// optInSigns returns the ways on which a person may be reached, each with its sign.
-func (d *Desk) optInSigns(p apitype.Person) string {
-	sign := func(in *bool) string {
+// checkLines returns the facts, each with its key and its tick. Contacts stand beside them where there is room
+// for two columns; while a detail is corrected the details are here.
+func (c *card) checkLines(tight bool) []string {
+	if f := c.fixing(); f != nil {
+		lines, focus := f.lines(c.Styles, c.width)
+		c.focus = focus
+		return c.frame.Lines(lines...)
+	}
+	facts := c.Day.Form.Facts(c.sign)
+	if c.width < twoColumns {
+		return c.frame.Lines(c.factLines(facts, c.width, tight)...)
+	}
+	left := (c.width - ruleWidth) * 3 / 5
+	right := c.width - ruleWidth - left
+	lines, contacts := c.factLines(facts, left, false), c.historyLines(right, mostContacts)
+	contacts = append([]string{c.Styles.bold(c.Say("Contacts"))}, contacts...)
+	height := max(len(lines), len(contacts))
+	return c.frame.Lines(widget.Beside(c.Styles.Dim(c.Styles.rule), widget.Block(lines, left, height), widget.Block(contacts, right, height))...)
+}
+
+// The column of the labels of facts, and what stands before it: pointer, sign and key, in cells.
+const (
+	factLabel = 9
+	factSigns = 6
+)
+
+// factLines returns the facts in lines of a width. Packed, two short ones that follow each other share a line.
+func (c *card) factLines(facts []desk.Fact, width int, packed bool) (lines []string) {
+	half := (width - 1) / 2
+	open := false // The last line has room for another fact.
+	for i, f := range facts {
+		drawn := c.fact(i, f, width, packed)
+		if i == c.at && c.moved {
+			c.focus = len(lines)
+		}
+		isShort := len(drawn) == 1 && render.Width(strings.TrimRight(ansi.Strip(drawn[0]), " ")) <= half
 		switch {
-		case in == nil:
-			return "?"
-		case *in:
-			return d.Styles.OKSign
+		case packed && open && isShort:
+			last := &lines[len(lines)-1]
+			*last = widget.Fit(*last, width-half) + drawn[0]
+			open = false
 		default:
-			return d.Styles.badSign
+			lines, open = append(lines, drawn...), isShort
 		}
 	}
-	var parts []string
-	is := desk.OptIns(*d.Day.Form.CorrectedPerson())
-	for i, o := range desk.OptIns(p) {
-		parts = append(parts, o.Name+" "+ansi.Strip(d.turned(sign(o.In), sign(is[i].In))))
+	return lines
+}
+
+// fact returns a fact in lines: where the agent is, its sign, its key, and its value.
+func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string) {
+	s := c.Styles
+	sign, pointer := " ", " "
+	switch {
+	case f.IsChanged():
+		sign = s.accent(s.changed)
+	case f.Checked:
+		sign = s.Good(s.OKSign)
 	}
-	return strings.Join(parts, "  ")
+	if i == c.at {
+		pointer = s.Key(s.pointer)
+	}
+	for j := range f.Parts {
+		p := &f.Parts[j]
+		if p.Was, p.Is = Clean(p.Was), Clean(p.Is); c.ASCII {
+			p.Was, p.Is = strings.Replace(p.Was, "€", "EUR", 1), strings.Replace(p.Is, "€", "EUR", 1)
+		}
+	}
+	text, room := ansi.Strip(f.Draw(c.turned)), max(width-factSigns-factLabel-1, 8)
+	switch {
+	case text == "":
+		text = s.Dim(c.Say("none"))
+	case f.IsChanged() && render.Width(text) <= room:
+		text = f.Draw(c.turned)
+	}
+	if f.Why != "" {
+		if why := "  " + c.Say(f.Why); render.Width(text+why) <= room {
+			text += s.Dim(why)
+		}
+	} else if f.IsSecret() && !c.Day.Card.IsRevealed && text != "" {
+		if hint := "  " + s.Key(c.Host.KeyOf(ActReveal)) + " " + c.Say("shows"); !packed && render.Width(text+hint) <= room {
+			text += hint
+		}
+	}
+	start := pointer + widget.Fit(sign, 2) + " " + s.Key(f.Press) + " " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
+	for _, part := range widget.Wrap(text, room) {
+		lines = append(lines, start+part)
+		start = strings.Repeat(" ", factSigns+factLabel+1)
+	}
+	return lines
+}
+
+// sign returns how a yes, a no and the unknown are drawn.
+func (d *Desk) sign(said string) string {
+	return map[string]string{"yes": d.Styles.OKSign, "no": d.Styles.badSign, "": "?"}[said]
+}
+
+// moveFact moves to another fact; beyond the last one the card scrolls.
+func (d *Desk) moveFact(by int) {
+	n := len(d.Day.Form.Facts(d.sign))
+	if to := d.at + by; to >= 0 && to < n {
+		d.at, d.moved = to, true
+		return
+	}
+	d.moved = false
+	d.view.By(by)
+}
+
+// Tick ticks the fact at the pointer, or takes its tick back, and goes on to the next one.
+func (d *Desk) Tick() tea.Cmd {
+	facts := d.Day.Form.Facts(d.sign)
+	d.Day.Form.Tick(facts[d.at])
+	d.at, d.moved = min(d.at+1, len(facts)-1), true
+	return nil
 }

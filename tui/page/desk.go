@@ -2,10 +2,13 @@ package page
 
 import (
 	"cmp"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -18,7 +21,9 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int // Keys that wait for the call that is being read.
+	ahead   int  // Keys that wait for the call that is being read.
+	at      int  // The fact that space ticks.
+	moved   bool // The agent is at the facts: that one stays in sight.
 }
 
 // NewDesk returns the page of the Desk.
@@ -61,7 +66,7 @@ func (d *Desk) Follow(inFront bool) {
 		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.view = id, false, widget.Scroll{}
+		d.shown, d.writing, d.view, d.at, d.moved = id, false, widget.Scroll{}, 0, false
 		if _, asked := d.Dialog.(Inline); asked {
 			d.Dialog = nil // Its answer would be for another call.
 		}
@@ -139,7 +144,12 @@ func (d *Desk) OpenPledge() tea.Cmd {
 
 // Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
-	d.view.By(rowsOf(by, max(d.layout.Body/2, 1), 0))
+	if rows := rowsOf(by, max(d.layout.Body/2, 1), 0); d.Day.Call != nil && (by == Up || by == Down) {
+		d.moveFact(rows)
+	} else {
+		d.moved = false
+		d.view.By(rows)
+	}
 	return nil
 }
 
@@ -149,6 +159,22 @@ func (d *Desk) CopyNumber() tea.Cmd {
 		return copyText(all[0].Kind+" number", all[0].Digits)
 	}
 	return d.AskCopy()
+}
+
+// Click dials the number at a cell of the page, if one is there and the profile leaves dialling to the Desk.
+func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
+	lines := d.Lines(d.layout)
+	if d.Day.Call == nil || y < 0 || y >= len(lines) || d.Host.KeyOf(ActDial) == ActDial {
+		return nil, false
+	}
+	for _, n := range desk.Numbers(d.Day.Call.Person.Pointer()) {
+		number := Clean(d.Day.Locale.Spoken(n.Digits))
+		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
+		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
+			return d.answer(d.Day.Ask.DialNumber(n), nil), false
+		}
+	}
+	return nil, false
 }
 
 // AskCopy offers what an agent copies of a call.

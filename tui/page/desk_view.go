@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,85 +17,114 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Lines draws the desk: the call below a line of the queue, with the queue beside it from 100
-// columns, with script and day from 120.
+// Lines draws the desk: the call, with the queue beside it from 100 columns, and with the script and the agent's last
+// calls from 120.
 func (d *Desk) Lines(l Layout) []string {
-	if l.Panes == 1 && d.Day.Call != nil {
-		return append([]string{d.queueLine(l.Middle)}, d.callPane(l.Middle, l.Body-1)...)
+	frame := func(width int) widget.Frame {
+		return widget.Frame{Border: d.Styles.border, Width: width, Bare: !l.Framed, Paint: d.Styles.Dim}
 	}
-	call := d.callPane(l.Middle, l.Body)
-	switch l.Panes {
-	case 3:
-		return widget.Beside(d.Styles.Dim(d.Styles.rule), d.queuePane(l.Left, l.Body), call, d.sidePane(l.Right, l.Body))
-	case 2:
-		return widget.Beside(d.Styles.Dim(d.Styles.rule), d.queuePane(l.Left, l.Body), call)
-	default:
-		return call
+	panes := [][]string{d.callPane(frame(l.Middle), l.Body)}
+	if l.Panes > 1 {
+		panes = slices.Insert(panes, 0, d.queuePane(frame(l.Left), l.Body))
 	}
+	if l.Panes == 3 {
+		panes = append(panes, d.sidePane(frame(l.Right), l.Body))
+	}
+	if l.Framed {
+		return widget.Beside("", panes...)
+	}
+	return widget.Beside(d.Styles.Dim(d.Styles.rule), panes...)
 }
 
-// callPane returns the call on screen: what is known of it above, what the agent enters
-// below.
-func (d *Desk) callPane(width, height int) []string {
-	if d.Day.Call == nil {
-		return widget.Block(d.startLines(width), width, height)
-	}
-	formLines := d.formLines(width, min(max(8, height/4), max(height-10, 2)))
-	room := max(height-len(formLines), 0)
-	facts := d.facts(width, room)
-	d.view.Set(facts, width, room)
-	lines := widget.Block(d.view.Lines(), width, room)
-	if below := d.view.Below(); below > 0 && room > 0 {
-		more := fmt.Sprintf("… %d more, j scrolls", below+1)
-		lines[room-1] = d.Styles.Dim(widget.Fit(more, width))
-	}
-	return append(lines, widget.Block(formLines, width, height-room)...)
-}
-
-// startLines returns what stands there without a call.
-func (d *Desk) startLines(width int) []string {
+// startLines returns what stands there without a call: what there is to do now, the day so far, and what the
+// keys of a call do.
+func (d *Desk) startLines(width, height int) []string {
 	s := d.Styles
-	lines := []string{"", s.bold(" fundesk"), ""}
+	lines := []string{""}
+	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
 	switch {
 	case d.Day.Wanted && d.Day.LoggedOut:
-		lines = append(lines, " the next call comes once you have logged in again")
+		lines = append(lines, d.Say("the next call comes once you have logged in again"))
 	case d.Day.Wanted && d.Day.Offline != "":
-		lines = append(lines, " the next call comes as soon as the service answers")
+		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
 	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
-		lines = append(lines, " No call is left that you may call now. The next one comes by itself.", " "+s.Key(d.Host.KeyOf(ActNext))+" asks again, "+s.Key(d.Host.KeyOf(ActSkipped))+" shows the calls that were passed over, and why.")
+		lines = append(lines, widget.Wrap(d.Say("No call is left that you may call now. The next one comes by itself."), width)...)
+		can(ActNext, d.Say("asks again"))
+		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
 	case d.Day.Wanted:
-		lines = append(lines, " looking for the oldest requested call"+d.Spinner.Sign()+d.aheadText())
+		lines = append(lines, d.Say("looking for the oldest requested call")+d.Spinner.Sign()+d.aheadText())
 	case d.Day.Taking && d.Day.Offline == "":
-		lines = append(lines, " reading"+d.Spinner.Sign()+d.aheadText())
+		lines = append(lines, d.Say("reading")+d.Spinner.Sign()+d.aheadText())
 	default:
-		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActNext))+"  take the next call")
+		can(ActNext, s.bold(d.Say("take the next call")))
 	}
 	if n := len(d.Day.Changes.Drafts); n > 0 {
-		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
+		can(ActResume, d.Say("go on with")+" "+d.Day.Count(n, "draft that you have not sent", "drafts that you have not sent"))
 	}
 	unsent := d.Day.Changes.Unsent()
-	if unsent > 0 {
-		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
-	}
-	if n := len(d.Day.Changes.Entries) - unsent; n > 0 {
-		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
-	}
-	if n := len(d.Day.Changes.Damaged); n > 0 {
-		lines = append(lines, " "+s.Key(d.Host.KeyOf(ActOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
-	}
-	lines = append(lines, "", " "+s.Key(d.Host.KeyOf(ActHelp))+"  all keys", "")
-	if n, all := d.Day.Waiting(); n > 0 {
-		at := ""
-		if !all {
-			at = " so far"
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{unsent, "change is not sent yet", "changes are not sent yet"},
+		{len(d.Day.Changes.Entries) - unsent, "change was refused by the service", "changes were refused by the service"},
+		{len(d.Day.Changes.Damaged), "damaged file was set aside", "damaged files were set aside"},
+	} {
+		if of.n > 0 {
+			can(ActOutbox, d.Day.Count(of.n, of.one, of.many))
 		}
-		lines = append(lines, s.Dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
 	}
 	if to := d.Day.NarrowedTo(); to != "" {
-		lines = append(lines, widget.Fit(" "+s.Key(d.Host.KeyOf(ActNarrow))+"  only "+to, width))
+		can(ActNarrow, d.Say("only %s", to))
+	} else {
+		can(ActNarrow, d.Say("choose types and languages"))
+	}
+	can(ActFind, d.Say("find a donor who calls back"))
+	can(ActWatch, d.Say("the floor: agents, and what is waiting"))
+	can(ActHelp, d.Say("all keys"))
+	lines = append(lines, "")
+	if n, all := d.Day.Waiting(); n > 0 {
+		more := ""
+		if !all {
+			more = " " + d.Say("so far")
+		}
+		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
+	}
+	lines = append(lines, d.waitingLines()...)
+	if room := height - len(lines) - 2; room >= 4 {
+		lines = append(lines, "", s.bold(d.Say("With a call on the desk")))
+		for _, a := range desk.Actions()[1:] { // The first takes the call.
+			if key := d.Host.KeyOf(a.ID); key != a.ID && room > 1 {
+				lines, room = append(lines, s.Key(widget.Fit(key, 6))+" "+d.Say(a.Help)), room-1
+			}
+		}
 	}
 	return lines
 }
+
+// waitingLines returns how many calls of each type are waiting, as far as the service tells.
+func (d *Desk) waitingLines() (lines []string) {
+	state := d.Day.QueueState()
+	if state == nil {
+		return nil
+	}
+	most := 1
+	for _, n := range state.ByType {
+		most = max(most, n)
+	}
+	for _, kind := range apitype.CallTypes {
+		n := state.ByType[kind]
+		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
+		lines = append(lines, widget.Fit(d.Say(render.Words(string(kind))), queueType+2)+widget.FitRight(fmt.Sprint(n), 4)+"  "+d.Styles.kind(kind)(bar))
+	}
+	if state.Deferred > 0 {
+		lines = append(lines, widget.Fit(d.Say("later"), queueType+2)+widget.FitRight(fmt.Sprint(state.Deferred), 4))
+	}
+	return lines
+}
+
+// waitingBar is the longest bar of waiting calls, in cells.
+const waitingBar = 24
 
 // willSend says what ctrl+s would send.
 func (d *Desk) willSend(width int) string {
@@ -105,7 +135,7 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(half)
 	}
 	if d.Day.Form.Code == "" {
-		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " completes once there is a result")
+		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("completes once there is a result"))
 	}
 	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
@@ -116,67 +146,85 @@ func (d *Desk) willSend(width int) string {
 	return d.Styles.Good(d.sendText())
 }
 
-// sendText names the parts of what ctrl+s would send.
+// sendText names the values that ctrl+s would send.
 func (d *Desk) sendText() string {
-	parts := []string{d.Host.KeyOf(ActComplete) + " sends " + Clean(d.Day.Form.ResultWords())}
+	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Day.Form.ResultWords())}
 	for _, fix := range d.Day.Form.Corrected() {
-		parts = append(parts, ansi.Strip(fix.Says(d.fixValue(fix, fix.Is, false))))
+		parts = append(parts, ansi.Strip(d.Day.Form.Says(fix, d.fixValue(fix, fix.Is, false))))
 	}
 	if d.Day.Form.Rating != nil {
-		parts = append(parts, fmt.Sprintf("rating %d", *d.Day.Form.Rating))
+		parts = append(parts, d.Say("rating %d", *d.Day.Form.Rating))
 	}
 	if n := utf8.RuneCountInString(d.Day.Form.Notes); n > 0 {
-		parts = append(parts, render.Plural(n, "character", "characters"))
+		parts = append(parts, d.Day.Count(n, "character", "characters"))
+	}
+	if checked := d.Day.Form.CheckedText(); checked != "" {
+		parts = append(parts, checked)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// queuePane lists what comes next: who, what for, how long ago it was asked for, and how often
-// somebody has tried. Where that does not fit into columns each call has two lines.
-func (d *Desk) queuePane(width, height int) []string {
-	each, draw := 1, d.queueColumns
-	head := d.queueTitle()
-	if width < queueWide {
-		each, draw = 2, d.queueLines
-	} else {
-		head = widget.Fit(head, width-queueFacts) + " " + widget.Fit("type", queueType) + widget.FitRight("asked", queueNumber) + widget.FitRight("tries", queueNumber)
+// The columns of the queue, in cells.
+const (
+	queueWide   = 48 // The least for the whole word of a type, and the age.
+	queueType   = 12
+	queueShort  = 8
+	queueNumber = 5
+)
+
+// queuePane lists what comes next, a donor a line, callbacks first.
+func (d *Desk) queuePane(frame widget.Frame, height int) []string {
+	n, all := d.Day.Waiting()
+	aside := ""
+	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
+		aside = d.Styles.DueSign + " " + d.Say("%d due", state.Due)
 	}
-	lines := []string{d.Styles.head(widget.Fit(head, width))}
+	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+d.Say("%s waiting", atLeast(n, all)), aside)}
 	if to := d.Day.NarrowedTo(); to != "" {
-		lines = append(lines, widget.Fit(d.Host.KeyOf(ActNarrow)+" only "+to, width))
+		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}
-	for _, c := range d.Day.Offers(max((height-len(lines))/each, 1)) {
-		c.Name = d.offered(c)
-		for _, line := range draw(c, width) {
-			if d.Day.IsOn(c.ID) {
-				line = d.Styles.chosen(widget.Fit(line, width))
-			}
-			lines = append(lines, line)
+	for _, c := range d.Day.Offers(max(height-len(lines), 1)) {
+		line := d.queueRow(c, frame.Inner())
+		if d.Day.IsOn(c.ID) {
+			line = d.Styles.chosen(ansi.Strip(line))
 		}
+		lines = append(lines, frame.Line(line))
 	}
-	return widget.Block(lines, width, height)
+	return frame.Close(lines, height)
 }
 
-// offered returns who is rung with a call of the queue.
-func (d *Desk) offered(c desk.Candidate) string {
-	name := Clean(c.Name)
-	if name == "" {
-		name = "call " + desk.ShortID(c.ID)
+// queueRow returns a call of the queue: its donor, a dot for each try, its type, and where there is room its age.
+func (d *Desk) queueRow(c desk.Candidate, width int) string {
+	s, sign, tries := d.Styles, "  ", strings.Repeat("·", min(c.Attempts, mostDots))
+	kind := widget.Fit(d.Say(shortTypes[c.Type]), queueShort)
+	if shortTypes[c.Type] == "" {
+		kind = widget.Fit(Clean(render.Words(string(c.Type))), queueShort)
+	}
+	age := d.Day.Now().Sub(c.RequestedAt)
+	after := ""
+	if width >= queueWide {
+		kind = widget.Fit(d.Say(Clean(render.Words(string(c.Type)))), queueType)
+		after = widget.FitRight(string(render.AppendAge(nil, max(age, 0))), queueNumber)
 	}
 	if c.Due {
-		name = d.Styles.DueSign + " " + name
+		sign = s.Held(s.DueSign) + " "
 	}
-	return name
+	name := widget.Fit(d.offered(c), max(width-2-mostDots-1-render.Width(kind+after), 4))
+	if age > overdue {
+		name = s.bold(name)
+	}
+	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + s.Dim(after)
 }
 
-// queueLine returns the queue where there is no room for its pane: who is next, and how many more wait.
-func (d *Desk) queueLine(width int) string {
-	next := "nobody yet"
-	offers := d.Day.Offers(2)
-	if i := slices.IndexFunc(offers, func(c desk.Candidate) bool { return !d.Day.IsOn(c.ID) }); i >= 0 {
-		next = d.offered(offers[i]) + ", " + atLeast(d.Day.WaitingAfter(offers[i])) + " more"
-	}
-	return d.Styles.Dim(widget.Fit("next: "+next, width))
+// mostDots is how many tries the queue shows as dots.
+const mostDots = 3
+
+// shortTypes are the types of calls in a narrow column.
+var shortTypes = map[apitype.CallType]string{apitype.CallVerification: "verify", apitype.CallHappy: "happy", apitype.CallWinback: "win-back"}
+
+// offered returns the donor of a call of the queue.
+func (d *Desk) offered(c desk.Candidate) string {
+	return cmp.Or(Clean(c.Name), d.Say("name not read yet"))
 }
 
 // atLeast returns a number that is not known to be all.
@@ -187,97 +235,39 @@ func atLeast(n int, all bool) string {
 	return fmt.Sprint(n) + "+"
 }
 
-// queueColumns returns a call of the queue on one line.
-func (d *Desk) queueColumns(c desk.Candidate, width int) []string {
-	tries := ""
-	if c.Attempts > 0 {
-		tries = fmt.Sprint(c.Attempts)
-	}
-	return []string{widget.Fit(c.Name, width-queueFacts) + " " + d.Styles.kind(c.Type)(widget.Fit(Clean(render.Words(string(c.Type))), queueType)) +
-		widget.FitRight(d.asked(c), queueNumber) + widget.FitRight(tries, queueNumber)}
-}
-
-// asked is for how long a call was asked for.
-func (d *Desk) asked(c desk.Candidate) string {
-	return string(render.AppendAge(nil, max(d.Day.Now().Sub(c.RequestedAt), 0)))
-}
-
-// queueLines returns a call of the queue on two lines: who, and how often somebody has tried; what
-// for, and since when.
-func (d *Desk) queueLines(c desk.Candidate, width int) []string {
-	tries := ""
-	if c.Attempts > 0 {
-		tries = " " + render.Plural(c.Attempts, "try", "tries")
-	}
-	kind := d.Styles.kind(c.Type)(Clean(render.Words(string(c.Type))))
-	return []string{
-		widget.Fit(c.Name, width-render.Width(tries)) + tries,
-		widget.Fit("  "+kind+", asked "+d.asked(c)+" ago", width),
-	}
-}
-
-// queueTitle returns how many calls wait, and how many callbacks are due.
-func (d *Desk) queueTitle() string {
-	wait := " wait"
-	n, all := d.Day.Waiting()
-	if n == 1 && all {
-		wait = " waits"
-	}
-	title := "Next: " + atLeast(n, all) + wait
-	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
-		title += fmt.Sprintf(", %d due", state.Due)
-	}
-	return title
-}
-
-// The columns of the queue, in cells.
-const (
-	queueWide   = 44 // The least for columns.
-	queueType   = 12
-	queueNumber = 6
-	queueFacts  = 1 + queueType + 2*queueNumber // All but the name.
-)
-
-// sidePane returns the script, and the agent's own day.
-func (d *Desk) sidePane(width, height int) []string {
-	s := d.Styles
-	day := []string{
-		s.head(widget.Fit("This session", width)),
-		fmt.Sprintf("completed %d · attempts %d", d.Day.Accepted[apiclient.OpCompleteCall], d.Day.Accepted[apiclient.OpAddAttempt]),
-		fmt.Sprintf("cancelled %d · expired %d", d.Day.Accepted[apiclient.OpCancelCall], d.Day.Accepted[apiclient.OpExpireCall]),
-	}
-	var lines []string
+// sidePane returns the script, and the agent's last calls.
+func (d *Desk) sidePane(frame widget.Frame, height int) []string {
+	s, width := d.Styles, frame.Inner()
+	title, texts := d.Say("Contacts"), []string(nil)
 	switch {
 	case d.Day.Call == nil:
-		lines = d.betweenLines(width)
+		title, texts = d.Say("This session"), d.sessionLines()
 	case len(d.Day.Card.Script) > 0:
-		title := "Script: " + render.Words(string(d.Day.Call.Type))
-		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Day.Card.Script, width)...)
+		title = d.Say("Script") + " · " + Clean(d.Say(render.Words(string(d.Day.Call.Type))))
+		texts = markdown(s, d.Day.Card.Script, width)
 	default:
-		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
+		texts = d.historyLines(width, mostContacts)
 	}
-	recent := d.recentLines(width, max(height-len(day)-len(lines), height/4))
-	lines = append(widget.Block(lines, width, max(height-len(day)-len(recent), 0)), recent...)
-	return append(lines, widget.Block(day, width, min(len(day), height))...)
+	lines := append([]string{frame.Top(s.bold(title), "")}, frame.Lines(texts...)...)
+	recent := frame.Lines(d.recentLines(width, max(height-len(lines)-2, height/3))...)
+	lines = widget.Block(lines, frame.Width, max(min(len(lines), height-len(recent)-2), 0))
+	for len(lines) < height/3 {
+		lines = append(lines, frame.Line(""))
+	}
+	lines = append(lines, frame.Rule(s.bold(d.Say("My last calls")), ""))
+	return frame.Close(append(lines, recent...), height)
 }
 
-// betweenLines stand where the script does while there is no call: what waits, and what else
-// there is to do.
-func (d *Desk) betweenLines(width int) []string {
-	s := d.Styles
-	var lines []string
-	if state := d.Day.QueueState(); state != nil {
-		lines = append(lines, s.head(widget.Fit("Waiting", width)))
-		for _, kind := range apitype.CallTypes {
-			lines = append(lines, widget.Fit(render.Words(string(kind)), queueType)+widget.FitRight(fmt.Sprint(state.ByType[kind]), 6))
-		}
-		lines = append(lines, widget.Fit("put off", queueType)+widget.FitRight(fmt.Sprint(state.Deferred), 6), "")
-	}
-	lines = append(lines, s.head(widget.Fit("Also", width)))
-	for _, also := range []struct{ action, does string }{{ActFind, "a donor rings back"}, {ActNarrow, "types and languages"}, {ActWatch, "who rings, and what waits"}} {
-		if key := d.Host.KeyOf(also.action); key != also.action { // The profile may hide it.
-			lines = append(lines, widget.Fit(s.Key(key)+"  "+also.does, width))
-		}
+// sessionLines returns what the service has accepted since the desk was opened.
+func (d *Desk) sessionLines() (lines []string) {
+	for _, of := range []struct{ does, op string }{
+		{"completed", apiclient.OpCompleteCall},
+		{"not reached", apiclient.OpAddAttempt},
+		{"call back later", apiclient.OpDeferCall},
+		{"cancelled", apiclient.OpCancelCall},
+		{"expired", apiclient.OpExpireCall},
+	} {
+		lines = append(lines, widget.FitRight(fmt.Sprint(d.Day.Accepted[of.op]), 3)+"  "+d.Say(of.does))
 	}
 	return lines
 }
@@ -286,15 +276,18 @@ func (d *Desk) betweenLines(width int) []string {
 const mostWarnings = 4
 
 // warningLines returns the warnings above a call, folded where there are many.
-func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
+func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []string) []string {
 	all := d.Day.Card.Warnings(call)
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		last := i == len(all)-1
-		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
-			more := render.Plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" shows all"))
+		if len(lines)+len(parts) > most || (!last && len(lines)+len(parts) == most) {
+			more := d.Day.Count(len(all)-i, "more warning", "more warnings")
+			if i == 0 {
+				more = strings.TrimPrefix(parts[0], d.Styles.WarnSign+" ") + " …"
+			}
+			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" "+d.Say("shows all")))
 		}
 		for _, part := range parts {
 			lines = append(lines, d.Styles.Warn(part))
@@ -310,9 +303,9 @@ func (d *Desk) ShowWarnings() tea.Cmd {
 		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {
-		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
+		lines = []string{d.Say("There is no reason not to call %s now.", d.name())}
 	}
-	d.Dialog = &Text{Title: "Before you dial", Lines: lines}
+	d.Dialog = &Text{Title: d.Say("Before you dial"), Lines: lines}
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"fundesk/render"
 	"fundesk/tui/widget"
 )
@@ -475,9 +477,12 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	for _, line := range lines {
 		longest = max(longest, render.Width(line))
 	}
-	inner = min(inner, max(longest, 36))
-	height := min(len(lines)+2, len(screen))
-	return widget.Over(screen, widget.Frame(s.border, title, lines, inner+4, height), width)
+	frame := widget.Frame{Border: s.border, Width: min(inner, max(longest, 36)) + 4}
+	lines = frame.Close(append([]string{frame.Top(s.bold(title), "")}, frame.Lines(lines...)...), min(len(lines)+2, len(screen)))
+	for i, line := range screen {
+		screen[i] = s.Dim(ansi.Strip(line))
+	}
+	return widget.Over(screen, lines, width)
 }
 
 // KeyName returns a key as it is shown.

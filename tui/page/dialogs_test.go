@@ -589,8 +589,11 @@ func TestLayouts(t *testing.T) {
 		{99, 2, Layout{TooSmall: true, Width: 99, Height: 2, Body: 1, Panes: 1, Middle: 99}},
 		{100, 24, Layout{Width: 100, Height: 24, Body: 21, Panes: 2, Left: 33, Middle: 64}},
 		{119, 24, Layout{Width: 119, Height: 24, Body: 21, Panes: 2, Left: 39, Middle: 77}},
-		{120, 24, Layout{Width: 120, Height: 24, Body: 21, Panes: 3, Left: 30, Middle: 54, Right: 30}},
-		{300, 24, Layout{Width: 300, Height: 24, Body: 21, Panes: 3, Left: 56, Middle: 190, Right: 48}},
+		{120, 24, Layout{Width: 120, Height: 24, Body: 21, Panes: 3, Left: 32, Middle: 54, Right: 28}},
+		{300, 24, Layout{Width: 300, Height: 24, Body: 21, Panes: 3, Left: 56, Middle: 192, Right: 46}},
+		{109, 30, Layout{Width: 109, Height: 30, Body: 27, Panes: 2, Left: 36, Middle: 70}},
+		{110, 30, Layout{Width: 110, Height: 30, Body: 27, Panes: 2, Framed: true, Left: 36, Middle: 74}},
+		{120, 36, Layout{Width: 120, Height: 36, Body: 33, Panes: 3, Framed: true, Left: 32, Middle: 60, Right: 28}},
 	} {
 		if diff := cmp.Diff(test.want, NewLayout(test.width, test.height)); diff != "" {
 			t.Errorf("%dx%d (-want +got):\n%s", test.width, test.height, diff)

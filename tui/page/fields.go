@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ type field struct {
 	list  listing    // shows that list.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
+	cells int        // The column of the label; 0: labelWidth.
 }
 
 // leads reports whether Enter goes somewhere from the line.
@@ -36,7 +38,8 @@ func (f field) draw(s Styles, width int) []string {
 	if role == nil {
 		role = s.plain
 	}
-	room := max(width-labelWidth, 8)
+	column := cmp.Or(f.cells, labelWidth)
+	room := max(width-column, 8)
 	var lines []string
 	for _, line := range cleanLines(f.text) {
 		for _, part := range widget.Wrap(line, room) {
@@ -44,7 +47,7 @@ func (f field) draw(s Styles, width int) []string {
 			if len(lines) == 0 {
 				label = f.label
 			}
-			lines = append(lines, s.Dim(widget.Fit(label, labelWidth-1))+" "+role(part))
+			lines = append(lines, s.Dim(widget.Fit(label, column-1))+" "+role(part))
 		}
 	}
 	return lines

@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -117,7 +119,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 			note += f.desk.Spinner.Sign()
 		}
 	case len(found) == 0 && !f.editor.IsEmpty():
-		note = "nobody of " + render.Plural(n, "donor", "donors") + " has that name or number"
+		note = "none of " + render.Plural(n, "donor", "donors") + " has that name or number"
 	}
 	if len(found) == mostFound {
 		note = fmt.Sprintf("the first %d; type more", mostFound)
@@ -146,13 +148,13 @@ func (d *Desk) fateText(r desk.Recent) string {
 	switch r.Fate {
 	case desk.FateHeld:
 		if left := d.Day.HeldFor(r); left > 0 {
-			return fmt.Sprintf("%s %s, %d s  %s", s.DueSign, Clean(r.What), int(left.Seconds()+0.5), d.Host.KeyOf(ActUndo))
+			return fmt.Sprintf("%s %s %s  %s", s.DueSign, Clean(r.What), d.HoldBar(left), d.Host.KeyOf(ActUndo))
 		}
-		return s.DueSign + " " + Clean(r.What) + ", on its way"
+		return s.DueSign + " " + Clean(r.What) + ", " + d.Say("on its way")
 	case desk.FateWaits:
-		return s.WarnSign + " " + Clean(r.What) + ", waits"
+		return s.WarnSign + " " + Clean(r.What) + ", " + d.Say("waiting")
 	case desk.FateRefused:
-		return s.badSign + " " + Clean(r.What) + ", refused"
+		return s.badSign + " " + Clean(r.What) + ", " + d.Say("refused")
 	case desk.FateLater:
 		return s.DueSign + " " + Clean(r.What)
 	case desk.FateEnded:
@@ -163,21 +165,36 @@ func (d *Desk) fateText(r desk.Recent) string {
 }
 
 // recentLines returns the last calls with their fate, as many as there is room for.
-func (d *Desk) recentLines(width, room int) []string {
-	if len(d.Day.Recent) == 0 || room < 4 {
-		return nil
-	}
-	lines := []string{"", d.Styles.head(widget.Fit("My last calls", width))}
+func (d *Desk) recentLines(width, room int) (lines []string) {
 	for _, r := range d.Day.Recent {
-		if len(lines)+3 > room { // A blank comes after them.
+		if len(lines)+2 > room {
 			break
 		}
-		lines = append(lines, widget.Fit(r.At.Format("15:04")+" "+Clean(r.Name), width))
-		role := map[desk.Fate]paint{desk.FateWaits: d.Styles.Warn, desk.FateRefused: d.Styles.Bad}[r.Fate]
+		lines = append(lines, r.At.Format("15:04")+" "+Clean(r.Name))
+		role := map[desk.Fate]paint{desk.FateHeld: d.Styles.Held, desk.FateLater: d.Styles.Held, desk.FateWaits: d.Styles.Warn, desk.FateRefused: d.Styles.Bad, desk.FateSent: d.Styles.Good}[r.Fate]
 		if role == nil {
 			role = d.Styles.plain
 		}
-		lines = append(lines, role(widget.Fit("  "+d.fateText(r), width)))
+		text := " " + d.fateText(r)
+		if render.Width(text) > width {
+			text = secondsLeft.ReplaceAllString(text, "") // The bar says it, too.
+		}
+		lines = append(lines, role(widget.Fit(text, width)))
 	}
-	return append(lines, "")
+	if len(lines) == 0 {
+		lines = widget.Wrap(d.Say("Your calls come here, and what became of them."), width)
+	}
+	return lines
+}
+
+// secondsLeft is the time after the bar of a hold.
+var secondsLeft = regexp.MustCompile(` [0-9]+ s `)
+
+// holdSteps is how many pieces the bar of a hold has: one a second.
+const holdSteps = 5
+
+// HoldBar returns a bar that drains while a change can be taken back.
+func (e *Env) HoldBar(left time.Duration) string {
+	n := min(max(int(left.Seconds()+0.5), 0), holdSteps)
+	return strings.Repeat(e.Styles.bar[0], n) + strings.Repeat(e.Styles.bar[1], holdSteps-n) + " " + e.Say("%d s", n)
 }

@@ -2,9 +2,11 @@ package page
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -195,46 +197,63 @@ func (f *fixing) Paste(text string) {
 // The least of a column of details, in cells.
 const fixColumn = 34
 
-// View implements Dialog.
-func (f *fixing) View(s Styles, width, _ int) (string, []string) {
-	if !f.desk.Day.IsOn(f.call) {
-		return "Correct", []string{"the call is no longer here"}
-	}
+func (f *fixing) inline() {}
+
+// View implements Dialog; the card shows the details where its facts are.
+func (f *fixing) View(Styles, int, int) (string, []string) { return "", nil }
+
+// lines returns all details, each with its key and with what it was and is to be, and the line that has the keys.
+// What is typed stands in the line of its detail; where the details have two columns, below them.
+func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 	fixes := f.desk.Day.Form.Fixes()
 	columns := max(min(width/fixColumn, 2), 1)
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
-	lines := make([]string, height)
+	lines = make([]string, height)
+	typed := ""
 	for i, fix := range fixes {
 		text := f.desk.fixText(fix)
 		if fix.IsChanged() && render.Width(text) > each-labelWidth-3 { // The card shows what was, too.
-			text = s.accent("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), "none") + " " + s.fixSign)
+			text = s.accent("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), f.desk.Say("none")) + " " + s.fixSign)
 		}
-		cell := widget.Fit(s.Key(fix.Press)+" "+widget.Fit(fix.Label, labelWidth)+" "+text, each)
+		label := widget.Fit(f.desk.Say(fix.Label), labelWidth)
+		cell := widget.Fit(s.Key(fix.Press)+" "+label+" "+text, each)
 		switch {
 		case fix.Why != "":
-			cell = s.Dim(widget.Fit(fix.Press+" "+widget.Fit(fix.Label, labelWidth)+" "+fix.Why, each))
+			cell = s.Dim(widget.Fit(fix.Press+" "+label+" "+f.desk.Say(fix.Why), each))
 		case fix.Key == f.key:
-			cell = s.chosen(cell)
+			typed, focus = s.chosen(fix.Press+" "+label)+" "+f.typed(s, fix, width-labelWidth-3), i%height
+			cell = s.chosen(ansi.Strip(cell))
 		}
 		lines[i%height] += cell + " "
 	}
-	fix, typing := f.chosen()
 	switch {
-	case typing && fix.IsInterval():
-		var all []string
-		for i, interval := range apitype.DonationIntervals {
-			all = append(all, s.Key(choiceKeys[i:i+1])+" "+render.Words(string(interval)))
-		}
-		lines = append(lines, "", widget.Fit(fix.Label+": ", labelWidth+2)+strings.Join(all, "  "))
-	case typing:
-		lines = append(lines, "", widget.Fit(fix.Label+": ", labelWidth+2)+f.editor.Line(max(width-labelWidth-2, 2), s.cursor))
+	case typed != "" && columns == 1:
+		lines[focus] = typed
+	case typed != "":
+		lines = append(lines, typed)
+		focus = len(lines) - 1
 	}
 	if f.wrong != "" {
+		var wrong []string
 		for _, line := range widget.Wrap(s.WarnSign+" "+f.wrong, width) {
-			lines = append(lines, s.Bad(line))
+			wrong = append(wrong, s.Bad(line))
 		}
+		lines = slices.Insert(lines, focus+1, wrong...)
+		focus += len(wrong)
 	}
-	return "Correct: " + f.desk.name(), lines
+	return lines, focus
+}
+
+// typed returns the value that is being typed, or the intervals to choose from.
+func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
+	if !fix.IsInterval() {
+		return f.editor.Line(max(width, 2), s.cursor)
+	}
+	var all []string
+	for i, interval := range apitype.DonationIntervals {
+		all = append(all, s.Key(choiceKeys[i:i+1])+" "+f.desk.Say(render.Words(string(interval))))
+	}
+	return strings.Join(all, "  ")
 }
 
 // fixText returns a detail as it was and as it is to be.

@@ -89,11 +89,11 @@ func (l *askedLater) Hints() []Hint {
 
 // View implements Dialog.
 func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
-	title := "Call back later"
+	title := l.desk.Say("Call back later")
 	if !l.desk.Day.IsOn(l.call) {
 		return title, []string{"the call is no longer here"}
 	}
-	lines := []string{"when: " + l.editor.Line(max(width-len("when: "), 2), s.cursor)}
+	lines := []string{l.desk.Say("when") + ": " + l.editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor)}
 	tell := func(role paint, text string) {
 		for _, line := range widget.Wrap(text, width) {
 			lines = append(lines, role(line))
@@ -103,14 +103,14 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 		for i, o := range l.offers {
 			line := "  " + widget.Fit(o.Label, 24) + l.desk.Day.Card.BothTimes(o.At)
 			if l.desk.Day.Card.OutsideHours(o.At) != "" {
-				line += ", outside calling hours"
+				line += ", " + l.desk.Say("outside calling hours")
 			}
 			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
 				line = s.chosen(line)
 			}
 			lines = append(lines, line)
 		}
-		tell(s.Dim, "or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours")
+		tell(s.Dim, l.desk.Say("or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours"))
 		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
 		return title, lines
 	}
@@ -138,7 +138,7 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 // forWhom adds what tab does.
 func (l *askedLater) forWhom(echo string) string {
 	if l.anybody {
-		return echo + " · tab: for you"
+		return echo + " · tab: " + l.desk.Say("for you")
 	}
-	return echo + " · tab: for anybody"
+	return echo + " · tab: " + l.desk.Say("for anybody")
 }

@@ -9,14 +9,15 @@ const (
 // Layout is where things stand: a pure function of the size.
 type Layout struct {
 	TooSmall      bool
-	Width, Height int // Of the terminal.
-	Body          int // Lines between the tabs and the status line.
-	Above         int // Lines between the tabs and the body.
-	Panes         int // 1, 2 or 3 beside each other.
-	Left          int // Cells of the left pane; 0 when there is one pane.
-	Middle        int // Cells of the main pane.
-	Right         int // Cells of the right pane; 0 unless there are three.
-	Shift         int // Cells that the left pane is wider than by the size alone.
+	Width, Height int  // Of the terminal.
+	Body          int  // Lines between the tabs and the status line.
+	Above         int  // Lines between the tabs and the body.
+	Panes         int  // 1, 2 or 3 beside each other.
+	Framed        bool // Each pane of the Desk has a border; else a rule stands between two of them.
+	Left          int  // Cells of the left pane, its border included; 0 when there is one pane.
+	Middle        int  // Cells of the main pane.
+	Right         int  // Cells of the right pane; 0 unless there are three.
+	Shift         int  // Cells that the left pane is wider than by the size alone.
 }
 
 // ruleWidth is what stands between two panes, leastPane the least of one that is resized.
@@ -45,16 +46,19 @@ func (l Layout) Below(lines int) Layout {
 func NewLayout(width, height int) Layout {
 	l := Layout{Width: width, Height: height, TooSmall: width < LeastWidth || height < LeastHeight, Panes: 1, Middle: width}
 	l.Body = max(height-3, 1) // Tabs, status and footer take a line each.
+	l.Framed = width >= 110 && height >= 30
 	switch {
 	case width >= 120:
 		l.Panes = 3
-		l.Left = min(width/4, 56)
-		l.Right = min(width/4, 48)
-		l.Middle = width - l.Left - l.Right - 2*ruleWidth
+		l.Left = min(width*4/15, 56)
+		l.Right = min(width*7/30, 46)
 	case width >= 100:
 		l.Panes = 2
 		l.Left = width / 3
-		l.Middle = width - l.Left - ruleWidth
+	}
+	l.Middle = width - l.Left - l.Right
+	if !l.Framed {
+		l.Middle -= (l.Panes - 1) * ruleWidth
 	}
 	return l
 }

@@ -23,6 +23,7 @@ type Messages struct {
 	Errors  []Message // The oldest first.
 	Past    []Message // All of them, the latest last.
 	now     func() time.Time
+	inWords func(text string, args ...any) string // In the agent's language; nil: as it is.
 }
 
 // The oldest errors go where there are more than maxErrors, and the oldest messages where there are
@@ -37,7 +38,12 @@ const (
 func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < messageTime }
 
 // Say shows a message for a while.
-func (m *Messages) Say(text string) { m.SayOf("", text) }
+func (m *Messages) Say(text string) {
+	if m.inWords != nil {
+		text = m.inWords(text)
+	}
+	m.SayOf("", text)
+}
 
 // SayOf shows a message about something for a while, and no longer than that lasts.
 func (m *Messages) SayOf(owner, text string) {

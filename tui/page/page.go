@@ -89,6 +89,8 @@ const (
 	ActFind     = "find"
 	ActWatch    = "page-floor"
 	ActAccept   = "accept"
+	ActDial     = "dial"
+	ActTick     = "tick"
 )
 
 // Step is a move over a page.
@@ -178,7 +180,7 @@ type Env struct {
 // NewEnv returns an environment for a host; ctx is the program's life.
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	return &Env{
-		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now},
+		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
 		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
 	}
 }
@@ -223,6 +225,9 @@ func Clean(text string) string { return render.Clean(widget.Unjoined(text)) }
 func cleanLines(text string) []string {
 	return strings.Split(render.CleanLines(widget.Unjoined(text)), "\n")
 }
+
+// Say returns a text of the Desk in the agent's language; see [desk.Day].
+func (e *Env) Say(text string, args ...any) string { return e.Day.Say(text, args...) }
 
 // ago returns a time as a person says it.
 func (e *Env) ago(t time.Time) string {

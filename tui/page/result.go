@@ -69,19 +69,26 @@ func (d *Desk) AskRating() tea.Cmd {
 }
 
 // The labels of the form, in cells.
-const formLabel = 11
+const formLabel = 12
 
-// formLines returns the result with its legend, the rating and the notes, and what ctrl+s will
-// send.
-func (d *Desk) formLines(width, notes int) []string {
-	s := d.Styles
-	_, choosing := d.Dialog.(*askedResult)
-	rating, isRated := d.Dialog.(*askedRating)
-	lines := []string{s.Dim(strings.Repeat(s.line, max(width, 0)))}
-	lines = append(lines, d.labelled(ActResult, "result", choosing, d.legend(width-formLabel, choosing))...)
-	lines = append(lines, d.labelled(ActRating, "rating", isRated, []string{d.ratingLine(rating)})...)
-	lines = append(lines, d.labelled(ActNotes, "notes", d.writing, d.notes.Lines(width-formLabel, notes, d.writing, s.cursor))...)
-	return append(lines, d.willSendLines(width)...)
+// form returns the result with its legend, the rating and the notes, and what ctrl+s will send. Where details are
+// corrected on a low screen it gives them its room.
+func (c *card) form(notes []string) []string {
+	s := c.Styles
+	sending := c.willSendLines(c.width)
+	if c.fixing() != nil && c.height < 27 {
+		return append([]string{c.frame.Rule("", "")}, c.frame.Lines(sending...)...)
+	}
+	_, choosing := c.Dialog.(*askedResult)
+	rating, isRated := c.Dialog.(*askedRating)
+	lines := c.labelled(ActResult, "result", choosing, c.legend(c.width-formLabel, choosing))
+	lines = append(lines, c.labelled(ActRating, "rating", isRated, []string{c.ratingLine(rating)})...)
+	lines = append(lines, c.labelled(ActNotes, "notes", c.writing, notes)...)
+	form := append([]string{c.frame.Rule(s.bold(c.Say("Result")), "")}, c.frame.Lines(lines...)...)
+	if !c.frame.Bare {
+		form = append(form, c.frame.Rule("", ""))
+	}
+	return append(form, c.frame.Lines(sending...)...)
 }
 
 // mostSending is how many lines what ctrl+s sends may take.
@@ -102,6 +109,7 @@ func (d *Desk) willSendLines(width int) []string {
 
 // label returns the key and the name of a part of the form; the part that has the keys is marked.
 func (d *Desk) label(action, name string, hasKeys bool) string {
+	name = d.Say(name)
 	text := d.Host.KeyOf(action) + " " + name
 	if hasKeys {
 		return d.Styles.chosen(text) + strings.Repeat(" ", max(formLabel-render.Width(text), 0))
@@ -126,7 +134,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
-		text := choiceKeys[i:i+1] + " " + Clean(desk.ResultWords(row))
+		text := choiceKeys[i:i+1] + " " + Clean(d.Say(desk.ResultWords(row)))
 		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
 			text = s.accent("[" + text + "]")
 		}
@@ -136,7 +144,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if choosing || len(items) == 0 {
-		items = append(items, "/ another")
+		items = append(items, "/ "+d.Say("another"))
 	}
 	lines := []string{""}
 	for _, item := range items {
@@ -156,7 +164,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {
-		return s.Dim("none")
+		return s.Dim(d.Say("none"))
 	}
 	var b strings.Builder
 	for n := range 11 {

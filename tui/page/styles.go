@@ -19,13 +19,14 @@ type Styles struct {
 	Dim, Good, Held, Warn, Bad, Tab, Key              paint
 	plain, bold, accent, chosen, marked, head, cursor paint
 	kinds                                             map[apitype.CallType]paint
-	border                                            widget.Border
+	border                                            lipgloss.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign, DueSign, fixSign                string
-	mark, badSign                                     string
-	bars                                              []string // What bars are made of, by type of call.
-	steps                                             []string // Heights of a line over days.
+	mark, badSign, pointer, changed                   string
+	bar                                               [2]string // A piece of the hold that is left, and one that is over.
+	bars                                              []string  // What bars are made of, by type of call.
+	steps                                             []string  // Heights of a line over days.
 	ascii                                             bool
 }
 
@@ -93,6 +94,9 @@ func baseStyles(noColor, ascii bool) Styles {
 		DueSign:  "◷",
 		fixSign:  desk.FixSign,
 		badSign:  "✗",
+		pointer:  "▸",
+		changed:  desk.FixSign,
+		bar:      [2]string{"▰", "▱"},
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
@@ -100,6 +104,7 @@ func baseStyles(noColor, ascii bool) Styles {
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
 		s.mark, s.WarnSign, s.OKSign, s.DueSign, s.badSign, s.fixSign = "*", "!", "ok", "@", "x", "(corrected)"
+		s.pointer, s.changed, s.bar = ">", "*", [2]string{"#", "-"}
 		s.bars = []string{"#", "=", "-", "+"}
 		s.steps = strings.Split("_.,-~=+#", "")
 	}

@@ -147,16 +147,25 @@ func TestFrameToTheCell(t *testing.T) {
 		{"T", 9, 4, []string{"+- T ---+", "| ab   \x1b[m |", "| cd   \x1b[m |", "+-------+"}},
 		{"", 6, 3, []string{"+----+", "| ab\x1b[m |", "+----+"}},
 		{"longer", 6, 2, []string{"+- l……", "+----+"}},
-		{"T", 5, 2, []string{"+- ……", "+---+"}},
-		{"T", 4, 2, []string{"ab  ", "cd  "}},
-		{"T", 9, 1, []string{"ab       "}},
 	} {
-		got := Frame(ASCIIBorder, test.title, []string{"ab", "cd"}, test.width, test.height)
-		if test.title == "longer" || test.title == "T" && test.width == 5 {
+		frame := Frame{Border: ASCIIBorder, Width: test.width}
+		got := frame.Close(append([]string{frame.Top(test.title, "")}, frame.Lines("ab", "cd")...), test.height)
+		if test.title == "longer" {
 			got[0], test.want[0] = "", "" // How it is cut is the business of Fit.
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%q in %dx%d:\ngot  %q\nwant %q", test.title, test.width, test.height, got, test.want)
+		}
+	}
+	bare, framed := Frame{Border: LineBorder, Width: 20, Bare: true}, Frame{Border: LineBorder, Width: 20}
+	for _, test := range [][2]string{
+		{bare.Top("Title", "aside"), "Title          aside"},
+		{bare.Rule("Check", "f"), "─ Check ──────── f ─"},
+		{framed.Rule("Check", "f"), "├─ Check ────── f ─┤"},
+		{framed.Rule("Check", "much too long for it"), "├─ Check ──────────┤"},
+	} {
+		if test[0] != test[1] {
+			t.Errorf("got  %q\nwant %q", test[0], test[1])
 		}
 	}
 	// Lines of a frame: a word would not be torn.

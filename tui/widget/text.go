@@ -18,6 +18,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/render"
@@ -175,34 +176,93 @@ func rightOf(line string, from, width int) string {
 	return FitRight(right, width-from)
 }
 
-// Border is the characters of a frame.
-type Border struct {
-	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
-}
-
 // Borders of a frame: lines, and for terminals without them.
 var (
-	LineBorder  = Border{"╭", "╮", "╰", "╯", "─", "│"}
-	ASCIIBorder = Border{"+", "+", "+", "+", "-", "|"}
+	LineBorder  = lipgloss.RoundedBorder()
+	ASCIIBorder = lipgloss.ASCIIBorder()
 )
 
-// Frame draws a frame of width cells with a title around lines.
-func Frame(border Border, title string, lines []string, width, height int) []string {
-	inner := width - 4
-	if inner < 1 || height < 2 {
-		return Block(lines, width, height)
+// Frame draws panes and dialogs: lines between two sides, with titles in the edges. A bare one has rules
+// and no sides.
+type Frame struct {
+	lipgloss.Border
+	Width int
+	Bare  bool
+	Paint func(string) string // Draws the border; nil leaves it plain.
+}
+
+// Inner returns the cells between the sides.
+func (f Frame) Inner() int {
+	if f.Bare {
+		return max(f.Width, 0)
 	}
-	head := border.TopLeft + border.Horizontal
-	if title != "" {
-		head += " " + Fit(title, min(render.Width(title), inner)) + " "
+	return max(f.Width-4, 0)
+}
+
+// Top returns the upper edge, with a title at its left and a text at its right.
+func (f Frame) Top(title, aside string) string {
+	if f.Bare {
+		return Fit(title, f.Width-render.Width(aside)-1) + " " + aside
 	}
-	head += strings.Repeat(border.Horizontal, max(width-render.Width(head)-1, 0)) + border.TopRight
-	framed := make([]string, 0, height)
-	framed = append(framed, Fit(head, width))
-	for _, line := range Block(lines, inner, height-2) {
-		framed = append(framed, border.Vertical+" "+line+"\x1b[m "+border.Vertical)
+	return f.edge(f.TopLeft, f.TopRight, title, aside)
+}
+
+// Rule returns a line from side to side, with titles as Top has them.
+func (f Frame) Rule(title, aside string) string {
+	if f.Bare {
+		return f.edge("", "", title, aside)
 	}
-	return append(framed, border.BottomLeft+strings.Repeat(border.Horizontal, width-2)+border.BottomRight)
+	return f.edge(f.MiddleLeft, f.MiddleRight, title, aside)
+}
+
+func (f Frame) edge(left, right, title, aside string) string {
+	line, room := f.Border.Top, f.Width-render.Width(left+right)-2 // A line stands at both ends.
+	fit := func(text string, least int) string {
+		if width := min(render.Width(text), room-2); text != "" && width >= least {
+			room -= width + 2
+			return " " + Fit(text, width) + " "
+		}
+		return ""
+	}
+	aside = fit(aside, render.Width(aside))
+	title = fit(title, 1)
+	return f.paint(left+line) + title + f.paint(strings.Repeat(line, max(room, 0))) + aside + f.paint(line+right)
+}
+
+func (f Frame) paint(text string) string {
+	if f.Paint == nil {
+		return text
+	}
+	return f.Paint(text)
+}
+
+// Line returns a text between the sides.
+func (f Frame) Line(text string) string {
+	if f.Bare {
+		return Fit(text, f.Width)
+	}
+	return f.paint(f.Left) + " " + Fit(text, f.Inner()) + "\x1b[m " + f.paint(f.Right)
+}
+
+// Lines returns texts between the sides.
+func (f Frame) Lines(texts ...string) []string {
+	lines := make([]string, len(texts))
+	for i, text := range texts {
+		lines[i] = f.Line(text)
+	}
+	return lines
+}
+
+// Close makes drawn lines exactly height lines, the last of them the lower edge.
+func (f Frame) Close(lines []string, height int) []string {
+	if f.Bare {
+		return Block(lines, f.Width, height)
+	}
+	lines = lines[:min(len(lines), max(height-1, 0))]
+	for len(lines) < height-1 {
+		lines = append(lines, f.Line(""))
+	}
+	return append(lines, f.edge(f.BottomLeft, f.BottomRight, "", ""))
 }
 
 // The characters that join others or choose their looks. Terminals do not agree on the

@@ -77,7 +77,8 @@ func TestTableDrawsItsWindow(t *testing.T) {
 func TestOverKeepsTheScreen(t *testing.T) {
 	t.Parallel()
 	screen := Block([]string{strings.Repeat("世", 20), "plain"}, 40, 9)
-	framed := Frame(LineBorder, "a title that is longer than the frame", []string{"x"}, 12, 3)
+	frame := Frame{Border: LineBorder, Width: 12}
+	framed := frame.Close([]string{frame.Top("a title that is longer than the frame", ""), frame.Line("x")}, 3)
 	lines := Over(screen, framed, 40)
 	if len(lines) != 9 {
 		t.Fatalf("lines: got %d, want 9", len(lines))

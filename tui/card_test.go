@@ -1,0 +1,260 @@
+package tui
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+	"fundesk/service/servicetest"
+	"fundesk/tui/desk"
+)
+
+// sampleWorld has the sample's donors, as the demo does.
+func sampleWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Harness: servicetest.New(t)}
+	clocks.Store(t.Name(), w.Clock)
+	t.Cleanup(func() { clocks.Delete(t.Name()) })
+	w.Sample(80)
+	w.connect(t, t.TempDir())
+	w.options.Languages = []string{"nl", "de", "en"}
+	return w
+}
+
+// At 80 by 24 cells nine of ten donors of the sample have all facts of a verification in sight before any key, with the
+// name and the number; no frame of the first page has an identifier or a word of the interface.
+func TestFactsAreInSight(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, sampleWorld(t).options)
+	wire := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}|[a-z]+_[a-z]+|requestedAt|winback|optIn`)
+	facts := []string{"1 mobile", "2 home", "3 e-mail", "c address", "i born", "l IBAN", "4 contact", "5 amount"}
+	whole, all := 0, 0
+	for range 40 {
+		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.enter("n")
+		if d.app.Day.Call == nil {
+			break
+		}
+		for _, size := range [][2]int{{120, 36}, {200, 50}, {80, 24}} {
+			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			if found := wire.FindString(d.text()); found != "" {
+				t.Errorf("got %q on the desk of %dx%d:\n%s", found, size[0], size[1], d.text())
+			}
+		}
+		if d.app.Day.Call.Type != apitype.CallVerification {
+			continue
+		}
+		all++
+		missing := ""
+		for _, fact := range append(facts, d.app.Day.Name()) {
+			if !strings.Contains(d.text(), fact) {
+				missing = fact
+			}
+		}
+		if missing == "" {
+			whole++
+		} else {
+			t.Logf("no %q in:\n%s", missing, d.text())
+		}
+	}
+	if all < 10 || whole*10 < all*9 {
+		t.Errorf("got all facts of %d of %d verifications, want 9 of 10", whole, all)
+	}
+}
+
+// A large screen shows more, not more blank: the call and the first page have at most five blank rows, what the notes
+// have for themselves left out.
+func TestLargeScreenIsNotBlank(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, sampleWorld(t).options)
+	for _, size := range [][2]int{{120, 36}, {200, 50}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for _, key := range []string{"esc", "n"} {
+			d.press(key)
+			blank, middle := 0, ""
+			for line := range strings.Lines(d.text()) {
+				if panes := strings.Split(line, "││"); len(panes) == 3 {
+					if middle += panes[1] + "\n"; strings.TrimSpace(panes[1]) == "" {
+						blank++
+					}
+				}
+				if strings.Contains(line, "─ Result ─") {
+					break
+				}
+			}
+			if blank > 5 || middle == "" {
+				t.Errorf("%q at %dx%d: got %d blank rows:\n%s", key, size[0], size[1], blank, d.text())
+			}
+		}
+	}
+}
+
+// Space ticks the fact at the pointer and goes on; the ticks are counted where ctrl+s says what it sends, asked by
+// nothing, and are there again with the draft.
+func TestTicksAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := fixerOf(t, w)
+	d.enter("space", "j", "space", "c", "1", "8")
+	text := d.text()
+	for _, want := range []string{"✓  1 mobile", "✓  3 e-mail", "sends confirmed, rating 8, 2 of 8 checked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got:\n%s\nwant %q", text, want)
+		}
+	}
+	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	draft, _, err := w.box.Draft(d.app.Day.Call.UUID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = newWorld(t)
+	if err := w.box.SaveDraft(callID(5), outbox.Draft{Notes: draft.Notes, Checked: draft.Checked}); err != nil {
+		t.Fatal(err)
+	}
+	again := newDriver(t, w.options)
+	again.press("D")
+	if text := again.text(); !strings.Contains(text, "✓  3 e-mail") || !strings.Contains(text, "2 of 8 checked") {
+		t.Errorf("got:\n%s\nwant the ticks of the draft", text)
+	}
+	again.enter("k", "k", "space")
+	if text := again.text(); !strings.Contains(text, "1 of 8 checked") {
+		t.Errorf("got:\n%s\nwant one tick taken back", text)
+	}
+}
+
+// dialRole makes the test program one that notes what it was started with.
+const dialRole = "note-arguments"
+
+// noteArguments writes what a dialling program is given to the file that its first argument names.
+func noteArguments(args []string) {
+	text, err := json.Marshal(args[1:])
+	if err == nil {
+		err = os.WriteFile(args[0], text, 0o600)
+	}
+	if err != nil {
+		os.Exit(3)
+	}
+}
+
+// d hands the number to the program of the profile in one argument, which no shell reads; the clock of the call runs from
+// then on, and the attempt has the time of dialling.
+func TestDial(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	noted := filepath.Join(t.TempDir(), "arguments")
+	w.options.Dial = []string{program, dialRole, noted, "--to=" + desk.NumberPlace + "; $(exit) `x`", "b c"}
+	d := newDriver(t, w.options)
+	d.enter("n", "d")
+	dialled := w.Clock.Now()
+	text, err := os.ReadFile(noted)
+	if got, want := string(text), `["--to=+31612345671; $(exit) `+"`x`"+`","b c"]`; err != nil || got != want {
+		t.Errorf("the program got %s, %v, want %s", got, err, want)
+	}
+	for range 7 {
+		w.Clock.Advance(23 * time.Second)
+		d.send(ticked{})
+	}
+	if text := d.text(); !strings.Contains(text, "◷ 2:41") {
+		t.Errorf("got:\n%s\nwant the clock of the call", text)
+	}
+	d.press("a")
+	entries, _, err := w.box.List()
+	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
+		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
+	}
+}
+
+// A click on the number dials it, too.
+func TestClickDials(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Mouse = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("n")
+	for y, line := range strings.Split(d.text(), "\n") {
+		if before, _, found := strings.Cut(line, onCard(1)); found {
+			d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
+			break
+		}
+	}
+	if d.app.Day.Card.Dialled().IsZero() {
+		t.Errorf("got no clock in:\n%s", d.text())
+	}
+}
+
+// A program that cannot dial is said with the setting, and never with the number; without one the agent dials.
+func TestDialWithoutProgram(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		dial []string
+		want string
+	}{
+		{[]string{"no-such-program", desk.NumberPlace}, "cannot dial with no-such-program: there is no such program; the setting is dial of the profile"},
+		{nil, "Dial the mobile number by hand"},
+	} {
+		w := newWorld(t)
+		w.options.Dial = test.dial
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+		d.enter("n", "d")
+		if text := d.text(); !strings.Contains(text, test.want) {
+			t.Errorf("%q: got:\n%s\nwant %q", test.dial, text, test.want)
+		}
+		for _, message := range d.app.Messages.Past {
+			if strings.Contains(message.Text, "12345671") {
+				t.Errorf("got the number in %q", message.Text)
+			}
+		}
+	}
+}
+
+// The number on the card is a link that a terminal may open.
+func TestNumberIsALink(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	d.press("n")
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, ansi.SetHyperlink("tel:+31612345671")) {
+		t.Errorf("got no link in %q", screen)
+	}
+}
+
+// The Desk speaks the agent's language; what it has no words for stays English.
+func TestDeskSpeaksTheLanguage(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string][]string{
+		"nl": {"VERIFICATIE · gevraagd 4 dagen geleden · 1e poging", "geboren", "rondt af zodra er een resultaat is", "niet bereikt"},
+		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · 1. Versuch", "Adresse", "schließt ab, sobald es ein Ergebnis gibt", "nicht erreicht"},
+		"fr": {"VERIFICATION · asked 4 days ago · 1st try", "address", "completes once there is a result", "not reached"},
+	} {
+		w := newWorld(t)
+		w.options.Language = language
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: 160, Height: 40})
+		d.press("n")
+		for _, text := range want {
+			if !strings.Contains(d.text(), text) {
+				t.Errorf("%s: got:\n%s\nwant %q", language, d.text(), text)
+			}
+		}
+	}
+	if got := render.TextLanguage(func(name string) string { return map[string]string{"LANG": "de_AT.UTF-8"}[name] }); got != "de" {
+		t.Errorf("got %q, want de", got)
+	}
+}

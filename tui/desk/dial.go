@@ -1,0 +1,75 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// NumberPlace is where the arguments of [Options].Dial have the number.
+const NumberPlace = "{number}"
+
+// Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
+// the agent dials by hand. The number is a part of one argument: no shell reads it.
+func (d *Day) Dial(number Number) []Event {
+	d.Form.dialledAt = d.Now()
+	if len(d.Options.Dial) == 0 {
+		d.sayf("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
+		return d.drain()
+	}
+	argv := make([]string, len(d.Options.Dial))
+	for i, arg := range d.Options.Dial {
+		argv[i] = strings.ReplaceAll(arg, NumberPlace, number.Digits)
+	}
+	owner, program := ofCall(d.Call.UUID), d.Options.Dial[0]
+	do(&d.events, func(ctx context.Context) (any, error) {
+		// The call goes on when the Desk ends.
+		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).Run() //nolint:gosec // The agent's own profile names the program.
+	}, func(_ any, err error) {
+		if err == nil {
+			return
+		}
+		cause := "it ended with an error"
+		if errors.Is(err, exec.ErrNotFound) {
+			cause = "there is no such program"
+		}
+		d.failOf(owner, fmt.Sprintf("cannot dial with %s: %s; the setting is dial of the profile", program, cause))
+	})
+	d.sayf("dialling the %s number", d.Say(number.Kind))
+	return d.drain()
+}
+
+// Dialled returns when the agent dialled for the call on the desk; the zero time is never.
+func (k *Card) Dialled() time.Time { return k.day.Form.dialledAt }
+
+// Since returns when work on the call on the desk began: when it was dialled, or else came on the screen.
+func (k *Card) Since() time.Time {
+	if at := k.Dialled(); !at.IsZero() {
+		return at
+	}
+	return k.day.Guard.shownAt
+}
+
+// Whose says which agent has the call on the desk; "" where the service has no queue.
+func (k *Card) Whose() string {
+	switch l := k.day.leases.leaseOf(k.day.Call.UUID); {
+	case k.holder != nil:
+		return "not yours"
+	case l != nil:
+		return "yours"
+	case k.day.leases.state != nil:
+		return "not yours alone"
+	default:
+		return ""
+	}
+}
+
+func whyNotDial(d *Day) string {
+	if why := whyNoCall(d); why != "" {
+		return why
+	}
+	return When(len(Numbers(d.Call.Person.Pointer())) == 0, "no number is known")
+}

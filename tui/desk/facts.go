@@ -1,0 +1,184 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// Fact is something of the donor or the pledge that a call verifies: one detail, or several that are read
+// aloud together. Its key is the key of its first detail, on every call.
+type Fact struct {
+	Press   string
+	Label   string
+	Parts   []Part
+	Why     string // Why it cannot be corrected here; "" where it can.
+	Checked bool   // The agent has ticked it.
+	id      string
+}
+
+// Part is a value of a fact, as it was and as it is to be, and the text before it.
+type Part struct{ Before, Was, Is string }
+
+// IsChanged reports whether a part of the fact was corrected.
+func (f Fact) IsChanged() bool {
+	return slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Was != p.Is })
+}
+
+// IsSecret reports whether the fact is masked on the screen.
+func (f Fact) IsSecret() bool { return f.id == "iban" }
+
+// String returns the fact as it was and as it is to be.
+func (f Fact) String() string {
+	text := f.Draw(func(was, is string) string { return strings.TrimSpace(was + " → " + is) })
+	if f.IsChanged() {
+		text += " " + FixSign
+	}
+	return text
+}
+
+// Draw returns the parts in a row. turned draws a part that was corrected.
+func (f Fact) Draw(turned func(was, is string) string) string {
+	var b strings.Builder
+	for _, p := range f.Parts {
+		if p.Was == "" && p.Is == "" {
+			continue
+		}
+		if b.Len() > 0 || strings.TrimSpace(p.Before) != "" {
+			b.WriteString(p.Before)
+		}
+		if p.Was == p.Is {
+			b.WriteString(p.Was)
+		} else {
+			b.WriteString(turned(p.Was, orNone(p.Is)))
+		}
+	}
+	return b.String()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// The details that are read aloud together, by the first of them, each with the text before it. A pledge that
+// ends, for example, is "€ 10.00 monthly · ends 2027-01-01".
+var factParts = []struct {
+	label  string
+	before []string
+	keys   []string
+}{
+	{"mobile", []string{""}, []string{"mobilePhoneNumber"}},
+	{"home", []string{""}, []string{"phoneNumber"}},
+	{"e-mail", []string{""}, []string{"email"}},
+	{"address", []string{"", " ", ", ", " ", ", "}, []string{
+		"address/street", "address/houseNumber", "address/zipCode", "address/city", "address/country",
+	}},
+	{"born", []string{""}, []string{"dateOfBirth"}},
+	{"IBAN", []string{""}, []string{"iban"}},
+	{"contact", []string{"phone ", "  e-mail ", "  post ", "  sms "}, []string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"}},
+	{"amount", []string{"", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
+}
+
+// Facts returns what the call on the desk verifies, each fact in its place on every call. sign is how the face
+// shows a yes, a no, or that neither is known.
+func (e *Form) Facts(sign func(said string) string) []Fact {
+	if e.day.Call == nil {
+		return nil
+	}
+	fixes := map[string]Fix{}
+	for _, f := range e.Fixes() {
+		fixes[f.Key] = f
+	}
+	if len(fixes) == 0 {
+		return nil
+	}
+	facts := make([]Fact, len(factParts))
+	for i, of := range factParts {
+		first := fixes[of.keys[0]]
+		fact := Fact{Press: first.Press, Label: e.Say(of.label), Why: first.Why, id: first.Key, Checked: slices.Contains(e.Checked, first.Key)}
+		for j, key := range of.keys {
+			f := fixes[key]
+			if key == "address/houseNumber" { // It is read with its addition, as 61a.
+				addition := fixes["address/houseNumberExtension"]
+				f.Was, f.Is = f.Was+addition.Was, f.Is+addition.Is
+			}
+			fact.Parts = append(fact.Parts, Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)})
+			if p := &fact.Parts[j]; f.IsChanged() && p.Was == p.Is {
+				p.Is += " " // A masked value may look as the new one does.
+			}
+		}
+		if number := e.day.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil && first.Key == "dateOfBirth" {
+			masked := string(*number)
+			if !e.day.Card.IsRevealed {
+				masked = render.MaskDigits(masked)
+			}
+			fact.Parts = append(fact.Parts, Part{" · " + e.Say("social security number") + " ", masked, masked})
+		}
+		facts[i] = fact
+	}
+	return facts
+}
+
+// sayWords returns a text in the agent's language, with the signs around it.
+func (e *Form) sayWords(text string) string {
+	word := strings.Trim(text, " ·€,")
+	if word == "" {
+		return text
+	}
+	return strings.Replace(text, word, e.Say(word), 1)
+}
+
+// factValue returns a detail as it is read aloud.
+func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
+	locale := e.day.Locale
+	switch {
+	case f.IsYesNo():
+		return sign(value)
+	case value == "":
+		return ""
+	case f.IsPhone():
+		return locale.Spoken(render.Clean(value))
+	case f.IsAmount():
+		amount, _ := apitype.ParseAmount(value)
+		return "€ " + locale.Grouped(amount)
+	case f.IsInterval():
+		return e.Say(render.Words(value))
+	case f.kind == apitype.DateField || f.kind == apitype.TimeField:
+		day, err := apitype.ParseDate(value)
+		if err != nil {
+			return render.Clean(value)
+		}
+		return locale.Date(day.Midnight(), "2 January 2006")
+	default:
+		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
+	}
+}
+
+// Tick marks a fact as checked, or takes that back. Nothing asks for ticks.
+func (e *Form) Tick(f Fact) {
+	if f.Checked {
+		e.Checked = slices.DeleteFunc(slices.Clone(e.Checked), func(id string) bool { return id == f.id })
+	} else {
+		e.Checked = append(slices.Clone(e.Checked), f.id)
+	}
+	e.autosave()
+}
+
+// CheckedText says how many facts were ticked or corrected; "" where none was ticked.
+func (e *Form) CheckedText() string {
+	if len(e.Checked) == 0 {
+		return ""
+	}
+	n, facts := 0, e.Facts(func(said string) string { return said })
+	for _, f := range facts {
+		if f.Checked || f.IsChanged() {
+			n++
+		}
+	}
+	return e.Say("%d of %d checked", n, len(facts))
+}
