@@ -107,7 +107,7 @@ capture stats
 floor
 keys 7
 wait_for 'Priya .*idle'
-wait_for 'Joost .*ago'
+wait_for 'Joost .*min'
 capture floor
 for page in calls stats floor; do
   draw "$page-dark" "$work/$page.txt"
