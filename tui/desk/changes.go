@@ -188,7 +188,7 @@ func (c *Changes) submit(change Change) {
 	c.inOrder(func() Result {
 		q := c.save(change, until)
 		return func() {
-			c.day.entered(q)
+			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
 				c.day.Gate.admit(arrival{asked: q.change.asked, text: q.change.Label + " was not saved", run: func() { c.day.restore(q.change) }})
 			}

@@ -92,8 +92,8 @@ type Day struct {
 	Wanted   bool           // The agent waits for a call.
 	Taking   bool           // A certain call is being read for the agent.
 	NoneLeft bool           // A call was asked for and there was none.
-	Recent   []Recent       // The calls that the agent has worked on, the latest first.
-	Caller   *Caller        // Somebody on the line without an open call, to be asked about; nil: nobody.
+	Recent   RecentCalls
+	Caller   *Caller // Somebody on the line without an open call, to be asked about; nil: nobody.
 
 	queue         *queue
 	leases        leases
@@ -170,7 +170,7 @@ func (d *Day) Told(e outbox.Event) Result {
 	return func() {
 		d.Changes.onSender(e)
 		d.Gate.offerRest(e)
-		d.hear(e)
+		d.Recent.hear(e)
 		d.Form.learnRefusal(e)
 		d.onOutcome(e)
 		d.Form.offerConflict(e)

@@ -274,7 +274,7 @@ func (d *Day) MarkProcessed() []Event {
 // completion goes with it; any other change leaves it as a draft.
 func (d *Day) finish(c Change, what string, textGoes bool) {
 	id := d.Call.UUID
-	d.remember(id, d.Name(), what, FateHeld)
+	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
 	if l := d.leases.leaseOf(id); l != nil {
 		l.done = true
 	}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +53,15 @@ func (d *Day) NarrowChoices() (all []NarrowChoice) {
 	for _, kind := range apitype.CallTypes {
 		all = append(all, NarrowChoice{render.Words(string(kind)), slices.Contains(d.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = Toggled(f.Types, kind) }})
 	}
-	for _, language := range d.knownLanguages() {
+	known := slices.Concat(d.Filter.Languages, d.Languages) // And those of the queue.
+	if state := d.leases.state; state != nil {
+		known = slices.AppendSeq(known, maps.Keys(state.ByLanguage))
+	}
+	slices.Sort(known)
+	for _, language := range slices.Compact(known) {
+		if language == "" {
+			continue
+		}
 		all = append(all, NarrowChoice{render.Language(language), slices.Contains(d.Filter.Languages, language), func(f *apitype.QueueFilter) { f.Languages = Toggled(f.Languages, language) }})
 	}
 	return all
@@ -63,18 +72,6 @@ func (d *Day) Toggle(c NarrowChoice) []Event {
 	filter := d.Filter
 	c.toggle(&filter)
 	return d.Narrow(filter)
-}
-
-// knownLanguages returns the languages of the queue, of the profile, and those that are chosen.
-func (d *Day) knownLanguages() []string {
-	known := slices.Concat(d.Filter.Languages, d.Languages)
-	if state := d.leases.state; state != nil {
-		for language := range state.ByLanguage {
-			known = append(known, language)
-		}
-	}
-	slices.Sort(known)
-	return slices.DeleteFunc(slices.Compact(known), func(language string) bool { return language == "" })
 }
 
 // isNarrowedOut reports whether a call of a service without a queue is none that the agent

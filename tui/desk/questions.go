@@ -339,7 +339,7 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
 	for _, r := range q.day.Recent {
 		c := Choice{Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r), Pick: func() Answer { return Answer{Events: q.day.Take(r.Call)} }}
-		if r.Fate == FateHeld && q.day.HeldFor(r) > 0 {
+		if r.Fate == FateHeld && q.day.Changes.HeldFor(r) > 0 {
 			c.Why = undo + " takes it back"
 		}
 		ask.Choices = append(ask.Choices, c)

@@ -328,7 +328,7 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 			return
 		}
 		d.queue.pass(now.UUID, "")
-		d.remember(now.UUID, d.Name(), "ended by another agent", FateEnded)
+		d.Recent.remember(Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: "ended by another agent", Fate: FateEnded})
 		d.leases.releaseLease(now.UUID)
 		d.Gate.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:

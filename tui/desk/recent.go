@@ -40,44 +40,47 @@ type Recent struct {
 // mostRecent is how many calls an agent's own hour has.
 const mostRecent = 10
 
-// remember puts a call before the others that the agent has worked on.
-func (d *Day) remember(call apitype.UUID, name, what string, fate Fate) {
-	d.Recent = slices.Insert(d.Recent, 0, Recent{Call: call, Name: name, At: d.Now(), What: what, Fate: fate})
-	d.Recent = d.Recent[:min(len(d.Recent), mostRecent)]
+// RecentCalls are the calls that the agent has worked on, the latest first.
+type RecentCalls []Recent
+
+// remember puts a call before the others.
+func (all *RecentCalls) remember(r Recent) {
+	*all = slices.Insert(*all, 0, r)
+	*all = (*all)[:min(len(*all), mostRecent)]
 }
 
 // HeldFor returns how long the work on a call can still be taken back.
-func (d *Day) HeldFor(r Recent) time.Duration {
-	for _, h := range d.Changes.Held {
+func (c *Changes) HeldFor(r Recent) time.Duration {
+	for _, h := range c.Held {
 		if h.id == r.entry && h.id != "" {
-			return h.Until.Sub(d.Now())
+			return h.Until.Sub(c.Now())
 		}
 	}
 	return 0
 }
 
 // entered notes where the change of the work on a call is, or that it was not saved.
-func (d *Day) entered(q queued) {
+func (all *RecentCalls) entered(q queued) {
 	if q.change.from == nil {
 		return
 	}
-	i := slices.IndexFunc(d.Recent, func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld })
+	i := slices.IndexFunc(*all, func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld })
 	switch {
 	case i < 0:
 	case q.err != nil:
-		d.Recent = slices.Delete(d.Recent, i, i+1)
+		*all = slices.Delete(*all, i, i+1)
 	default:
-		d.Recent[i].entry = q.entry.ID
+		(*all)[i].entry = q.entry.ID
 	}
 }
 
 // hear notes what became of an entry.
-func (d *Day) hear(e outbox.Event) {
+func (all *RecentCalls) hear(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeDropped {
-		d.forgetRecent(e.Entry.ID)
+		all.forget(e.Entry.ID)
 	}
-	for i := range d.Recent {
-		if r := &d.Recent[i]; r.entry != "" && r.entry == e.Entry.ID {
+	for i := range *all {
+		if r := &(*all)[i]; r.entry != "" && r.entry == e.Entry.ID {
 			r.Fate = map[outbox.Outcome]Fate{
 				outbox.OutcomeAccepted: FateSent, outbox.OutcomeRejected: FateRefused, outbox.OutcomeUnsure: FateWaits, outbox.OutcomeWaiting: FateWaits,
 			}[e.Outcome]
@@ -88,7 +91,7 @@ func (d *Day) hear(e outbox.Event) {
 	}
 }
 
-// forgetRecent takes out the work that was taken back.
-func (d *Day) forgetRecent(entry string) {
-	d.Recent = slices.DeleteFunc(d.Recent, func(r Recent) bool { return r.entry == entry })
+// forget takes out the work that was taken back.
+func (all *RecentCalls) forget(entry string) {
+	*all = slices.DeleteFunc(*all, func(r Recent) bool { return r.entry == entry })
 }

@@ -472,7 +472,7 @@ func TestRecentCalls(t *testing.T) {
 	t.Parallel()
 	d := at(morning)
 	for n := range 11 {
-		d.remember(callID(n), fmt.Sprint(n), "cancelled", FateHeld)
+		d.Recent.remember(Recent{Call: callID(n), Name: fmt.Sprint(n), At: d.Now(), What: "cancelled", Fate: FateHeld})
 	}
 	if len(d.Recent) != 10 || d.Recent[0].Name != "10" || d.Recent[9].Name != "1" || !d.Recent[0].At.Equal(morning) {
 		t.Fatalf("got %+v, want the last ten", d.Recent)
@@ -482,30 +482,30 @@ func TestRecentCalls(t *testing.T) {
 		q.change.UUID = callID(n)
 		return q
 	}
-	d.entered(queued{entry: outbox.Entry{ID: "other"}})
-	d.entered(saved(99, "unknown", nil))
-	d.entered(saved(10, "e10", nil))
-	d.entered(saved(9, "", errors.New("full")))
-	d.entered(saved(8, "e8", nil))
+	d.Recent.entered(queued{entry: outbox.Entry{ID: "other"}})
+	d.Recent.entered(saved(99, "unknown", nil))
+	d.Recent.entered(saved(10, "e10", nil))
+	d.Recent.entered(saved(9, "", errors.New("full")))
+	d.Recent.entered(saved(8, "e8", nil))
 	if len(d.Recent) != 9 || d.Recent[0].entry != "e10" || d.Recent[1].entry != "e8" || d.Recent[2].entry != "" {
 		t.Fatalf("got %+v, want what was saved, and not what was not", d.Recent)
 	}
 	d.Changes.Held = []Held{{id: "e8", Until: morning.Add(3 * time.Second)}}
-	if got := d.HeldFor(d.Recent[1]); got != 3*time.Second || d.HeldFor(d.Recent[0]) != 0 {
+	if got := d.Changes.HeldFor(d.Recent[1]); got != 3*time.Second || d.Changes.HeldFor(d.Recent[0]) != 0 {
 		t.Errorf("got %v, want the time that it can be taken back", got)
 	}
 	for outcome, want := range map[outbox.Outcome]string{
 		outbox.OutcomeAccepted: "sent", outbox.OutcomeRejected: "refused", outbox.OutcomeUnsure: "waiting", outbox.OutcomeWaiting: "waiting",
 	} {
-		d.hear(outbox.Event{Entry: outbox.Entry{ID: "e10"}, Outcome: outcome})
+		d.Recent.hear(outbox.Event{Entry: outbox.Entry{ID: "e10"}, Outcome: outcome})
 		if got := d.Recent[0].Fate.String(); got != want || d.Recent[1].Fate != FateHeld {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if d.hear(outbox.Event{}); d.Recent[2].Fate != FateHeld || FateLater.String() != "deferred" || FateHeld.String() != "held" {
+	if d.Recent.hear(outbox.Event{}); d.Recent[2].Fate != FateHeld || FateLater.String() != "deferred" || FateHeld.String() != "held" {
 		t.Error("an event of no entry was taken for one of a call")
 	}
-	if d.forgetRecent("e10"); len(d.Recent) != 8 || d.Recent[0].entry != "e8" {
+	if d.Recent.forget("e10"); len(d.Recent) != 8 || d.Recent[0].entry != "e8" {
 		t.Errorf("got %+v, want it without what was taken back", d.Recent)
 	}
 }

@@ -127,7 +127,7 @@ func (d *Day) onRecalled(r recalled) {
 		return
 	}
 	d.Changes.Batch.isTakenBack(r.change.id)
-	d.forgetRecent(r.change.id)
+	d.Recent.forget(r.change.id)
 	if r.burst > 1 {
 		d.sayf("taken back: %d changes", r.burst)
 	} else {

@@ -60,7 +60,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	}
 	spare := height - edge - size(head) - len(c.form(nil)) - notes - size(sections)
 	if spare > leastDetails {
-		if details := c.details(); spare > len(details) {
+		if details := detailsOf(c); spare > len(details) {
 			sections, spare = append(sections, details), spare-len(details)
 		}
 	}
@@ -152,13 +152,13 @@ func (c *card) sections(tight bool) [][]string {
 		result = c.resultFields(call.Type, *r)
 	}
 	note := drawn(field{label: c.Say("note"), text: c.Day.Form.NextNotes()})
-	gives := drawn(c.gives()...)
+	gives := drawn(givesOf(c)...)
 	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})...)
 	if tight && len(gives) > 1 {
 		gives, told = gives[:1], append(gives[1:], told...)
 	}
 	gives = append(note, gives...) // Another agent left it for this call.
-	c.rule = c.checkRule()
+	c.rule = checkRuleOf(c)
 	check := append([]string{c.rule}, c.checkLines(tight)...)
 	if c.fixing() != nil {
 		return [][]string{check}
@@ -169,9 +169,9 @@ func (c *card) sections(tight bool) [][]string {
 	return [][]string{append(gives, told...), check, drawn(result...)}
 }
 
-// details returns all details with their keys, where there is room for what a call seldom needs; nil while they
+// detailsOf returns all details with their keys, where there is room for what a call seldom needs; nil while they
 // are corrected.
-func (c *card) details() []string {
+func detailsOf(c *card) []string {
 	if c.fixing() != nil {
 		return nil
 	}
@@ -283,8 +283,8 @@ func telLink(number string) string {
 	}, number)
 }
 
-// gives returns what the donor gives and since when, and to whom.
-func (c *card) gives() []field {
+// givesOf returns what the donor gives and since when, and to whom.
+func givesOf(c *card) []field {
 	p := c.Day.Call.PledgeCase.Pointer()
 	if p == nil {
 		return nil
@@ -328,8 +328,8 @@ func (d *Desk) historyLines(width, most int) []string {
 	return lines
 }
 
-// checkRule returns the title above the facts.
-func (c *card) checkRule() string {
+// checkRuleOf returns the title above the facts.
+func checkRuleOf(c *card) string {
 	if c.fixing() != nil {
 		return c.frame.Rule(c.Styles.bold(c.Say("Correct")), c.Styles.Key("esc")+" "+c.Say("closes"))
 	}

@@ -147,7 +147,7 @@ func (d *Desk) fateText(r desk.Recent) string {
 	s := d.Styles
 	switch r.Fate {
 	case desk.FateHeld:
-		if left := d.Day.HeldFor(r); left > 0 {
+		if left := d.Day.Changes.HeldFor(r); left > 0 {
 			return fmt.Sprintf("%s %s %s  %s", s.DueSign, Clean(r.What), d.HoldBar(left), d.Host.KeyOf(ActUndo))
 		}
 		return s.DueSign + " " + Clean(r.What) + ", " + d.Say("on its way")
