@@ -45,7 +45,7 @@ func LeaseColumns() []Column[apitype.Lease] {
 func HeldColumns() []Column[apitype.Lease] {
 	columns := slices.DeleteFunc(LeaseColumns(), func(c Column[apitype.Lease]) bool { return c.Name == "call.type" || c.Name == "person" })
 	for i, c := range columns {
-		columns[i].Default = c.Name != "dueAt" && c.Name != "userUuid"
+		columns[i].Default = slices.Contains([]string{"name", "takenAt", "expiresAt", "ahead"}, c.Name)
 	}
 	return columns
 }
@@ -63,7 +63,7 @@ func ReleasedColumns() []Column[apitype.ReleasedUser] {
 func DeferralColumns() []Column[apitype.Deferral] {
 	type deferral = apitype.Deferral
 	return []Column[deferral]{
-		shown(column("callUuid", func(d deferral) string { return uuidText(d.CallUUID) }), "call"),
+		titled(column("callUuid", func(d deferral) string { return uuidText(d.CallUUID) }), "call"),
 		shown(timeColumn("notBefore", "", func(d deferral) *apitype.Time { return &d.NotBefore }), "due"),
 		shown(column("personName", func(d deferral) string { return text(d.PersonName) }), "person"),
 		shown(column("type", func(d deferral) string { return string(d.Type) }), "type"),
