@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -21,7 +22,7 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	if err != nil {
 		return err
 	}
-	out := &exportWriter{w: w, lines: lines}
+	out := &exportWriter{w: w, lines: lines, users: map[string]bool{}}
 	person, err := e.person()
 	out.fail(err)
 	out.one("person", person)
@@ -38,11 +39,29 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 			return out.err
 		})
 	})
+	if len(out.users) > 0 {
+		out.list("users", "user", func() error { return e.users(ctx, out) })
+	}
 	if len(e.elsewhere) > 0 && !lines {
 		out.one("elsewhere", e.elsewhere)
 	}
 	out.close()
 	return out.err
+}
+
+// users writes the names of the users that the records name.
+func (e *Export) users(ctx context.Context, out *exportWriter) error {
+	scope := Scope{All: true}
+	if e.caller != nil {
+		scope = e.caller.Scope
+	}
+	named, err := viewed(ctx, e.s, "name the users", func(r Reader) ([]User, error) { return r.Users(scope) })
+	for _, user := range named {
+		if out.users[user.UUID.String()] {
+			out.item(apitype.UserName{UUID: user.UUID, Name: user.Name})
+		}
+	}
+	return err
 }
 
 // person is the person with what answers do not show, null where they were erased.
@@ -141,9 +160,10 @@ type exportWriter struct {
 	w      io.Writer
 	lines  bool
 	err    error
-	kind   string // Of the list that is open.
-	before string // What stands before the next member or item.
-	head   string // Of the next item.
+	kind   string          // Of the list that is open.
+	before string          // What stands before the next member or item.
+	head   string          // Of the next item.
+	users  map[string]bool // That were named so far.
 }
 
 func (o *exportWriter) fail(err error) {
@@ -164,6 +184,10 @@ func (o *exportWriter) value(value any) {
 		var err error
 		data, err = json.Marshal(value, json.Deterministic(true))
 		o.fail(err)
+	}
+	const member = `"userUuid":"`
+	for _, rest, found := bytes.Cut(data, []byte(member)); found; _, rest, found = bytes.Cut(rest, []byte(member)) {
+		o.users[string(rest[:min(len(rest), len(apitype.ExampleUUID))])] = true
 	}
 	if o.err == nil {
 		_, o.err = o.w.Write(data)

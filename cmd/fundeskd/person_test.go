@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -386,8 +387,13 @@ func TestPersonExport(t *testing.T) {
 		c := newCharity(t, e)
 		d := c.donor("Jansen")
 		c.must("POST", "/api/v1/entity-access/actions/mark-processed", fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"}]}`, d.completed))
+		anneke, bram := apitype.NewUUID().String(), apitype.NewUUID().String()
+		e.done("", "user", "add", "Anneke", "--uuid", anneke)
+		e.done("", "user", "add", "Bram", "--uuid", bram)
+		c.must("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), anneke))
 		var export struct {
 			Person                                   map[string]any
+			Users                                    []map[string]string
 			Calls, Pledges, Transactions, Signatures []any
 			Marks, Audit                             []map[string]any
 			Queue                                    map[string]any
@@ -398,11 +404,14 @@ func TestPersonExport(t *testing.T) {
 			len(export.Transactions) != 1 || len(export.Marks) != 1 || export.Marks[0]["externalSourceName"] != "crm" {
 			t.Errorf("got %+v, want all of the donor", export)
 		}
+		if len(export.Users) != 1 || export.Users[0]["uuid"] != anneke || export.Users[0]["name"] != "Anneke" {
+			t.Errorf("got the users %v, want the one who held a call", export.Users)
+		}
 		if n := len(export.Audit); n < 10 || export.Audit[0]["operation"] != "person.create" || export.Audit[n-1]["operation"] != "person.export" {
 			t.Errorf("got %d lines of audit, want those of the donor until the export", n)
 		}
 		_, lines, errs := e.run("", "person", "export", d.person, "-o", "ndjson")
-		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+1 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
+		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+3 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
 			t.Errorf("got %d lines: %s%s", n, lines, errs)
 		}
 		if code, _, errs := e.run("", "person", "export", c.organization); code != exitFailure || !strings.Contains(errs, "no person "+c.organization) {
