@@ -93,7 +93,7 @@ func (p *program) accountAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add an account and print its token",
-		Long:  "Add makes an account for a person or a program, and prints its bearer token. Without --permission it\nhas all permissions: " + permissionNames() + ".",
+		Long:  "Add makes an account for a person or a program, and prints its bearer\ntoken. Without --permission it has all of these:\n\n  " + strings.ReplaceAll(permissionNames(), " ", "\n  "),
 		Example: "  fundeskd account add \"call centre\" --all-organizations\n" +
 			"  fundeskd account add dashboard --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --ttl 720h",
 		Args: exactly("NAME"),
@@ -120,8 +120,8 @@ func (p *program) accountSet() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set UUID",
 		Short: "Change what an account may do, and on whose records",
-		Long: "Set changes what is named, from the next request on; its tokens stay good. A list that is named is the\n" +
-			"whole list afterwards. Permissions: " + permissionNames() + ".",
+		Long: "Set changes what is named, from the next request on; its tokens stay good. A\n" +
+			"list that is named is the whole list afterwards. Permissions:\n\n  " + strings.ReplaceAll(permissionNames(), " ", "\n  "),
 		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
 		Args:    exactly("UUID"),
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
@@ -219,8 +219,8 @@ func (p *program) accountList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List accounts, when their tokens end, and when they were used last",
-		Long: "List prints each account, the days on which its tokens end, and the last day on which one was used, in\n" +
-			"UTC. That is known within minutes.",
+		Long: "List prints each account, the days on which its tokens end, and the last day on\n" +
+			"which one was used, in UTC. That is known within minutes.",
 		Example: "  fundeskd account list\n  fundeskd account list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -36,9 +36,10 @@ func (p *program) auditList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List changes, the oldest first",
-		Long: "List prints one line per change: time, account, user, request, operation, record, and the names of\n" +
-			"changed fields. It never prints values. An operator's commands have no account. With fundeskd serve\n" +
-			"--audit-reads, it also prints which accounts read donors.",
+		Long: "List prints one line per change: time, account, user, request, operation,\n" +
+			"record, and the names of changed fields. It never prints values. An operator's\n" +
+			"commands have no account. With fundeskd serve --audit-reads, it also prints\n" +
+			"which accounts read donors.",
 		Example: "  fundeskd audit list --person 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c\n  fundeskd audit list --since 7d -o ndjson",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

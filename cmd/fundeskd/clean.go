@@ -19,12 +19,15 @@ func (p *program) cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
 		Short: "Remove the bytes of erased data from the database's files",
-		Long: "Clean removes erased data from the unused space of the database's files. If nothing was erased since the\n" +
-			"last run, it does nothing. Run it every night; the package has a timer for it.\n\n" +
-			"On SQLite it rewrites the file, and changes wait meanwhile. It first says how long that takes. On PostgreSQL\n" +
-			"it rewrites the tables one by one (VACUUM FULL), each when it is free. It asks for a lock for one second and\n" +
-			"tries again for a minute. Then it names the table and leaves it to the next run. Requests to a table wait\n" +
-			"while it is rewritten. A table of more than 1 GiB is only named: VACUUM FULL it in a quiet hour.",
+		Long: "Clean removes erased data from the unused space of the database's files. If\n" +
+			"nothing was erased since the last run, it does nothing. Run it every night; the\n" +
+			"package has a timer for it.\n\n" +
+			"On SQLite it rewrites the file, and changes wait meanwhile. It first says how\n" +
+			"long that takes. On PostgreSQL it rewrites the tables one by one (VACUUM FULL),\n" +
+			"each when it is free. It asks for a lock for one second and tries again for a\n" +
+			"minute. Then it names the table and leaves it to the next run. Requests to a\n" +
+			"table wait while it is rewritten. A table of more than 1 GiB is only named:\n" +
+			"VACUUM FULL it in a quiet hour.",
 		Example: "  fundeskd clean",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

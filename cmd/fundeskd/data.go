@@ -21,8 +21,8 @@ func (p *program) loadCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "load FILE|-",
 		Short: "Load records of any kind, or a dump, from NDJSON",
-		Long: `Load reads lines of {"kind":…,"data":{…}}, each after those that it refers to, and saves all of them or none.` +
-			"\nKinds: organization, user, focusArea, person, pledge, call, transaction; of a dump, which goes into an empty\ndatabase: key, setting, account, token, row.",
+		Long: `Load reads lines of {"kind":…,"data":{…}}, each after those that it refers to,` +
+			"\nand saves all of them or none. Kinds: organization, user, focusArea, person,\npledge, call, transaction; of a dump, which goes into an empty database: key,\nsetting, account, token, row.",
 		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load - --skip-existing",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -120,9 +120,10 @@ func (p *program) printSaved(saved service.Saved) error {
 func (p *program) sampleCommand() *cobra.Command {
 	var o embedded.SampleOptions
 	c := &cobra.Command{
-		Use:     "sample",
-		Short:   "Fill the database with believable sample data",
-		Long:    "Sample makes two organizations with persons, invented pledges, calls and transactions.\nThe same seed makes the same records.",
+		Use:   "sample",
+		Short: "Fill the database with believable sample data",
+		Long: "Sample makes two organizations with persons, invented pledges, calls and\n" +
+			"transactions. The same seed makes the same records.",
 		Example: "  fundeskd sample --persons 500 --seed 7",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -196,10 +197,11 @@ func (p *program) backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE|-",
 		Short: "Back up the database while it is served",
-		Long: "Backup writes a complete copy of the database to FILE, and the signing key to FILE.key, so tokens\n" +
-			"stay valid after a restore. Both files hold secrets. An existing file is not touched. FILE exists\n" +
-			"only when it is complete. A killed backup leaves a file that ends with .unfinished, which you may\n" +
-			"delete. With - both go to stdout as one tar archive, which fundeskd restore - reads.",
+		Long: "Backup writes a complete copy of the database to FILE, and the signing key to\n" +
+			"FILE.key, so tokens stay valid after a restore. Both files hold secrets. An\n" +
+			"existing file is not touched. FILE exists only when it is complete. A killed\n" +
+			"backup leaves a file that ends with .unfinished, which you may delete. With -\n" +
+			"both go to stdout as one tar archive, which fundeskd restore - reads.",
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -233,8 +235,9 @@ func (p *program) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check the database: its file and the references between its records",
-		Long: "Check only reads: no byte of the database, of its log or of its key changes. It refuses an empty file, a\n" +
-			"database of another program or of another version, and one without its key.",
+		Long: "Check only reads: no byte of the database, of its log or of its key changes. It\n" +
+			"refuses an empty file, a database of another program or of another version, and\n" +
+			"one without its key.",
 		Example: "  fundeskd check",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

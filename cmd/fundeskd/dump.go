@@ -22,10 +22,11 @@ func (p *program) dumpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "dump FILE|-",
 		Short: "Write everything as NDJSON, in the form that load reads",
-		Long: "Dump writes the signing key, accounts, records, marks and the audit, as they are at one moment: a line of\n" +
-			"{\"kind\":…,\"data\":{…}} each. fundeskd load reads it into an empty database on either engine; tokens, cursors\n" +
-			"and revisions hold there. The file signs tokens of every account: keep it as you keep the database. Stop the\n" +
-			"programs that write first; what they change afterwards is not in it.",
+		Long: "Dump writes the signing key, accounts, records, marks and the audit, as they are\n" +
+			"at one moment: a line of {\"kind\":…,\"data\":{…}} each. fundeskd load reads it into\n" +
+			"an empty database on either engine; tokens, cursors and revisions hold there.\n" +
+			"The file signs tokens of every account: keep it as you keep the database. Stop\n" +
+			"the programs that write first; what they change afterwards is not in it.",
 		Example: "  fundeskd dump all.ndjson",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {

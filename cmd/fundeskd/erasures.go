@@ -99,10 +99,12 @@ func (p *program) erasuresReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Repeat the erasures made after a restored backup",
-		Long: "Replay reads the file that records each erasure, and erases the persons that the database still has. It also\n" +
-			"reserves the uuids of unknown persons, so they are never used again. Run it before you serve a restored\n" +
-			"database. You may run it at any time, and again. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
-			"replay also repeats the revocations made after the backup, from the file that ends in .access.",
+		Long: "Replay reads the file that records each erasure, and erases the persons that the\n" +
+			"database still has. It also reserves the uuids of unknown persons, so they are\n" +
+			"never used again. Run it before you serve a restored database. You may run it at\n" +
+			"any time, and again. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
+			"replay also repeats the revocations made after the backup, from the file that\n" +
+			"ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,11 @@ func TestCommandsHaveExamples(t *testing.T) {
 		for _, leaf := range append(c.Commands(), c) {
 			if leaf.Short == "" || (!leaf.HasSubCommands() && leaf.Example == "") {
 				t.Errorf("%s has no short text or example", leaf.CommandPath())
+			}
+			for line := range strings.Lines(leaf.Long + "\n" + leaf.LocalFlags().FlagUsagesWrapped(80)) {
+				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+					t.Errorf("%s: got a line of %d columns: %s", leaf.CommandPath(), n, line)
+				}
 			}
 			for line := range strings.Lines(leaf.Example) {
 				checkExample(t, leaf, line)

@@ -14,9 +14,10 @@ func (p *program) keyRotate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate",
 		Short: "Sign tokens with a new key from now on",
-		Long: "Rotate makes a new signing key. Tokens that were issued before stay good until they end; what serves the\n" +
-			"database knows of the new key at once. Where a key is in wrong hands, --end-old-tokens voids all that the\n" +
-			"earlier ones signed, in every process within seconds: then issue new tokens with fundeskd token issue.",
+		Long: "Rotate makes a new signing key. Tokens that were issued before stay good until\n" +
+			"they end; what serves the database knows of the new key at once. Where a key is\n" +
+			"in wrong hands, --end-old-tokens voids all that the earlier ones signed, in\n" +
+			"every process within seconds: then issue new tokens with fundeskd token issue.",
 		Example: "  fundeskd key rotate",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

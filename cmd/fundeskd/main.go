@@ -138,9 +138,10 @@ func told(err error) string {
 // root is the command tree.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "fundeskd",
-		Short:         "The Fundraising Data Service",
-		Long:          "fundeskd serves persons, calls and pledges over HTTP from a database, and manages its accounts.",
+		Use:   "fundeskd",
+		Short: "The Fundraising Data Service",
+		Long: "fundeskd serves persons, calls and pledges over HTTP from a database, and\n" +
+			"manages its accounts.",
 		Version:       release.Version,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },

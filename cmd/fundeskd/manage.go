@@ -210,10 +210,12 @@ func (p *program) organizationSet() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set UUID",
 		Short: "Change the settings of an organization",
-		Long: "Set changes what is named. A maximum of attempts counts at once, for the calls that wait too; a\n" +
-			"cooling-off is that of pledges made from now on. Names stay: they stand in the records. A file of settings\n" +
-			"replaces the results, scripts and calling hours of the agents as a whole, and the maximum where it has\n" +
-			"max_attempts. It is TOML with the keys of a profile, or the JSON of GET /fundesk/v1/settings.",
+		Long: "Set changes what is named. A maximum of attempts counts at once, for the calls\n" +
+			"that wait too; a cooling-off is that of pledges made from now on. Names stay:\n" +
+			"they stand in the records. A file of settings replaces the results, scripts and\n" +
+			"calling hours of the agents as a whole, and the maximum where it has\n" +
+			"max_attempts. It is TOML with the keys of a profile, or the JSON of GET\n" +
+			"/fundesk/v1/settings.",
 		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",
 		Args: exactly("UUID"),

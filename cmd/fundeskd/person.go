@@ -15,9 +15,10 @@ func (p *program) personExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export UUID",
 		Short: "Print everything stored about a person, as JSON",
-		Long: "Export prints the person with calls, pledges, transactions, signature files, marks, queue data and\n" +
-			"audit lines. With -o ndjson it prints one record per line, with its kind. notAnswered holds what no\n" +
-			"answer of the interface shows. The audit records the export.",
+		Long: "Export prints the person with calls, pledges, transactions, signature files,\n" +
+			"marks, queue data and audit lines. With -o ndjson it prints one record per line,\n" +
+			"with its kind. notAnswered holds what no answer of the interface shows. The\n" +
+			"audit records the export.",
 		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
 		Args:    exactly("UUID"),
 		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
@@ -47,13 +48,15 @@ func (p *program) personErase() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "erase UUID --reason TEXT",
 		Short: "Erase a person permanently",
-		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data. In calls and pledges it\n" +
-			"blanks notes, external metadata and recordings, and deletes signature files. In transactions it blanks the\n" +
-			"payer. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the uuid is\n" +
-			"never used again. The person's calls and pledges accept no changes.\n\n" +
-			"The bytes stay in unused space of the database's files until the next fundeskd clean. Backups and\n" +
-			"PostgreSQL's WAL keep them as long as you keep those. A file outside the database records uuid and time, so\n" +
-			"fundeskd erasures replay can repeat the erasure after a restore.\n\n" +
+		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank\n" +
+			"data. In calls and pledges it blanks notes, external metadata and recordings,\n" +
+			"and deletes signature files. In transactions it blanks the payer. Amounts,\n" +
+			"dates, codes and links stay, for the books. The person is 404 from then on, and\n" +
+			"the uuid is never used again. The person's calls and pledges accept no changes.\n\n" +
+			"The bytes stay in unused space of the database's files until the next fundeskd\n" +
+			"clean. Backups and PostgreSQL's WAL keep them as long as you keep those. A file\n" +
+			"outside the database records uuid and time, so fundeskd erasures replay can\n" +
+			"repeat the erasure after a restore.\n\n" +
 			"The audit keeps the reason, which must not name the person.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",

@@ -15,12 +15,15 @@ func (p *program) restoreCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE|-",
 		Short: "Put a backup in the place of the database",
-		Long: "Restore puts a backup and its key, FILE and FILE.key, in the place of the database and of its key. Stop\n" +
-			"what serves the database first. The backup is copied, brought up to date and checked before anything is\n" +
-			"replaced; it stays as it is. What was there before stays beside, with .before- and the time in its names.\n" +
-			"A restore that was interrupted is run again; until then the database is not opened by anybody. What was\n" +
-			"revoked in the replaced database stays revoked. A backup knows nothing of the erasures since it was made: run\n" +
-			"fundeskd erasures replay before you serve it. With - the archive of fundeskd backup - is read from stdin.",
+		Long: "Restore puts a backup and its key, FILE and FILE.key, in the place of the\n" +
+			"database and of its key. Stop what serves the database first. The backup is\n" +
+			"copied, brought up to date and checked before anything is replaced; it stays as\n" +
+			"it is. What was there before stays beside, with .before- and the time in its\n" +
+			"names. A restore that was interrupted is run again; until then the database is\n" +
+			"not opened by anybody. What was revoked in the replaced database stays revoked.\n" +
+			"A backup knows nothing of the erasures since it was made: run fundeskd erasures\n" +
+			"replay before you serve it. With - the archive of fundeskd backup - is read from\n" +
+			"stdin.",
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db\n  cat /srv/backup/fundeskd-2026-11-20.tar | sudo -u fundeskd fundeskd restore -",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -16,10 +16,12 @@ func (p *program) retentionSet() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set --organization UUID",
 		Short: "Set an organization's retention periods",
-		Long: "--calls: calls that have ended lose their notes, external metadata and recording. --leads: persons\n" +
-			"without a pledge are erased. --persons: persons whose pledges have all ended are erased. The months\n" +
-			"count from the last event of the call or the person. A person with a waiting call stays. Nothing\n" +
-			"happens before fundeskd retention run. A period that you do not name stays; never removes one.",
+		Long: "--calls: calls that have ended lose their notes, external metadata and\n" +
+			"recording. --leads: persons without a pledge are erased. --persons: persons\n" +
+			"whose pledges have all ended are erased. The months count from the last event of\n" +
+			"the call or the person. A person with a waiting call stays. Nothing happens\n" +
+			"before fundeskd retention run. A period that you do not name stays; never\n" +
+			"removes one.",
 		Example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -133,13 +135,13 @@ func (p *program) retentionRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Apply the retention periods",
-		Long: "Run works in small steps beside a running serve. You may interrupt it and run it again. It erases\n" +
-			"persons as fundeskd person erase does, and records them in the same file with the number of the run.\n" +
-			"At its end it cleans the files, as fundeskd clean does. On SQLite, changes wait for that, so run it\n" +
-			"at night.\n\n" +
-			"Run stops with exit code 1, and erases nothing, in two cases. The first: the clock is more than a\n" +
-			"day later than the newest change or run. The second: it would erase at least 50 persons and more\n" +
-			"than 5 % of all. --yes runs it anyway.",
+		Long: "Run works in small steps beside a running serve. You may interrupt it and run it\n" +
+			"again. It erases persons as fundeskd person erase does, and records them in the\n" +
+			"same file with the number of the run. At its end it cleans the files, as\n" +
+			"fundeskd clean does. On SQLite, changes wait for that, so run it at night.\n\n" +
+			"Run stops with exit code 1, and erases nothing, in two cases. The first: the\n" +
+			"clock is more than a day later than the newest change or run. The second: it\n" +
+			"would erase at least 50 persons and more than 5 % of all. --yes runs it anyway.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

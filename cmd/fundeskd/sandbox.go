@@ -18,23 +18,32 @@ import (
 	"fundesk/service/sandbox"
 )
 
-const sandboxHelp = `With --sandbox it serves invented records from a temporary database, for programs under test. --database
-keeps the records in a database of the sandbox. The same --persons, --seed and --start-time make the same
-records; --load serves your own instead. The second line of stdout is a bearer token. GET /openapi.json
-describes the interface, and web pages from this machine (http://localhost:3000) may call it. These requests
-need no token, and pages of another origin may not send them:
+const sandboxHelp = `With --sandbox it serves invented records from a temporary database, for
+programs under test. --database keeps the records in a database of the sandbox.
+The same --persons, --seed and --start-time make the same records; --load
+serves your own instead. The second line of stdout is a bearer token. GET
+/openapi.json describes the interface, and web pages from this machine
+(http://localhost:3000) may call it. These requests need no token, and pages of
+another origin may not send them:
 
-  PUT /sandbox/clock   {"time":"2027-01-01T09:00:00.000Z"}, {"move":"36h"}, {"stopped":true}
-  PUT /sandbox/fault   {"fault":"503","times":2,"method":"POST","path":"/calls","percent":50}; the faults
-                       are 401, 403, 429, 500, 502, 503, slow and slow-body (with "delay":"2s"),
-                       truncated, not-json, dropped-before-commit and dropped-after-commit; POST
-                       adds one to those that are there
-  POST /sandbox/token  {"permissions":["calls:read"],"organizations":["UUID"],"ttl":"1h"}, and
-                       "externalSources": a token of a new account, which may do everything where
-                       nothing is named; with "ttl":"-1h" one that has expired
-  POST /sandbox/reset  records, clock and faults are as at the start again, and tokens that were asked
-                       for are refused; not with --database
-  GET of clock and fault shows what holds; DELETE /sandbox/fault ends the faults.`
+  PUT /sandbox/clock   {"time":"2027-01-01T09:00:00.000Z"}, {"move":"36h"},
+                       {"stopped":true}
+  PUT /sandbox/fault   {"fault":"503","times":2,"method":"POST",
+                       "path":"/calls","percent":50}; the faults are 401,
+                       403, 429, 500, 502, 503, slow and slow-body (with
+                       "delay":"2s"), truncated, not-json,
+                       dropped-before-commit and dropped-after-commit;
+                       POST adds one to those that are there
+  POST /sandbox/token  {"permissions":["calls:read"],
+                       "organizations":["UUID"],"ttl":"1h"}, and
+                       "externalSources": a token of a new account, which
+                       may do everything where nothing is named; with
+                       "ttl":"-1h" one that has expired
+  POST /sandbox/reset  records, clock and faults are as at the start again,
+                       and tokens that were asked for are refused; not
+                       with --database
+  GET of clock and fault shows what holds; DELETE /sandbox/fault ends the
+  faults.`
 
 // The token of a sandbox is good wherever its clock is moved to: from long ago, for as long
 // as a duration can be.

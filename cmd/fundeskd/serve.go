@@ -60,11 +60,13 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the interface over HTTP",
-		Long: "Serve answers the interface until it is interrupted. The first line of stdout is the base URL,\n" +
-			"written when requests are accepted; the log goes to stderr. A PostgreSQL server that is not there yet is\n" +
-			"waited for: until then requests get 503. SIGHUP reads the files of the certificate again.\n\n" +
-			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag goes before its variable. On an\n" +
-			"address off this machine without a certificate, only this machine sees /metrics.\n\n" + sandboxHelp,
+		Long: "Serve answers the interface until it is interrupted. The first line of stdout is\n" +
+			"the base URL, written when requests are accepted; the log goes to stderr. Serve\n" +
+			"waits for a PostgreSQL server that is not there yet: until then requests get\n" +
+			"503. SIGHUP reads the files of the certificate again.\n\n" +
+			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag goes\n" +
+			"before its variable. On an address off this machine without a certificate, only\n" +
+			"this machine sees /metrics.\n\n" + sandboxHelp,
 		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
 			"  fundeskd serve --sandbox --persons 500 --seed 7 --start-time 2026-11-20T09:00:00Z",
 		Args: exactly(),

@@ -34,9 +34,9 @@ func (p *program) tokenIssue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "issue ACCOUNT-UUID",
 		Short: "Issue a new token for an account",
-		Long: "Issue prints a new token. The account's earlier tokens stay valid until they end. With --replace\n" +
-			"they are refused from the next request on, in every process. --overlap keeps them valid for that\n" +
-			"long. stderr names the tokens concerned.",
+		Long: "Issue prints a new token. The account's earlier tokens stay valid until they\n" +
+			"end. With --replace they are refused from the next request on, in every process.\n" +
+			"--overlap keeps them valid for that long. stderr names the tokens concerned.",
 		Example: "  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ttl 24h\n" +
 			"  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --replace --overlap 48h",
 		Args: exactly("ACCOUNT-UUID"),

@@ -25,7 +25,8 @@ func (p *program) userAdd() *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a user, such as an agent",
 		Long: "Add gives a person a name and prints the uuid. Agents find theirs by the name:\n" +
-			"fundesk profile add work --base-url URL --agent-name NAME. Leases, callbacks and the Floor show names.",
+			"fundesk profile add work --base-url URL --agent-name NAME. Leases, callbacks and\n" +
+			"the Floor show names.",
 		Example: "  fundeskd user add \"Anneke de Vries\"\n  fundeskd user add Joost --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
 		Args:    exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
