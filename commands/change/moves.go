@@ -280,7 +280,7 @@ func Expire(s *cli.Session) *cobra.Command {
 		Long: "Mark calls as expired, because the donor was not reached in time. expire asks first; off a terminal\n" +
 			"it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
-			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
+			"  fundesk call list --all --status requested --attempts 3+ -o id | fundesk call expire - --yes",
 	})
 }
 

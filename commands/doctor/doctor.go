@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -150,9 +151,11 @@ func checkConfig(s *cli.Session) error {
 	if _, err := s.Store().Load(); err != nil {
 		return cli.UsageError(err.Error())
 	}
-	info, err := os.Stat(s.Store().Path())
-	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		return cli.WithHint(cli.UsageError("others can read "+s.Store().Path()), "chmod 600 "+s.Store().Path())
+	tokens, _ := filepath.Glob(filepath.Join(filepath.Dir(s.Store().Path()), "tokens", "*")) // Where they are in files.
+	for _, path := range append(tokens, s.Store().Path()) {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			return cli.WithHint(cli.UsageError("others can read "+path), "chmod 600 "+path)
+		}
 	}
 	return nil
 }
