@@ -25,15 +25,15 @@ func CallColumns() []Column[apitype.Call] { return fieldColumns(apitype.CallFiel
 func CallList() []Listed[apitype.Call] {
 	type call = apitype.Call
 	return onScreen(CallColumns(),
-		Listed[call]{Name: "uuid", Heading: "Call", Width: 9},
-		Listed[call]{Name: "status", Width: 9},
-		Listed[call]{Name: "person", Width: 14, Grow: true, Say: func(c call, _ View) string { return PersonName(c.Person.Value()) }},
+		Listed[call]{Name: "person", Width: 18, Grow: true, Say: func(c call, _ View) string { return PersonName(c.Person.Value()) }},
 		Listed[call]{Name: "type", Width: 12, Say: func(c call, _ View) string { return Words(string(c.Type)) }},
+		Listed[call]{Name: "status", Width: 11},
 		Listed[call]{Name: "requestedAt", Heading: "Asked", Width: 5},
 		Listed[call]{Name: "attemptsCount", Width: 5},
 		Listed[call]{
 			Name: "result.resultCode", Width: 10, Grow: true,
 			Say: func(c call, v View) string { return v.result(c.Type, text(c.Result.Value().ResultCode)) },
 		},
+		Listed[call]{Name: "uuid", Heading: "UUID", Width: 8},
 	)
 }

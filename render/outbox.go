@@ -47,7 +47,7 @@ func EntryColumns() []Column[Entry] {
 // entry yet stands among them.
 func EntryList() []Listed[Entry] {
 	return onScreen(EntryColumns(),
-		Listed[Entry]{Name: "state", Width: 10},
+		Listed[Entry]{Name: "state", Width: 9},
 		Listed[Entry]{Name: "op", Heading: "What", Width: 26, Say: func(e Entry, _ View) string { return e.Label }},
 		Listed[Entry]{Name: "uuid", Heading: "Record", Width: 8},
 		Listed[Entry]{Name: "createdAt", Heading: "Made", Width: 4},

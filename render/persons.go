@@ -37,13 +37,13 @@ func PersonColumns() []Column[apitype.Person] { return fieldColumns(apitype.Pers
 func PersonList() []Listed[apitype.Person] {
 	type person = apitype.Person
 	return onScreen(PersonColumns(),
-		Listed[person]{Name: "uuid", Heading: "Person", Width: 9},
-		Listed[person]{Name: "name", Width: 18, Grow: true, Say: func(p person, _ View) string { return PersonName(p) }},
+		Listed[person]{Name: "name", Width: 20, Grow: true, Say: func(p person, _ View) string { return PersonName(p) }},
 		Listed[person]{Name: "address.city", Width: 12},
-		Listed[person]{Name: "phone", Width: 14, Say: func(p person, v View) string { return v.Locale.Phone(PersonPhone(p)) }},
+		Listed[person]{Name: "phone", Width: 19, Say: func(p person, v View) string { return v.Locale.Spoken(PersonPhone(p)) }},
 		Listed[person]{Name: "createdAt", Width: 7},
+		Listed[person]{Name: "email", Width: 12, Grow: true},
 		Listed[person]{Name: "language", Width: 9, Say: func(p person, _ View) string { return Language(text(p.Language)) }},
-		Listed[person]{Name: "email", Width: 16, Grow: true},
+		Listed[person]{Name: "uuid", Heading: "UUID", Width: 8},
 	)
 }
 

@@ -122,15 +122,14 @@ const longOnCall = 10 * time.Minute
 func QueueAgentList(name func(apitype.QueueAgent) string) []Listed[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return onScreen(QueueAgentColumns(),
-		Listed[agent]{Name: "name", Width: 14, Say: func(a agent, _ View) string { return name(a) }},
+		Listed[agent]{Name: "name", Width: 22, Say: func(a agent, _ View) string { return name(a) }},
 		Listed[agent]{Name: "type", Width: 12},
 		Listed[agent]{Name: "takenAt", Width: 8, Say: func(a agent, v View) string { return sinceText(a.TakenAt, v.Now) }},
 		Listed[agent]{Name: "taken", Heading: "Today", Width: 5},
 		Listed[agent]{Name: "completed", Width: 7},
 		Listed[agent]{Name: "attempts", Width: 8},
-		Listed[agent]{Name: "released", Heading: "Back", Width: 5},
+		Listed[agent]{Name: "deferred", Heading: "Later", Width: 5},
 		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
-		Listed[agent]{Name: "deferred", Width: 5},
 	)
 }
 

@@ -48,7 +48,7 @@ func TestGoldenFloor(t *testing.T) {
 			t.Errorf("the floor shows %s, a donor", name)
 		}
 	}
-	shot := start(t, w.options, 80, 24).see("wants to stop", "2 agents, 1 on a call", "a callback is due")
+	shot := start(t, w.options, 80, 24).see("4 min", "2 agents, 1 on a call", "a callback is due")
 	golden(t, "floor-80x24", shot)
 }
 

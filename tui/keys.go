@@ -113,7 +113,7 @@ func listActions() []*action {
 	return []*action{
 		row("open", page.ScopeLists, "enter", "open", "open", on(page.Opener.OpenRecord), onWhy(page.Opener.WhyNotOpen)),
 		row("back", page.ScopeLists, "esc backspace", "back", "back", on(page.Lister.Back), onWhy(page.Lister.WhyNotBack)),
-		row("filter", page.ScopeLists, "/", "filter", "filter", on(page.Lister.AskFilter), onWhy(page.Lister.WhyNotFilter)),
+		row(page.ActFilter, page.ScopeLists, "/", "filter", "filter", on(page.Lister.AskFilter), onWhy(page.Lister.WhyNotFilter)),
 		row("sort", page.ScopeLists, "o", "sort by a column…", "", on(page.Lister.AskSort), onWhy(page.Lister.WhyNotFilter)),
 		row("columns", page.ScopeLists, "C", "show or hide columns…", "", on(page.Lister.AskColumns), onWhy(page.Lister.WhyNotFilter)),
 		row(page.ActRange, page.ScopeLists, "V", "mark a range: from here to where V is pressed again", "", on(page.Lister.MarkRange), onWhy(page.Lister.WhyNotMark)),

@@ -33,7 +33,7 @@ func TestReferencesAndBack(t *testing.T) {
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPerson, ID: personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
-	d.enter("G", "enter") // The last line is the call, after the person's pledge.
+	d.enter("j", "j", "enter") // After the number and the person's pledge.
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindCall, ID: callID(1)}) {
 		t.Fatalf("record: got %v, want call 1", got)
 	}
@@ -69,7 +69,7 @@ func TestPersonShowsCallsWithoutPledge(t *testing.T) {
 	if text := d.text(); strings.Contains(text, "winback") || !strings.Contains(text, "other calls") {
 		t.Errorf("got:\n%s\nwant the call of the pledge, and that others may be found", text)
 	}
-	d.enter("G", "enter")
+	d.enter("j", "j", "j", "enter")
 	if calls := d.app.pages[page.CallsPage].(*page.Calls); d.app.current != page.CallsPage || len(calls.Rows) != 2 {
 		t.Errorf("all calls: got:\n%s\nwant the two of person 5", d.text())
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,5 +187,30 @@ func TestNarrowedDesk(t *testing.T) {
 			d.press(key)
 		}
 		screen("ISO 639-1")
+	}
+}
+
+// A service that can choose the calls of a person gives all of them in one request, the calls without a pledge too.
+func TestPersonListsCallsInOneRequest(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+		UUID: callID(8), Status: apitype.CallRequested, RequestedAt: w.ago(48 * time.Hour), LastUpdatedAt: w.ago(time.Hour), PersonUUID: personID(5), Type: apitype.CallWinback,
+	}}})
+	w.loadRequested(100, w.Clock.Now().Add(-time.Hour)) // Of person 1: more than are read at a time.
+	var requests []string
+	w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 50})
+	d.enter(":")
+	d.send(tea.PasteMsg{Content: personID(5).String()})
+	requests = nil
+	d.enter("enter")
+	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "◷ win-back, requested") || strings.Contains(text, "other calls") {
+		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
+	}
+	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool { return request != "GET /api/v1/calls" })
+	if len(lists) != 1 {
+		t.Errorf("got %q, want one request for calls", requests)
 	}
 }

@@ -138,5 +138,5 @@ func TestLocaleIsForTheEye(t *testing.T) {
 	d.press("4")
 	see("12,50")
 	d.press("3")
-	see("06 12345671")
+	see("06 12 34 56 71")
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -110,44 +109,46 @@ func callBulk(e *Env, rows []Row, sent func()) []Option {
 
 func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
+	f.head(Clean(render.Words(string(c.Type))) + " · requested " + f.ago(c.RequestedAt.Time) + " · " + render.Plural(c.AttemptsCount, "attempt", "attempts"))
+	f.last().role = f.Styles.kind(c.Type)
+	person := c.Person.Pointer()
+	if person != nil {
+		f.phones(*person)
+	}
+	f.gives(c.PledgeCase.Pointer())
+	f.text("notes", c.Notes)
+	if r := c.Result.Pointer(); r != nil {
+		f.all = append(f.all, e.resultFields(c.Type, *r)...)
+	}
+	for _, a := range c.Attempts.Value() {
+		text := e.when(a.AttemptAt)
+		if a.UserUUID != nil {
+			text = strings.TrimSuffix(text+", "+knownAgent(e, *a.UserUUID), ", ")
+		}
+		f.add("attempt", text)
+	}
 	f.head("Call")
-	f.add("status", string(c.Status))
-	f.add("type", render.Words(string(c.Type)))
 	f.time("requested", &c.RequestedAt)
 	f.time("updated", &c.LastUpdatedAt)
 	f.time("completed", c.CompletedAt)
 	f.time("cancelled", c.CancelledAt)
 	f.time("expired", c.ExpiredAt)
-	f.text("notes", c.Notes)
-	f.add("person", desk.CallName(c))
-	f.last().to = &Reference{KindPerson, c.PersonUUID}
-	if c.RelatedCaseUUID != nil {
-		f.add("pledge", c.RelatedCaseUUID.String())
-		f.last().to = &Reference{KindPledge, *c.RelatedCaseUUID}
-	}
-	if c.CallingOrganizationUUID != nil {
-		f.add("called by", c.CallingOrganizationUUID.String())
-	}
 	if c.RecordingDuration != nil {
 		f.add("recording", c.RecordingDuration.String()+" s")
-	}
-	f.head(render.Plural(c.AttemptsCount, "attempt", "attempts"))
-	for _, a := range c.Attempts.Value() {
-		text := e.when(a.AttemptAt)
-		if a.UserUUID != nil {
-			text += " by " + a.UserUUID.String()
-		}
-		f.add("attempt", text)
-	}
-	if r := c.Result.Pointer(); r != nil {
-		f.head("Result")
-		f.all = append(f.all, e.resultFields(c.Type, *r)...)
 	}
 	f.external(c.ExternalMetadata.Pointer())
 	f.pledge(c.PledgeCase.Pointer())
 	f.transactions(c.Transactions.Value())
-	if p := c.Person.Pointer(); p != nil {
-		f.person(*p)
+	if person != nil {
+		f.person(*person)
+	} else {
+		f.identifier("person", Reference{KindPerson, c.PersonUUID})
+	}
+	if c.RelatedCaseUUID != nil && c.PledgeCase.Pointer() == nil {
+		f.identifier("pledge", Reference{KindPledge, *c.RelatedCaseUUID})
+	}
+	if c.CallingOrganizationUUID != nil {
+		f.all = append(f.all, field{label: "called for", text: c.CallingOrganizationUUID.String(), raw: true})
 	}
 	return f.all
 }
@@ -172,11 +173,16 @@ func (f *fields) calls(calls []apitype.Call) {
 	}
 	f.head(render.Plural(len(calls), "call", "calls"))
 	for _, c := range calls {
-		text := fmt.Sprintf("%s, %s, requested %s", render.Words(string(c.Type)), c.Status, f.ago(c.RequestedAt.Time))
+		sign, role := f.Styles.status(string(c.Status))
+		text := sign + " " + render.Words(string(c.Type))
+		if c.Status != apitype.CallRequested {
+			text += ", " + string(c.Status)
+		}
+		text += ", requested " + f.ago(c.RequestedAt.Time)
 		if result := f.Day.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
 			text += ", " + result
 		}
 		f.add("call", text)
-		f.last().to, f.last().copy = &Reference{KindCall, c.UUID}, c.UUID.String()
+		f.last().to, f.last().copy, f.last().role = &Reference{KindCall, c.UUID}, c.UUID.String(), role
 	}
 }

@@ -152,7 +152,7 @@ func (c *card) sections(tight bool) [][]string {
 		result = c.resultFields(call.Type, *r)
 	}
 	note := drawn(field{label: c.Say("note"), text: c.Day.Form.NextNotes()})
-	gives := drawn(givesOf(c)...)
+	gives := drawn(givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width-factLabel)...)
 	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})...)
 	if tight && len(gives) > 1 {
 		gives, told = gives[:1], append(gives[1:], told...)
@@ -284,34 +284,30 @@ func telLink(number string) string {
 }
 
 // givesOf returns what the donor gives and since when, and to whom.
-func givesOf(c *card) []field {
-	p := c.Day.Call.PledgeCase.Pointer()
+func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	if p == nil {
 		return nil
 	}
-	gives := c.euros(p.DonationAmount) + " " + c.Say(render.Words(string(p.DonationInterval)))
+	gives := e.euros(p.DonationAmount) + " " + e.Say(render.Words(string(p.DonationInterval)))
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		gives += ", " + c.Say("at first") + " " + c.euros(p.InitialDonationAmount) + " " + c.Say(render.Words(string(p.InitialDonationInterval)))
+		gives += ", " + e.Say("at first") + " " + e.euros(p.InitialDonationAmount) + " " + e.Say(render.Words(string(p.InitialDonationInterval)))
 	}
-	gives += " · " + c.pledgeStatus(p.Status)
-	since, to := " · "+c.Say("since")+" "+c.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), c.Day.Card.GivesTo(*p)
-	if render.Width(gives+since) <= c.width-factLabel {
+	gives += " · " + e.pledgeStatus(p.Status)
+	since, to := " · "+e.Say("since")+" "+e.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), e.Day.Card.GivesTo(*p)
+	if render.Width(gives+since) <= room {
 		gives += since
 	} else {
 		to = strings.TrimPrefix(to+since, " · ")
 	}
-	return []field{{label: c.Say(desk.GivesWord(p.Status)), text: gives, role: c.Styles.bold}, {label: c.Say("to"), text: to}}
+	return []field{{label: e.Say(desk.GivesWord(p.Status)), text: gives, role: e.Styles.bold}, {label: e.Say("to"), text: to}}
 }
 
 func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
-	sign := ""
-	switch status {
-	case apitype.PledgeActive:
-		sign = e.Styles.OKSign + " "
-	case apitype.PledgeCancelled, apitype.PledgeDropped:
-		sign = e.Styles.badSign + " "
+	words := e.Say(desk.PledgeWords(status))
+	if sign, _ := e.Styles.status(string(status)); status != apitype.PledgeLead && sign != "" {
+		return sign + " " + words
 	}
-	return sign + e.Say(desk.PledgeWords(status))
+	return words
 }
 
 // historyLines returns the contacts in a column of their own.

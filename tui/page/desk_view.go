@@ -20,20 +20,14 @@ import (
 // Lines draws the desk: the call, with the queue beside it from 100 columns, and with the script and the agent's last
 // calls from 120.
 func (d *Desk) Lines(l Layout) []string {
-	frame := func(width int) widget.Frame {
-		return widget.Frame{Border: d.Styles.border, Width: width, Bare: !l.Framed, Paint: d.Styles.Dim}
-	}
-	panes := [][]string{d.callPane(frame(l.Middle), l.Body)}
+	panes := [][]string{d.callPane(d.Styles.frame(l, l.Middle), l.Body)}
 	if l.Panes > 1 {
-		panes = slices.Insert(panes, 0, d.queuePane(frame(l.Left), l.Body))
+		panes = slices.Insert(panes, 0, d.queuePane(d.Styles.frame(l, l.Left), l.Body))
 	}
 	if l.Panes == 3 {
-		panes = append(panes, d.sidePane(frame(l.Right), l.Body))
+		panes = append(panes, d.sidePane(d.Styles.frame(l, l.Right), l.Body))
 	}
-	if l.Framed {
-		return widget.Beside("", panes...)
-	}
-	return widget.Beside(d.Styles.Dim(d.Styles.rule), panes...)
+	return d.Styles.panes(l, panes...)
 }
 
 // startLines returns what stands there without a call: what there is to do now, the day so far, and what the

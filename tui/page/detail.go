@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -44,17 +46,17 @@ type detail struct {
 
 // besideState is all that a record beside a list depends on.
 type besideState struct {
-	seq, width, height int
-	ready, revealed    bool
-	failed             error
-	minute             int64 // The times that it tells are not finer.
+	seq, width, height    int
+	bare, ready, revealed bool
+	failed                error
+	minute                int64 // The times that it tells are not finer.
 }
 
 // besideLines draws the record beside its list.
-func (d *detail) besideLines(s *Env, width, height int) []string {
-	state := besideState{d.seq, width, height, d.ready, s.Day.Card.IsRevealed, d.failed, s.Day.Now().Unix() / 60}
+func (d *detail) besideLines(s *Env, frame widget.Frame, height int) []string {
+	state := besideState{d.seq, frame.Width, height, frame.Bare, d.ready, s.Day.Card.IsRevealed, d.failed, s.Day.Now().Unix() / 60}
 	if d.beside == nil || d.besideState != state {
-		d.besideState, d.beside = state, d.lines(s, width, height, false)
+		d.besideState, d.beside = state, d.lines(s, frame, height, false)
 	}
 	return d.beside
 }
@@ -75,9 +77,9 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (r
 	}
 }
 
-// How much is read of a person besides: the interface has no filter on calls by person. The
-// calls of its newest pledges are read, and the newest of all calls are looked through for
-// those without a pledge.
+// How much is read of a person besides. The interface has no filter on calls by person: of a service that
+// announces none either, the calls of the newest pledges are read, and the newest of all calls are looked
+// through for those without a pledge.
 const (
 	pledgesShown     = 50
 	pledgesWithCalls = 10
@@ -108,8 +110,15 @@ func ifAllowed(err error) error {
 	return err
 }
 
-// readCalls reads the calls of the newest pledges, and those among the newest of all.
+// readCalls reads the calls to a person, from most services in one request.
 func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error {
+	o := apitype.CallListOptions{Paging: apitype.Paging{First: new(callsLooked)}}
+	if has, err := client.Has(ctx, apitype.ExtensionFilters); err != nil || has {
+		o.PersonUUID = &r.ref.ID
+		page, read := client.Calls.List(ctx, o)
+		r.calls, r.moreCalls = apiclient.Rows(page, itself), page.HasNextPage || page.MayBeCut
+		return ifAllowed(cmp.Or(err, read))
+	}
 	for _, p := range r.pledges[:min(len(r.pledges), pledgesWithCalls)] {
 		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, p.UUID))
 		if err != nil {
@@ -117,7 +126,6 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 		}
 		r.calls = append(r.calls, pledge.Calls.Value()...)
 	}
-	o := apitype.CallListOptions{Paging: apitype.Paging{First: new(callsLooked)}}
 	if owner := r.person.OwningOrganization.Pointer(); owner != nil {
 		o.OwningOrganizationUUID = &owner.UUID
 	}
@@ -133,6 +141,19 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 	}
 	slices.SortStableFunc(r.calls, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
 	return nil
+}
+
+// title returns the donor of a record, and its state.
+func (r record) title() (name, status string) {
+	switch {
+	case r.call != nil:
+		return render.PersonName(r.call.Person.Value()), string(r.call.Status)
+	case r.pledge != nil:
+		return render.PersonName(r.pledge.Person.Value()), string(r.pledge.Status)
+	case r.person != nil:
+		name = render.PersonName(*r.person)
+	}
+	return name, ""
 }
 
 // show opens a record above the list.
@@ -186,6 +207,9 @@ func (d *detail) fields(s *Env) []field {
 	case d.record.person != nil:
 		all = personDetail(s, d.record)
 	}
+	if len(all) > 0 {
+		all = append(all, field{label: d.ref.Kind.String(), text: d.ref.ID.String(), raw: true})
+	}
 	for i := range all {
 		if all[i].to != nil && *all[i].to == d.ref {
 			all[i].to = nil
@@ -195,26 +219,29 @@ func (d *detail) fields(s *Env) []field {
 }
 
 // lines draws the record; with focus its chosen field is shown and kept in sight.
-func (d *detail) lines(s *Env, width, height int, focus bool) []string {
-	title := fmt.Sprintf("%s %s", d.ref.Kind, d.ref.ID)
-	lines := []string{s.Styles.head(widget.Fit(title, width))}
+func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []string {
+	name, status := d.record.title()
+	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), d.ref.Kind.String())), s.Styles.pill(status))}
 	switch {
 	case d.failed != nil:
 		for _, text := range describe(d.failed) {
-			for _, part := range widget.Wrap(Clean(text), width) {
-				lines = append(lines, s.Styles.Bad(part))
+			for _, part := range widget.Wrap(Clean(text), frame.Inner()) {
+				lines = append(lines, frame.Line(s.Styles.Bad(part)))
 			}
 		}
-		return widget.Block(lines, width, height)
+		return frame.Close(lines, height)
 	case !d.ready && !focus:
-		return widget.Block(append(lines, s.Styles.Dim("reading…")), width, height)
+		return frame.Close(append(lines, frame.Line(s.Styles.Dim("reading…"))), height)
 	case !d.ready:
-		return widget.Block(append(lines, s.Styles.Dim("reading"+s.Spinner.Sign())), width, height)
+		return frame.Close(append(lines, frame.Line(s.Styles.Dim("reading"+s.Spinner.Sign()))), height)
 	}
 	var all []string
 	first, last := 0, 0
 	for i, f := range d.fields(s) {
-		drawn := f.draw(s.Styles, width-2)
+		if f.raw && !focus {
+			continue
+		}
+		drawn := f.draw(s.Styles, frame.Inner()-2)
 		if i == d.cursor {
 			first, last = len(all), len(all)+len(drawn)
 		}
@@ -232,11 +259,15 @@ func (d *detail) lines(s *Env, width, height int, focus bool) []string {
 			all = append(all, sign+line)
 		}
 	}
-	d.view.Set(all, width, height-1)
+	room := height - 1
+	if !frame.Bare {
+		room--
+	}
+	d.view.Set(all, frame.Inner(), room)
 	if focus {
 		d.view.Keep(first, last)
 	}
-	return widget.Block(append(lines, d.view.Lines()...), width, height)
+	return frame.Close(append(lines, frame.Lines(d.view.Lines()...)...), height)
 }
 
 // describe returns an error with its details, for a dialog.

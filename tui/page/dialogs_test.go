@@ -392,7 +392,7 @@ func TestListIsSorted(t *testing.T) {
 	l.table.Place(1, 5)
 	columns := map[string]int{}
 	for i, c := range l.columns {
-		columns[c.Name()] = i
+		columns[c.Title] = i
 	}
 	for _, test := range []struct {
 		column  string

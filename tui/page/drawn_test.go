@@ -22,6 +22,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden drawings")
@@ -208,6 +209,8 @@ func ring() apitype.Call {
 	}
 }
 
+func bare(width int) widget.Frame { return widget.Frame{Width: width, Bare: true} }
+
 // Each field of each record, as it is shown, masked and not, and where it leads.
 func TestRecordsAreDrawn(t *testing.T) {
 	t.Parallel()
@@ -223,7 +226,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 	} {
 		d.ready = true
 		d.cursor = 1
-		lines := d.lines(e, 70, map[string]int{"call": 64, "call-less": 16, "pledge": 56, "person": 30, "person-less": 10}[name], true)
+		lines := d.lines(e, bare(70), map[string]int{"call": 64, "call-less": 16, "pledge": 56, "person": 30, "person-less": 10}[name], true)
 		for i, f := range d.fields(e) {
 			if f.leads() || f.copy != "" {
 				to := f.list.filter
@@ -237,14 +240,14 @@ func TestRecordsAreDrawn(t *testing.T) {
 	}
 	e.Day.Card.IsRevealed = true
 	d := &detail{ref: person.ref, record: person, ready: true}
-	golden(t, "record-revealed", d.lines(e, 60, 24, false))
+	golden(t, "record-revealed", d.lines(e, bare(60), 24, false))
 	e.ASCII = true
 	if got := e.euros(apitype.Cents(5)); got != "EUR 0.05" {
 		t.Errorf("got %q, want an amount in letters", got)
 	}
 	failure := &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no", Detail: []string{"a: wrong", "b: wrong"}, RequestID: "r-1"}
 	for name, d := range map[string]*detail{"failed": {failed: failure}, "failed-otherwise": {failed: errors.New("too bad")}, "reading": {}} {
-		golden(t, "record-"+name, append(d.lines(e, 40, 6, false), d.lines(e, 40, 6, true)...))
+		golden(t, "record-"+name, append(d.lines(e, bare(40), 6, false), d.lines(e, bare(40), 6, true)...))
 	}
 }
 

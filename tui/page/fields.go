@@ -20,6 +20,7 @@ type field struct {
 	list  listing    // shows that list.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
+	raw   bool       // An identifier or an object of JSON: only in a record that was opened.
 	cells int        // The column of the label; 0: labelWidth.
 }
 
@@ -32,7 +33,10 @@ const labelWidth = 13
 // draw returns the field in lines of at most width cells.
 func (f field) draw(s Styles, width int) []string {
 	if f.head {
-		return []string{s.bold(widget.Fit(f.label, width))}
+		if f.role == nil {
+			f.role = s.bold
+		}
+		return []string{f.role(widget.Fit(f.label, width))}
 	}
 	role := f.role
 	if role == nil {
@@ -86,12 +90,21 @@ func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
 func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
 
-// phone adds a number as it is dialled here; copied is the one that works everywhere.
-func (f *fields) phone(label string, number *string) {
-	if text := desk.Value(number); text != "" {
-		f.add(label, f.Day.Locale.Phone(text))
-		f.last().copy = text
+// phones adds the numbers as they are dialled here; copied is the one that works everywhere.
+func (f *fields) phones(p apitype.Person) {
+	for _, n := range []struct {
+		label  string
+		number *string
+	}{{"mobile", p.MobilePhoneNumber}, {"phone", p.PhoneNumber}} {
+		if text := desk.Value(n.number); text != "" {
+			f.all = append(f.all, field{label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold})
+		}
 	}
+}
+
+// identifier adds a record that has no better name, to be opened.
+func (f *fields) identifier(label string, to Reference) {
+	f.all = append(f.all, field{label: label, text: to.ID.String(), to: &to, raw: true})
 }
 
 func (f *fields) time(label string, t *apitype.Time) {
@@ -103,15 +116,17 @@ func (f *fields) time(label string, t *apitype.Time) {
 // object adds a JSON object as it was sent.
 func (f *fields) object(label string, o apitype.Object) {
 	if len(o) > len("{}") {
-		f.add(label, string(o))
+		f.all = append(f.all, field{label: label, text: string(o), raw: true})
 	}
 }
 
-func (e *Env) euros(a apitype.Amount) string {
-	if e.ASCII {
-		return "EUR " + e.Day.Locale.Grouped(a)
+func (e *Env) euros(a apitype.Amount) string { return euro(e.ASCII) + " " + e.Day.Locale.Grouped(a) }
+
+func euro(ascii bool) string {
+	if ascii {
+		return "EUR"
 	}
-	return "€ " + e.Day.Locale.Grouped(a)
+	return "€"
 }
 
 func (f *fields) transactions(all []apitype.Transaction) {

@@ -42,6 +42,14 @@ func (l Layout) Below(lines int) Layout {
 	return l
 }
 
+// Rows returns how many rows a list has room for, below its title and its head.
+func (l Layout) Rows() int {
+	if l.Framed {
+		return l.Body - 3
+	}
+	return l.Body - 2
+}
+
 // NewLayout places things in width by height cells.
 func NewLayout(width, height int) Layout {
 	l := Layout{Width: width, Height: height, TooSmall: width < LeastWidth || height < LeastHeight, Panes: 1, Middle: width}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -101,7 +102,7 @@ func newList(s *Env, n records) *List {
 	l := &List{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	l.arranged.by = -1
 	l.showColumns()
-	l.table.SetHeight(l.layout.Body - 2)
+	l.table.SetHeight(l.layout.Rows())
 	l.query, _ = n.parse("")
 	return l
 }
@@ -162,7 +163,8 @@ func (l *List) wantsMore() tea.Cmd {
 // Resize implements Page.
 func (l *List) Resize(layout Layout) {
 	l.layout = layout
-	l.table.SetHeight(layout.Body - 2)
+	l.showColumns()
+	l.table.SetHeight(layout.Rows())
 	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
@@ -262,15 +264,14 @@ func (l *List) findCursor() bool {
 
 // Lines draws the record in front, or the list, from 100 columns with a preview.
 func (l *List) Lines(layout Layout) []string {
-	if d := l.Front(); d != nil {
-		return d.lines(l.Env, layout.Width, layout.Body, true)
-	}
-	width := l.width(layout)
-	lines := []string{l.summary(width)}
 	s := l.Styles
-	lines = append(lines, l.table.Lines(l.shown(), width, s.head, func(row Row, chosen bool, line string) string {
+	if d := l.Front(); d != nil {
+		return d.lines(l.Env, s.frame(layout, layout.Width), layout.Body, true)
+	}
+	frame := s.frame(layout, l.width(layout))
+	lines := append([]string{frame.Top(l.summary(), "")}, frame.Lines(l.table.Lines(l.shown(), frame.Inner(), s.head, func(row Row, chosen bool, line string) string {
 		if l.Marks[row.ID] {
-			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
+			line = s.mark + widget.Fit(ansi.Strip(line)[1:], frame.Inner()-1)
 			if !chosen {
 				return s.marked(line)
 			}
@@ -279,19 +280,31 @@ func (l *List) Lines(layout Layout) []string {
 			return s.chosen(line)
 		}
 		return line
-	})...)
+	})...)...)
 	if len(l.shown()) == 0 && !l.loading {
-		nothing := " nothing here"
-		if !l.loaded {
-			nothing = " not read yet"
-		}
-		lines = append(lines, s.Dim(nothing))
+		lines = append(lines, frame.Line(" "+l.nothing()))
 	}
-	lines = widget.Block(lines, width, layout.Body)
+	lines = frame.Close(lines, layout.Body)
 	if layout.Panes == 1 {
 		return lines
 	}
-	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(layout.Width-width-ruleWidth, layout.Body))
+	width := layout.Width - frame.Width
+	if !layout.Framed {
+		width -= ruleWidth
+	}
+	return s.panes(layout, lines, l.previewLines(s.frame(layout, width), layout.Body))
+}
+
+// nothing says why no record is here, and which key changes that.
+func (l *List) nothing() string {
+	switch {
+	case !l.loaded:
+		return "not read yet: " + l.Host.KeyOf(ActRefresh) + " reads the " + l.name
+	case l.filter != "" || len(l.arranged.terms) > 0:
+		return "nothing here: " + l.Host.KeyOf(ActFilter) + " changes the filter"
+	default:
+		return "no " + l.name + " yet: " + l.Host.KeyOf(ActRefresh) + " reads them again"
+	}
 }
 
 // width returns the width of the list, beside which there may be a preview.
@@ -311,8 +324,8 @@ func (l *List) Waits() bool {
 }
 
 // summary says how much of the list is here, and what filters it.
-func (l *List) summary(width int) string {
-	text := " " + render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)
+func (l *List) summary() string {
+	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}
@@ -325,7 +338,7 @@ func (l *List) summary(width int) string {
 		text += ", there may be more: the service does not tell"
 	}
 	if by := l.arranged.by; by >= 0 {
-		text += ", sorted by " + l.columns[by].Name()
+		text += ", sorted by " + l.columns[by].Title
 		if l.More {
 			text += " as far as read"
 		}
@@ -339,7 +352,7 @@ func (l *List) summary(width int) string {
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
 	}
-	return l.Styles.Dim(widget.Fit(text, width))
+	return l.Styles.bold(render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)) + l.Styles.Dim(text)
 }
 
 // Cursor returns the index of the chosen row.

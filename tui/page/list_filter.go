@@ -54,11 +54,11 @@ func (l *List) narrow(terms []string) tea.Cmd {
 	return l.cursorMoved()
 }
 
-// wantsFound reports whether a filter that looks at what was read reads on: until the screen is full,
-// within reason.
+// wantsFound reports whether a filter that looks at what was read reads on: until something is found, and
+// then until the screen is full, within reason.
 func (l *List) wantsFound() bool {
 	narrows := l.query.keep != nil || len(l.arranged.terms) > 0
-	return narrows && l.More && l.searchN < listSearchMax && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
+	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
 }
 
 // SetFilter shows the records of a filter, with none of them in front.

@@ -96,7 +96,7 @@ func (l *List) AskSort() tea.Cmd {
 	}
 	var options []Option
 	for i, c := range l.columns {
-		label, reverse := c.Name(), false
+		label, reverse := c.Title, false
 		if i == l.arranged.by {
 			label, reverse = l.Styles.OKSign+" "+label+", the other way round", !l.arranged.reverse
 		}
@@ -112,18 +112,18 @@ func (l *List) AskColumns() tea.Cmd {
 	hidden := l.Kept.Hidden[l.name]
 	var options []Option
 	for i, c := range l.columns {
-		isHidden := slices.Contains(hidden, c.Name())
-		option := Option{Label: l.onSign(!isHidden) + c.Name(), Run: func() tea.Cmd {
+		isHidden := slices.Contains(hidden, c.Title)
+		option := Option{Label: l.onSign(!isHidden) + c.Title, Run: func() tea.Cmd {
 			if l.Kept.Hidden == nil {
 				l.Kept.Hidden = map[string][]string{}
 			}
-			l.Kept.Hidden[l.name] = desk.Toggled(hidden, c.Name())
+			l.Kept.Hidden[l.name] = desk.Toggled(hidden, c.Title)
 			l.showColumns()
 			l.AskColumns()
 			return l.keep()
 		}}
 		if i == 0 && !isHidden {
-			option.Why = "it tells the records apart"
+			option.Why = "it names the record"
 		}
 		options = append(options, option)
 	}
@@ -131,10 +131,14 @@ func (l *List) AskColumns() tea.Cmd {
 	return nil
 }
 
+// identifierFrom is the width of the terminal from which a list has its last column, the identifiers.
+const identifierFrom = 160
+
 func (l *List) showColumns() {
 	l.table.Columns = nil
-	for _, c := range l.columns {
-		if !slices.Contains(l.Kept.Hidden[l.name], c.Name()) {
+	for i, c := range l.columns {
+		hasRoom := i < len(l.columns)-1 || l.layout.Width >= identifierFrom
+		if hasRoom && !slices.Contains(l.Kept.Hidden[l.name], c.Title) {
 			l.table.Columns = append(l.table.Columns, c)
 		}
 	}

@@ -78,6 +78,7 @@ const (
 	ActHelp     = "help"
 	ActOutbox   = "outbox"
 	ActRefresh  = "refresh"
+	ActFilter   = "filter"
 	ActResults  = "results"
 	ActDismiss  = "dismiss"
 	ActNarrow   = "narrow"

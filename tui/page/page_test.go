@@ -101,12 +101,14 @@ func TestCopiedValuesWorkEverywhere(t *testing.T) {
 	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
 	e.Day.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	f := &fields{Env: e}
-	f.person(apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}})
+	person := apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}}
+	f.phones(person)
+	f.person(person)
 	shown, copies := map[string]string{}, map[string]string{}
 	for _, x := range f.all {
 		shown[x.label], copies[x.label] = x.text, x.copy
 	}
-	if shown["mobile"] != "06 12345671" || shown["born"] != "17-05-1980" {
+	if shown["mobile"] != "06 12 34 56 71" || shown["born"] != "17-05-1980" {
 		t.Errorf("shown: got %q, want the number and the date as at home", shown)
 	}
 	if copies["mobile"] != "+31612345671" || copies["born"] != "1980-05-17" {
@@ -120,4 +122,21 @@ func texts(messages []Message) (all []string) {
 		all = append(all, m.Text)
 	}
 	return all
+}
+
+// A filter of words reads on until something is found: its bound is for what follows.
+func TestFilterReadsOnUntilSomethingIsFound(t *testing.T) {
+	t.Parallel()
+	l := NewPersons(NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false)))
+	l.More, l.searchN, l.arranged.terms = true, listSearchMax, []string{"vos"}
+	if !l.wantsFound() {
+		t.Error("nothing found: it has stopped reading")
+	}
+	l.Rows = []Row{personRows(l.Env).row(apitype.Person{LastName: new("Vos")})}
+	if l.arrange(); l.wantsFound() {
+		t.Error("one found, and the bound reached: it reads on")
+	}
+	if l.More, l.searchN = false, 0; l.wantsFound() {
+		t.Error("it reads beyond the end")
+	}
 }

@@ -65,7 +65,7 @@ func personQuery(e *Env, text string) (query, error) {
 // personDetail returns all of a person, with its pledges and calls.
 func personDetail(e *Env, r record) []field {
 	f := &fields{Env: e}
-	f.person(*r.person)
+	f.phones(*r.person)
 	if len(r.pledges) > 0 {
 		title := render.Plural(len(r.pledges), "pledge", "pledges")
 		if r.morePledges {
@@ -74,14 +74,16 @@ func personDetail(e *Env, r record) []field {
 		f.head(title)
 	}
 	for _, p := range r.pledges {
-		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", render.Words(string(p.Status)), f.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), f.ago(p.CreatedAt.Time)))
-		f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
+		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", f.Styles.statusText(string(p.Status)), f.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), f.ago(p.CreatedAt.Time)))
+		_, role := f.Styles.status(string(p.Status))
+		f.last().to, f.last().copy, f.last().role = &Reference{KindPledge, p.UUID}, p.UUID.String(), role
 	}
 	f.calls(r.calls)
 	if r.moreCalls {
-		f.add("other calls", fmt.Sprintf("only the newest %d were looked through for those without a pledge; Enter looks through all", callsLooked))
+		f.add("other calls", fmt.Sprintf("only the newest %d were read; Enter lists all", callsLooked))
 		f.last().list = listing{CallsPage, "person=" + r.ref.ID.String()}
 	}
+	f.person(*r.person)
 	return f.all
 }
 
@@ -96,8 +98,6 @@ func (f *fields) person(p apitype.Person) {
 	}
 	f.add("gender", render.Words(desk.Value(p.Gender)))
 	f.add("language", render.Language(desk.Value(p.Language)))
-	f.phone("mobile", p.MobilePhoneNumber)
-	f.phone("phone", p.PhoneNumber)
 	f.text("e-mail", p.Email)
 	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {

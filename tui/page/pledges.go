@@ -38,7 +38,7 @@ type Pledges struct {
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
 	columns := pledgeRows(s).columns()
-	donor := slices.IndexFunc(columns, func(c widget.Column[Row]) bool { return c.Name() == "Donor" })
+	donor := slices.IndexFunc(columns, func(c widget.Column[Row]) bool { return c.Title == "Donor" })
 	columns[donor].Text = func(b []byte, r Row) []byte {
 		name, known := d.of(r.ID)
 		if !known {
@@ -155,30 +155,44 @@ func pledgeQuery(e *Env, d *donors, text string) (query, error) {
 
 func pledgeFields(e *Env, p apitype.Pledge) []field {
 	f := &fields{Env: e}
+	person := p.Person.Pointer()
+	f.gives(&p)
+	if person != nil {
+		f.phones(*person)
+	}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
 		f.add("signature", "there is one: "+e.Host.KeyOf(ActSign)+" gives the link")
 	}
 	f.transactions(p.Transactions.Value())
 	f.calls(p.Calls.Value())
-	if person := p.Person.Pointer(); person != nil {
+	if person != nil {
 		f.person(*person)
 	}
 	return f.all
 }
 
-// pledge adds all of a pledge but what is embedded in it.
+// gives adds what a pledge gives, and to whom, as the card of the Desk has it.
+func (f *fields) gives(p *apitype.Pledge) {
+	for i, line := range givesOf(f.Env, p, recordText) {
+		if i == 0 {
+			line.to, line.copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
+		}
+		if line.text != "" {
+			f.all = append(f.all, line)
+		}
+	}
+}
+
+// recordText is how much of a text stands in one line of most records, in cells.
+const recordText = 30
+
+// pledge adds the rest of a pledge but what is embedded in it.
 func (f *fields) pledge(p *apitype.Pledge) {
 	if p == nil {
 		return
 	}
 	f.head("Pledge")
-	f.add("status", string(p.Status))
-	f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
-	f.add("donation", f.euros(p.DonationAmount)+" "+render.Words(string(p.DonationInterval)))
-	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		f.add("initially", f.euros(p.InitialDonationAmount)+" "+render.Words(string(p.InitialDonationInterval)))
-	}
 	f.time("starts", &p.StartsAt)
 	f.time("ends", p.EndsAt)
 	f.time("created", &p.CreatedAt)

@@ -72,9 +72,9 @@ func (l *List) onRecord(d *detail, r record, err error) {
 }
 
 // previewLines returns the pane beside the list.
-func (l *List) previewLines(width, height int) []string {
+func (l *List) previewLines(frame widget.Frame, height int) []string {
 	if l.preview == nil || len(l.shown()) == 0 {
-		return widget.Block(nil, width, height)
+		return frame.Close([]string{frame.Top("", "")}, height)
 	}
-	return l.preview.besideLines(l.Env, width, height)
+	return l.preview.besideLines(l.Env, frame, height)
 }

@@ -138,7 +138,10 @@ func (m *rowMaker[T]) row(record T) Row {
 
 // columns returns the columns of the list, which sort by their number or their text; the latest time is the least age.
 func (m *rowMaker[T]) columns() []widget.Column[Row] {
-	columns := make([]widget.Column[Row], len(m.listed))
+	columns, kinds := make([]widget.Column[Row], len(m.listed)), map[string]paint{}
+	for _, kind := range apitype.CallTypes {
+		kinds[render.Words(string(kind))] = m.Styles.kind(kind)
+	}
 	for i, listed := range m.listed {
 		c := widget.Column[Row]{
 			Title: listed.Heading, Width: listed.Width, Grow: listed.Grow, Right: listed.Right || listed.Time != nil, Down: listed.Time != nil,
@@ -155,8 +158,16 @@ func (m *rowMaker[T]) columns() []widget.Column[Row] {
 		}
 		switch {
 		case listed.Name == "uuid":
-			c.Title = " " + c.Title
-			c.Text = func(b []byte, r Row) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }
+			c.Text = func(b []byte, r Row) []byte { return desk.AppendShortID(b, r.ID) }
+		case listed.Name == "status":
+			c.Text = func(b []byte, r Row) []byte { return append(b, m.Styles.statusText(r.text("status"))...) }
+			c.Paint = func(r Row) func(string) string { _, role := m.Styles.status(r.text("status")); return role }
+		case listed.Name == "type":
+			c.Paint = func(r Row) func(string) string { return kinds[r.text("type")] }
+		case listed.Name == "donationAmount":
+			c.Text = func(b []byte, r Row) []byte {
+				return append(append(append(b, euro(m.ASCII)...), ' '), r.text("donationAmount")...)
+			}
 		case c.Down:
 			c.Text = func(b []byte, r Row) []byte { return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(c.Number(r)))) }
 		}
@@ -170,12 +181,11 @@ func (m *rowMaker[T]) columns() []widget.Column[Row] {
 func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
 	columns := make([]widget.Column[T], len(listed))
 	for i, c := range listed {
-		indent := strings.Repeat(" ", max(1-i, 0))
 		columns[i] = widget.Column[T]{
-			Title: indent + c.Heading, Width: c.Width, Grow: c.Grow, Right: c.Right || c.Time != nil,
+			Title: c.Heading, Width: c.Width, Grow: c.Grow, Right: c.Right || c.Time != nil,
 			Text: func(b []byte, record T) []byte {
 				if c.Time == nil {
-					return append(append(b, indent...), c.Say(record, e.view())...)
+					return append(b, c.Say(record, e.view())...)
 				}
 				if t := c.Time(record); t != nil {
 					b = render.AppendAge(b, e.Day.Now().Sub(t.Time))

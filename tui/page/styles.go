@@ -6,6 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -109,6 +110,48 @@ func baseStyles(noColor, ascii bool) Styles {
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s
+}
+
+// status returns the sign and the role of the state of a call or a pledge.
+func (s Styles) status(status string) (sign string, role paint) {
+	switch status {
+	case string(apitype.CallRequested), string(apitype.PledgeLead):
+		return s.DueSign, s.Held
+	case string(apitype.CallCompleted), string(apitype.PledgeActive), string(apitype.PledgeFulfilled):
+		return s.OKSign, s.Good
+	case string(apitype.CallCancelled), string(apitype.CallExpired), string(apitype.PledgeDropped):
+		return s.badSign, s.Bad
+	default:
+		return "", s.plain
+	}
+}
+
+// statusText returns a state with its sign.
+func (s Styles) statusText(status string) string {
+	sign, _ := s.status(status)
+	return strings.TrimLeft(sign+" "+Clean(render.Words(status)), " ")
+}
+
+// pill returns a state as a block of its colour.
+func (s Styles) pill(status string) string {
+	if status == "" {
+		return ""
+	}
+	_, role := s.status(status)
+	return "\x1b[7m" + role(" "+s.statusText(status)+" ") + "\x1b[m"
+}
+
+// frame returns the frame of a pane, bare where there is no room for one.
+func (s Styles) frame(l Layout, width int) widget.Frame {
+	return widget.Frame{Border: s.border, Width: width, Bare: !l.Framed, Paint: s.Dim}
+}
+
+// panes joins panes beside each other.
+func (s Styles) panes(l Layout, panes ...[]string) []string {
+	if l.Framed {
+		return widget.Beside("", panes...)
+	}
+	return widget.Beside(s.Dim(s.rule), panes...)
 }
 
 // kind returns the hue of a type of call.

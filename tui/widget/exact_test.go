@@ -13,7 +13,7 @@ import (
 func TestTableToTheCell(t *testing.T) {
 	t.Parallel()
 	table := Table[string]{Columns: []Column[string]{
-		{Title: " A", Width: 3, Text: func(b []byte, r string) []byte { return append(b, " "+string([]rune(r)[:1])...) }},
+		{Title: "A", Width: 2, Text: func(b []byte, r string) []byte { return append(b, string([]rune(r)[:1])...) }},
 		{Title: "Name", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
 		{Title: "N", Width: 5, Right: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
 		{Title: "More", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
@@ -44,12 +44,15 @@ func TestTableToTheCell(t *testing.T) {
 	}
 	plain := table.Columns[1:3]
 	table.Columns = plain
-	want := []string{"<Name     N>", "[ab      ab]", "|日本  日本|", "|lon… long…|"}
-	if diff := cmp.Diff(want, table.Lines(rows, 10, head, style)); diff != "" {
+	want := []string{"< Name     N>", "[ ab      ab]", "| 日本  日本|", "| lon… long…|"}
+	if diff := cmp.Diff(want, table.Lines(rows, 11, head, style)); diff != "" {
 		t.Errorf("wide characters (-want +got):\n%s", diff)
 	}
-	if (Column[string]{Title: " A "}).Name() != "A" {
-		t.Error("the name of a column has blanks around it")
+	table.Columns[0].Paint = func(r string) func(string) string {
+		return func(cell string) string { return "{" + r + ":" + cell + "}" }
+	}
+	if got, want := table.Lines(rows[:2], 11, head, style), []string{"< Name     N>", "[ ab      ab]", "| {日本:日本}  日本|"}; !slices.Equal(got, want) {
+		t.Errorf("painted: got %q, want %q: the row of the cursor has a colour of its own", got, want)
 	}
 }
 

@@ -16,10 +16,9 @@ type Column[R any] struct {
 	Text   func(b []byte, row R) []byte
 	Number func(row R) int64 // What the rows are sorted by; nil: the text.
 	Down   bool              // They are sorted from the highest.
+	// Paint returns the role that the cell of a row is drawn in, but for the cursor's row; nil: plain.
+	Paint func(row R) func(string) string
 }
-
-// Name returns the title as the column is chosen by.
-func (c Column[R]) Name() string { return strings.TrimSpace(c.Title) }
 
 // Table draws a window of a list: its cost depends on the height of the window, never
 // on the length of the list.
@@ -81,13 +80,14 @@ func (t *Table[R]) InSight(rows []R) []R {
 // RowStyle draws a whole row: chosen is the cursor's.
 type RowStyle[R any] func(row R, chosen bool, line string) string
 
-// Lines draws the head and the rows in sight, width cells each.
+// Lines draws the head and the rows in sight, width cells each, the first of them left to the sign of a row.
 func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style RowStyle[R]) []string {
-	widths := t.widths(width)
+	widths := t.widths(width - 1)
 	t.Place(t.cursor, len(rows))
 	shown := t.InSight(rows)
 	b, ends := t.buffer[:0], t.ends[:0]
-	used := 0
+	used := 1
+	b = append(b, ' ')
 	for i, c := range t.Columns {
 		b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte { return append(b, c.Title...) })
 		if widths[i] > 0 {
@@ -97,9 +97,14 @@ func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style Ro
 	rest := blanks(width - used)
 	b = append(b, rest...)
 	ends = append(ends, len(b))
-	for _, row := range shown {
+	for n, row := range shown {
+		b = append(b, ' ')
 		for i, c := range t.Columns {
+			start := len(b) + min(i, 1)
 			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte { return c.Text(b, row) })
+			if c.Paint != nil && start < len(b) && t.top+n != t.cursor {
+				b = append(b[:start], c.Paint(row)(string(b[start:]))...)
+			}
 		}
 		b = append(b, rest...)
 		ends = append(ends, len(b))
