@@ -33,17 +33,22 @@ func (v *Stats) Lines(l Layout) []string {
 	default:
 		state += ", " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	}
-	var all []string
-	width := l.Width
+	var all, top, bottom []string
+	width, room := l.Width, l.Body-2
 	if l.Panes > 1 {
-		half := (l.Width - ruleWidth) / 2
-		left, right := v.callTables(half), v.otherTables(half)
-		height := max(len(left), len(right))
-		all = widget.Beside("   ", widget.Block(left, half, height), widget.Block(right, half, height))
+		left, right := v.Styles.frame(l, (width-ruleWidth)/2), v.Styles.frame(l, (width-ruleWidth)/2)
+		if l.Framed {
+			left.Width, right.Width, room = width/2, width-width/2, room-2
+			top = v.Styles.panes(l, []string{left.Top(v.Styles.bold("Calls"), "")}, []string{right.Top(v.Styles.bold("Results and pledges"), "")})
+			bottom = v.Styles.panes(l, left.Close(nil, 1), right.Close(nil, 1))
+		}
+		calls, others := v.callTables(left.Inner()), v.otherTables(right.Inner())
+		height := max(len(calls), len(others))
+		all = v.Styles.panes(l, left.Lines(widget.Block(calls, left.Inner(), height)...), right.Lines(widget.Block(others, right.Inner(), height)...))
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
-	v.view.Set(all, width, l.Body-2)
+	v.view.Set(all, width, room)
 	if at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) }); at >= 0 && len(v.bars) > 0 {
 		v.view.Keep(at-1, at+2)
 	}
@@ -52,7 +57,9 @@ func (v *Stats) Lines(l Layout) []string {
 		more = v.Styles.Dim(render.Plural(below, "more line", "more lines") + ", j scrolls ")
 	}
 	legend := widget.Fit(v.legend(), max(width-render.Width(more), 0)) + more
-	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, v.view.Lines()...), width, l.Body)
+	lines := append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, top...)
+	lines = widget.Block(append(lines, v.view.Lines()...), width, l.Body-len(bottom))
+	return append(lines, bottom...)
 }
 
 // legend returns what the parts of the bars stand for, with the numbers of the chosen one.
@@ -115,7 +122,10 @@ func (v *Stats) drawBar(b bar, length int) string {
 
 // chart returns bars below a title, the longest as long as there is room. The chosen one is marked.
 func (v *Stats) chart(title string, bars []bar, width int) []string {
-	lines := []string{v.Styles.bold(title)}
+	var lines []string
+	for _, part := range widget.Wrap(title, width) {
+		lines = append(lines, v.Styles.bold(part))
+	}
 	most, widest, label := 1, 0, barLabel
 	for _, b := range bars {
 		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+2)
@@ -247,19 +257,33 @@ func (v *Stats) callsBehind(filter string) listing {
 // each month is never added to what is given each year.
 func (v *Stats) pledgeLines(width int) []string {
 	var bars []bar
+	var yearly, once []string
 	for _, status := range slices.Sorted(maps.Keys(v.Pledges.Of("status"))) {
 		c := v.Pledges.Of("status")[status]
-		gives := v.euros(apitype.Cents(c.Yearly))
+		yearly, once = append(yearly, v.euros(apitype.Cents(c.Yearly))), append(once, "")
 		if c.Once > 0 {
-			gives += " + once " + v.euros(apitype.Cents(c.Once))
+			once[len(once)-1] = v.euros(apitype.Cents(c.Once))
 		}
-		bars = append(bars, bar{label: render.Words(status), n: c.Records, more: gives, list: listing{PledgesPage, "status=" + status}})
+		bars = append(bars, bar{label: v.Styles.statusText(status), n: c.Records, list: listing{PledgesPage, "status=" + status}})
+	}
+	for i := range bars { // Amounts end below each other.
+		bars[i].more = widget.FitRight(yearly[i], widest(yearly))
+		if once[i] != "" {
+			bars[i].more += " + once " + widget.FitRight(once[i], widest(once))
+		}
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
 	if n := v.Pledges.Total.Unvalued; n > 0 {
 		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(n, "pledge", "pledges")+" of an interval that is not known", width)))
 	}
 	return lines
+}
+
+func widest(texts []string) (cells int) {
+	for _, text := range texts {
+		cells = max(cells, render.Width(text))
+	}
+	return cells
 }
 
 // agentLines returns what each agent has done, the busiest first. Who has completed a call is not
