@@ -54,10 +54,15 @@ func NewFloor(s *Env) *Floor {
 // agentName returns the name of an agent, or enough of the identifier to tell agents apart: where
 // neither the profile nor the service has a name.
 func (e *Env) agentName(id apitype.UUID) string {
+	return cmp.Or(knownAgent(e, id), desk.ShortID(id))
+}
+
+// knownAgent returns the name of an agent, "" where there is none.
+func knownAgent(e *Env, id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
 		return "you"
 	}
-	return Clean(cmp.Or(e.Day.AgentName(id), desk.ShortID(id)))
+	return Clean(e.Day.AgentName(id))
 }
 
 // queueAgent returns the name of an agent as the floor has it: the service may know one that no setting has.
@@ -173,24 +178,27 @@ func (v *Floor) Lines(l Layout) []string {
 	case v.noQueue:
 		return append([]string{""}, widget.Wrap(" The service has no queue, so it cannot show agents and waiting calls. "+v.Host.KeyOf("page-stats")+" counts what was done.", l.Width)...)
 	}
-	waiting := v.waitingLines(l.Width)
-	v.table.SetHeight(max(l.Body-len(waiting)-4, 1))
-	lines := []string{v.summary(l.Width)}
-	lines = append(lines, v.table.Lines(v.agents, l.Width, s.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
+	frame := s.frame(l, l.Width)
+	waiting := v.waitingLines(frame.Inner())
+	rows := l.Rows() - len(waiting) - 2
+	v.table.SetHeight(max(rows, 1))
+	lines := v.table.Lines(v.agents, frame.Inner(), s.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
 		if chosen {
 			return s.chosen(line)
 		}
 		return line
-	})...)
+	})
 	if len(v.agents) == 0 {
 		lines = append(lines, s.Dim(" no agent has taken a call today"))
 	}
-	lines = widget.Block(lines, l.Width, l.Body-len(waiting)-2)
-	return append(append(append(lines, v.chosenLine(l.Width)), ""), waiting...)
+	lines = append(widget.Block(lines, frame.Inner(), rows+1), v.chosenLine(frame.Inner()))
+	lines = append([]string{frame.Top(v.summary())}, frame.Lines(lines...)...)
+	lines = append(append(lines, frame.Rule(s.bold("Waiting"), "")), frame.Lines(waiting...)...)
+	return frame.Close(lines, l.Body)
 }
 
-// summary returns who works and how much waits, in one line.
-func (v *Floor) summary(width int) string {
+// summary returns who works, and how much waits.
+func (v *Floor) summary() (agents, waiting string) {
 	onCall := 0
 	for _, a := range v.agents {
 		if a.CallUUID != nil {
@@ -201,9 +209,8 @@ func (v *Floor) summary(width int) string {
 	for _, w := range v.waiting {
 		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
 	}
-	left := fmt.Sprintf(" %s · %s, %d on a call", v.Day.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
-	right := fmt.Sprintf("waiting %d · due %d · later %d ", all.Waiting, all.Due, all.Deferred)
-	return v.Styles.bold(widget.Fit(left, max(width-render.Width(right), 0)) + right)
+	agents = fmt.Sprintf("%s · %s, %d on a call", v.Day.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
+	return v.Styles.bold(agents), fmt.Sprintf("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
 }
 
 // chosenLine returns all that came of the calls of the agent under the cursor.
@@ -289,33 +296,37 @@ func (v *Floor) AskFree() tea.Cmd {
 const (
 	waitingName   = 14
 	waitingNumber = 10
-	mostLanguages = 3
+	mostLanguages = 4
 )
 
 // waitingLines returns what waits by type and language, with its age and the callbacks that
-// are due.
+// are due: as many languages as there is room for, and the others together.
 func (v *Floor) waitingLines(width int) []string {
 	languages := v.languages()
-	named := languages[:min(len(languages), mostLanguages)]
-	hasOthers := len(languages) > len(named)
-	line := func(name string, cells []string, oldest string) string {
-		for i, cell := range cells {
-			cells[i] = widget.FitRight(cell, waitingNumber)
+	room := min((width-waitingName)/waitingNumber-3, mostLanguages) // Three columns follow them.
+	hasOthers := len(languages) > room
+	if hasOthers {
+		languages = languages[:max(room-1, 0)]
+	}
+	line := func(name string, cells ...string) string {
+		text := widget.Fit(" "+name, waitingName)
+		for _, cell := range cells {
+			text += widget.FitRight(cell, waitingNumber)
 		}
-		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, "")+"   "+oldest, width)
+		return widget.Fit(text, width)
 	}
 	var titles []string
-	for _, language := range named {
+	for _, language := range languages {
 		titles = append(titles, cmp.Or(Clean(render.Language(language)), "not known"))
 	}
 	if hasOthers {
 		titles = append(titles, "others")
 	}
-	lines := []string{v.Styles.head(line("Waiting", append(titles, "due", "next hour"), "oldest"))}
+	lines := []string{v.Styles.head(line("Type", append(titles, "oldest", "due", "next hour")...))}
 	for _, w := range v.waiting {
 		left, oldest := w.state.Waiting, ""
 		var numbers []string
-		for _, language := range named {
+		for _, language := range languages {
 			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
 			left -= w.state.ByLanguage[language]
 		}
@@ -325,7 +336,7 @@ func (v *Floor) waitingLines(width int) []string {
 		if w.state.OldestRequestedAt != nil {
 			oldest = render.Plural(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
 		}
-		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour)), oldest))
+		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...))
 	}
 	return lines
 }
