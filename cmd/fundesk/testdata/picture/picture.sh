@@ -74,10 +74,10 @@ begin
 # A verification: another number, its result, a rating and notes.
 donor 'Joost Kok' 'Joost Kok  .*Dutch'
 keys f 1
-wait_for 'mobile:'
+wait_for 'enter takes it'
 keys -l '06 27 08 40 34'
 keys Enter
-wait_for '→ 06 27084034'
+wait_for '→ 06 27'
 keys Escape
 wait_for 'c result'
 keys c 2 8 i
@@ -89,8 +89,7 @@ donor 'Emma Stein' 'Emma Stein  .*German'
 sleep 1 # A key that ends a call waits until the call was seen.
 keys a
 wait_for 'not reached: Emma Stein'
-keys d
-wait_for 'Joost Kok  .*Dutch'
+donor 'Joost Kok' 'Joost Kok  .*Dutch'
 keys i
 wait_for 'takes it back'
 capture desk
@@ -99,7 +98,7 @@ draw desk "$work/desk.txt"
 # The other pages, on a dark and on a light terminal.
 begin
 keys 2
-wait_for 'pledge  '
+wait_for 'gives  '
 capture calls
 keys 6
 wait_for 'R counts anew'
@@ -118,7 +117,7 @@ done
 begin
 frame 2
 keys n
-wait_for 'never rung'
+wait_for 'd dials'
 sleep 2 # A key that ends a call waits until the call was seen.
 frame 2.5
 keys a
