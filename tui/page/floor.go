@@ -309,11 +309,10 @@ func (v *Floor) waitingLines(width int) []string {
 		languages = languages[:max(room-1, 0)]
 	}
 	line := func(name string, cells ...string) string {
-		text := widget.Fit(" "+name, waitingName)
-		for _, cell := range cells {
-			text += widget.FitRight(cell, waitingNumber)
+		for i, cell := range cells {
+			cells[i] = widget.FitRight(cell, waitingNumber)
 		}
-		return widget.Fit(text, width)
+		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, ""), width)
 	}
 	var titles []string
 	for _, language := range languages {
