@@ -39,7 +39,7 @@ type Candidate struct {
 	optedOut bool
 }
 
-// against says why the call should not be rung now, "" when it may be.
+// against says why the donor should not be called now, "" when it may be.
 func (c Candidate) against(now time.Time, maxAttempts int) string {
 	if c.optedOut {
 		return reasonOptedOut
@@ -404,7 +404,7 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 	q.skipped = append(q.skipped, over)
 }
 
-// attemptsReason says why the attempts so far speak against ringing now.
+// attemptsReason says why the attempts so far are a reason not to call now.
 func attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
 	return (*base)(nil).attemptsReason(now, attempts, last, maxAttempts)
 }
@@ -414,7 +414,11 @@ func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAt
 	case maxAttempts > 0 && attempts >= maxAttempts:
 		return b.Say("%s, the maximum is %d", b.Count(attempts, "attempt", "attempts"), maxAttempts)
 	case !last.IsZero() && now.Sub(last) < attemptPause:
-		return b.Say("an attempt %s ago, less than 4 hours", durationText(now.Sub(last)))
+		ago := durationText(now.Sub(last))
+		if now.Sub(last) < time.Minute {
+			ago = b.Say("less than a minute")
+		}
+		return b.Say("an attempt %s ago, less than 4 hours", ago)
 	default:
 		return ""
 	}
@@ -431,7 +435,7 @@ func durationText(d time.Duration) string {
 	}
 }
 
-// lastAttempt returns when a person was last rung, zero when never or not known.
+// lastAttempt returns when a person was last called, zero when never or not known.
 func lastAttempt(call apitype.Call) time.Time {
 	var last time.Time
 	for _, a := range call.Attempts.Value() {
