@@ -199,7 +199,7 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write("2")
-	if d.see("Call     Status") == "" {
+	if d.see("Status      Asked") == "" {
 		return false
 	}
 	// What is typed narrows the list at once: only the filter says that it was read for it.
