@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -327,27 +326,6 @@ type rowQuestion struct {
 	donors           map[donor]int // How many persons of each name and birthday are created.
 }
 
-// donor is what tells that a person who is created is there already.
-type donor struct {
-	first, last string
-	born        apitype.Date
-}
-
-// donorOf returns the name and birthday of a person, who may have none.
-func donorOf(first, last *string, born *apitype.Date) donor {
-	var d donor
-	if first != nil {
-		d.first = strings.ToLower(*first)
-	}
-	if last != nil {
-		d.last = strings.ToLower(*last)
-	}
-	if born != nil {
-		d.born = *born
-	}
-	return d
-}
-
 func (q *rowQuestion) add(line plannedLine) {
 	if line.Change.Operation().Creates {
 		q.creates++
@@ -376,48 +354,6 @@ func (q *rowQuestion) text(record string) string {
 		question += " and create " + strconv.Itoa(q.creates)
 	}
 	return question
-}
-
-// existingPage is the size of pages where the service refuses the largest.
-const existingPage = 100
-
-// existing counts the persons that a run creates and that are there already, by name and birthday: without
-// a file of results nothing else tells a file that is imported twice.
-func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
-	left := maps.Clone(r.asked.donors)
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: existingPage, Reuse: true}
-	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{}, walk) {
-		if err != nil {
-			return 0, err
-		}
-		person, err := record.Decode()
-		if err != nil {
-			return 0, err
-		}
-		known := donorOf(person.FirstName, person.LastName, person.DateOfBirth)
-		if lines := left[known]; lines > 0 {
-			n += lines
-			if delete(left, known); len(left) == 0 {
-				break
-			}
-		}
-	}
-	return n, nil
-}
-
-// ask asks before anything is sent, and says first what looks like a file that was imported before.
-func (r *rowRun) ask(ctx context.Context, client *apiclient.Client) error {
-	question := r.asked.text(r.reader.shape.Record)
-	if len(r.asked.donors) > 0 && !r.yes {
-		n, err := r.existing(ctx, client)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			question = fmt.Sprintf("%d of these %s by name and birthday; %s", n, cli.Count(r.asked.creates, "person")+" exist", question)
-		}
-	}
-	return r.session.AskChange(ctx, r.yes, question, cli.RefsOf(r.asked.first), r.asked.changes)
 }
 
 func (r *rowRun) send(size int64) error {
