@@ -72,8 +72,8 @@ func (f *localFlags) exportLocal(s *cli.Session, person apitype.UUID) error {
 	}, held)
 }
 
-// eraseLocal erases drafts and changes that were not sent or were refused. A change whose outcome is open
-// stays, as the service may still take it.
+// eraseLocal erases drafts and changes that were not sent or were refused. What is on its way or in use stays,
+// such as the lease of an open Desk, and is told.
 func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apitype.UUID, dry, yes bool) error {
 	held, err := f.held(s, person)
 	if err != nil || dry {
@@ -83,13 +83,13 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	if err != nil {
 		return err
 	}
-	open := 0
+	left := 0
 	gone := slices.DeleteFunc(held, func(h heldFile) bool {
-		isOpen := h.folder == "sending" || h.folder == "unsure"
-		if isOpen {
-			open++
+		isOurs := slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder)
+		if !isOurs {
+			left++
 		}
-		return isOpen || h.folder == "pull"
+		return !isOurs
 	})
 	if len(gone) > 0 {
 		question := "erase " + cli.Count(len(gone), "file") + " of this computer, drafts and changes that were not sent, about person " + person.String()
@@ -108,8 +108,8 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 		}
 	}
 	s.Note("erased %s", cli.Count(len(gone), "file"))
-	if open > 0 {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s stayed, as the outcome is not known", cli.Count(open, "change")), "send them first: fundesk outbox send")
+	if left > 0 {
+		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")), "list them with --dry-run; send what is on its way: fundesk outbox send")
 	}
 	return nil
 }
