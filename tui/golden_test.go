@@ -170,7 +170,7 @@ func TestASCIIMeansASCII(t *testing.T) {
 	w.options.ASCII = true
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	for _, key := range []string{"n", "f", "4", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
+	for _, key := range []string{"n", "f", "9", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
 		d.press(key)
 		for _, line := range d.app.screen() {
 			// The names of the fixture are not ours.

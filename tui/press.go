@@ -42,6 +42,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	current := a.pages[a.current]
+	if a.desk.TickInstead(name) {
+		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
+		return nil
+	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	if a.isTyping() {
 		if act == nil || !act.is(inText) || len(msg.Text) > 0 {

@@ -64,6 +64,9 @@ func (e *Form) Fixes() []Fix {
 	return all
 }
 
+// fixOrder has the keys of the details: the digit of each fact, and the letters of its further details.
+const fixOrder = "1234tab56defgh789opr0uw"
+
 // recordedFixes returns the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
 	person := call.Person.Pointer()
@@ -75,7 +78,7 @@ func recordedFixes(call apitype.Call) []Fix {
 		f.ofPledge = true
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	slices.SortFunc(all, func(a, b Fix) int { return strings.Index(fixOrder, a.Press) - strings.Index(fixOrder, b.Press) })
 	return all
 }
 

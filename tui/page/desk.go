@@ -21,9 +21,10 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int  // Keys that wait for the call that is being read.
-	at      int  // The fact that space ticks.
-	moved   bool // The agent is at the facts: that one stays in sight.
+	ahead   int        // Keys that wait for the call that is being read.
+	at      int        // The fact that space ticks.
+	ticked  *desk.Fact // By the key before, as it was; nil for none.
+	moved   bool       // The agent is at the facts: that one stays in sight.
 }
 
 // NewDesk returns the page of the Desk.
@@ -66,7 +67,7 @@ func (d *Desk) Follow(inFront bool) {
 		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.view, d.at, d.moved = id, false, widget.Scroll{}, 0, false
+		d.shown, d.writing, d.view, d.at, d.moved, d.ticked = id, false, widget.Scroll{}, 0, false, nil
 		if _, asked := d.Dialog.(Inline); asked {
 			d.Dialog = nil // Its answer would be for another call.
 		}

@@ -57,6 +57,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case name == "esc" || name == "enter":
 		return Closes, nil
 	}
+	f.wrong = f.desk.Say("no detail has the key %s", KeyName(name))
 	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Press == name {
 			f.choose(fix)
@@ -176,7 +177,7 @@ func (f *fixing) Hints() []Hint {
 			hints = hints[1:]
 		}
 	} else if f.desk.Day.IsOn(f.call) {
-		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
+		hints = []Hint{{"0…9", "a fact"}, {"esc", "close"}}
 	}
 	if f.desk.Day.IsOn(f.call) && f.desk.WhyNot(ActComplete) == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
