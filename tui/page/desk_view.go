@@ -135,7 +135,7 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(why)
 	}
 	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
-		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.Host.KeyOf(ActComplete) + " asks")
+		return d.Styles.Warn(d.Styles.WarnSign + " " + d.Say("this account may not correct %s: %s asks", d.Say(refused[0].Label), d.Host.KeyOf(ActComplete)))
 	}
 	return d.Styles.Good(d.sendText())
 }
@@ -332,5 +332,5 @@ func (d *Desk) aheadText() string {
 	if d.ahead == 0 {
 		return ""
 	}
-	return " " + render.Plural(d.ahead, "key waits", "keys wait") + " for it"
+	return " " + d.Day.Count(d.ahead, "key waits for it", "keys wait for it")
 }

@@ -109,22 +109,23 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		lines = append(lines, line)
 	}
 	n, all := f.desk.Day.Search.DonorsRead()
-	note := render.Plural(n, "donor", "donors") + " read"
+	donors := f.desk.Day.Count(n, "donor", "donors")
+	note := f.desk.Say("%s read", donors)
 	switch {
 	case f.desk.Day.Search.HasMoreDonors():
-		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
+		note = f.desk.Say("only the newest %s; ctrl+r reads %d more", donors, desk.DonorsAtOnce)
 	case !all:
-		note += " so far"
+		note += " " + f.desk.Say("so far")
 		if f.Waits() {
 			note += f.desk.Spinner.Sign()
 		}
 	case len(found) == 0 && !f.editor.IsEmpty():
-		note = "none of " + render.Plural(n, "donor", "donors") + " has that name or number"
+		note = f.desk.Say("none of %s has that name or number", donors)
 	}
 	if len(found) == mostFound {
-		note = fmt.Sprintf("the first %d; type more", mostFound)
+		note = f.desk.Say("the first %d; type more", mostFound)
 	}
-	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" has an open call", width)))
+	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
 }
 
 // unseen is how long a question that came late takes no answer.

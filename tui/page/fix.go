@@ -74,7 +74,7 @@ func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
 	switch {
 	case fix.Why != "":
-		f.wrong = fix.Label + ": " + fix.Why
+		f.wrong = f.desk.Say(fix.Label) + ": " + fix.Why
 	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
 		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
@@ -107,7 +107,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
 		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
-			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Day.Form.Correct(fix, "")
+			f.key, f.wrong = fix.Key, f.desk.Say(fix.Label)+" "+f.desk.Day.Form.Correct(fix, "")
 		}
 	case name == "ctrl+r":
 		f.desk.Day.Form.Uncorrect(fix)
@@ -127,7 +127,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 func (f *fixing) check(fix desk.Fix) {
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
 		if problem := f.desk.Day.Form.WrongFix(fix, f.editor.Value()); problem != "" {
-			f.wrong = fix.Label + " " + problem
+			f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
 			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
-				f.wrong = fix.Label + " " + problem
+				f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 				return Stays
 			}
 		}
@@ -277,7 +277,7 @@ func (d *Desk) turned(was, is string) string {
 	case was == is:
 		return was
 	case is == "":
-		is = "none"
+		is = d.Say("none")
 	}
 	if was == "" {
 		return d.Styles.accent("→ " + is + " " + d.Styles.fixSign)

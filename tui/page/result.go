@@ -56,7 +56,7 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
 	last := min(len(r.question.Choices), len(choiceKeys)) - 1
-	return []Hint{{choiceKeys[:1], "to " + choiceKeys[last:last+1] + " the result"}, {"/", "another"}, {"esc", "close"}}
+	return []Hint{{choiceKeys[:1], r.desk.Say("to %s the result", choiceKeys[last:last+1])}, {"/", "another"}, {"esc", "close"}}
 }
 
 // View implements Dialog; the card shows the legend.
