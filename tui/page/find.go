@@ -89,7 +89,7 @@ func (f *finder) Paste(text string) {
 // The columns of the donors found, in cells.
 const (
 	foundName  = 28
-	foundPhone = 16
+	foundPhone = 20
 )
 
 // View implements Dialog.
@@ -102,7 +102,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}
