@@ -177,7 +177,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		}
 		text := " " + d.fateText(r)
 		if render.Width(text) > width {
-			text = secondsLeft.ReplaceAllString(text, "") // The bar says it, too.
+			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar says it, too.
 		}
 		lines = append(lines, role(widget.Fit(text, width)))
 	}
@@ -186,9 +186,6 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 	}
 	return lines
 }
-
-// secondsLeft is the time after the bar of a hold.
-var secondsLeft = regexp.MustCompile(` [0-9]+ s `)
 
 // holdSteps is how many pieces the bar of a hold has: one a second.
 const holdSteps = 5
