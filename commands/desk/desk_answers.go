@@ -338,7 +338,7 @@ func (l *lineDesk) askDonor(ctx context.Context, search string) error {
 	}
 	ask := &desk.Question{Title: "number of the donor"}
 	for _, donor := range found {
-		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
 		pick := func() desk.Answer { return desk.Answer{Events: l.day.Search.OpenDonor(donor)} }
 		ask.Choices = append(ask.Choices, desk.Choice{Label: strings.Join(known, ", "), Pick: pick})
 	}

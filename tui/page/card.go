@@ -410,8 +410,9 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		}
 	}
 	text, room := ansi.Strip(f.Draw(c.turned)), max(width-factSigns-factLabel-1, 8)
+	known := text != ""
 	switch {
-	case text == "":
+	case !known:
 		text = s.Dim(c.Say("none"))
 	case f.IsChanged() && render.Width(text) <= room:
 		text = f.Draw(c.turned)
@@ -420,7 +421,7 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		if why := "  " + c.Say(f.Why); render.Width(text+why) <= room {
 			text += s.Dim(why)
 		}
-	} else if f.IsSecret() && !c.Day.Card.IsRevealed && text != "" {
+	} else if f.IsSecret() && !c.Day.Card.IsRevealed && known {
 		if hint := "  " + s.Key(c.Host.KeyOf(ActReveal)) + " " + c.Say("shows"); !packed && render.Width(text+hint) <= room {
 			text += hint
 		}

@@ -204,10 +204,14 @@ func (d *Desk) queueRow(c desk.Candidate, width int) string {
 		sign = s.Held(s.DueSign) + " "
 	}
 	name := widget.Fit(d.offered(c), max(width-2-mostDots-1-render.Width(kind+after), 4))
-	if age > overdue {
+	if c.Due {
 		name = s.bold(name)
 	}
-	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + s.Dim(after)
+	ages := s.Dim
+	if age > overdue {
+		ages = s.bold
+	}
+	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + ages(after)
 }
 
 // mostDots is how many tries the queue shows as dots.

@@ -89,7 +89,7 @@ func (f *finder) Paste(text string) {
 // The columns of the donors found, in cells.
 const (
 	foundName  = 28
-	foundPhone = 16
+	foundPhone = 20
 )
 
 // View implements Dialog.
@@ -102,7 +102,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}
@@ -178,7 +178,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		}
 		text := " " + d.fateText(r)
 		if render.Width(text) > width {
-			text = secondsLeft.ReplaceAllString(text, "") // The bar says it, too.
+			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar says it, too.
 		}
 		lines = append(lines, role(widget.Fit(text, width)))
 	}
@@ -187,9 +187,6 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 	}
 	return lines
 }
-
-// secondsLeft is the time after the bar of a hold.
-var secondsLeft = regexp.MustCompile(` [0-9]+ s `)
 
 // holdSteps is how many pieces the bar of a hold has: one a second.
 const holdSteps = 5

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -93,7 +92,7 @@ func (f *fields) person(p apitype.Person) {
 	f.last().to, f.last().copy = &Reference{KindPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
-		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
+		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
 		f.last().copy = p.DateOfBirth.String()
 	}
 	f.add("gender", f.Say(render.Words(desk.Value(p.Gender))))

@@ -164,7 +164,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {
-		return s.Dim(d.Say("none"))
+		return s.Dim("0 1 2 3 4 5 6 7 8 9 10")
 	}
 	var b strings.Builder
 	for n := range 11 {

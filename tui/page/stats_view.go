@@ -44,7 +44,7 @@ func (v *Stats) Lines(l Layout) []string {
 			bottom = v.Styles.panes(l, left.Close(nil, 1), right.Close(nil, 1))
 		}
 		calls, others := v.callTables(left.Inner()), v.otherTables(right.Inner())
-		height := max(len(calls), len(others))
+		height := max(len(calls), len(others), room)
 		all = v.Styles.panes(l, left.Lines(widget.Block(calls, left.Inner(), height)...), right.Lines(widget.Block(others, right.Inner(), height)...))
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
@@ -93,7 +93,7 @@ func (v *Stats) fill(part int) string { return v.Styles.bars[min(part, len(v.Sty
 
 // The columns of a chart, in cells.
 const (
-	barLabel  = 12
+	barLabel  = 13
 	barNumber = 7
 )
 
@@ -129,7 +129,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 	}
 	most, widest, label := 1, 0, barLabel
 	for _, b := range bars {
-		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+2)
+		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+3)
 	}
 	label = min(label, max(width/3, barLabel))
 	widest = min(widest, max(width-label-barNumber-2, 0))
@@ -141,7 +141,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
 		length := (b.n*room + most - 1) / most
-		line := widget.Fit(sign+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
+		line := widget.Fit(sign+" "+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
@@ -219,7 +219,7 @@ func (v *Stats) line(label string, values []float64, more string) string {
 		step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
 		b.WriteString(v.Styles.steps[step])
 	}
-	return widget.Fit(" "+v.Say(label), barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
+	return widget.Fit("  "+v.Say(label), barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
 }
 
 func (v *Stats) otherTables(width int) []string {
@@ -237,7 +237,7 @@ func (v *Stats) otherTables(width int) []string {
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
 	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
 		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
-			lines = append(lines, widget.Fit(" "+v.Say(Clean(render.Words(kind))), barLabel+2)+fmt.Sprintf("%*.1f  ", barNumber, r.Value())+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
+			lines = append(lines, widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+fmt.Sprintf("%*.1f  ", barNumber, r.Value())+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
 		}
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
