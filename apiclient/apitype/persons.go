@@ -51,8 +51,6 @@ func PersonFields() []Field[Person] {
 	}
 	return []Field[Person]{
 		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new person; chosen when omitted", Value: func(p Person) any { return p.UUID }},
-		{Sent: "owningOrganizationUuid", In: Created, Help: "organization that owns the person (default: the profile's)", Example: ExampleUUID},
-		{Sent: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the person (default: the profile's)", Example: ExampleUUID},
 		{Name: "academicTitle", In: Written, Help: "academic title", Value: func(p Person) any { return p.AcademicTitle }},
 		{Name: "initials", Sent: "name.initials", Kind: NameField, In: Written, Help: "initials", Example: "A.B.", Key: "b", Label: "initials", Value: func(p Person) any { return p.Initials }},
 		{Name: "firstName", Sent: "name.firstName", Kind: NameField, In: Written, Title: "first name", Default: true, Help: "first name", Example: "Anna", Key: "4", Label: "first name", Value: func(p Person) any { return p.FirstName }},
@@ -83,7 +81,8 @@ func PersonFields() []Field[Person] {
 			}
 			return nil
 		}},
-		{Name: "owningOrganization.uuid", Value: owner(func(o OrganizationReference) any { return o.UUID })},
+		{Name: "owningOrganization.uuid", Sent: "owningOrganizationUuid", In: Created, Help: "organization that owns the person (default: the profile's)", Example: ExampleUUID, Value: owner(func(o OrganizationReference) any { return o.UUID })},
+		{Sent: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the person (default: the profile's)", Example: ExampleUUID},
 		{Name: "owningOrganization.name", Value: owner(func(o OrganizationReference) any { return o.Name })},
 		{Name: "owningOrganization.abbreviation", Value: owner(func(o OrganizationReference) any { return o.Abbreviation })},
 		{Name: "qualityResult.percentage", Value: func(p Person) any {
