@@ -48,8 +48,7 @@ func EntryColumns() []Column[Entry] {
 func EntryList() []Listed[Entry] {
 	return onScreen(EntryColumns(),
 		Listed[Entry]{Name: "state", Width: 9},
-		Listed[Entry]{Name: "op", Heading: "What", Width: 26, Say: func(e Entry, _ View) string { return e.Label }},
-		Listed[Entry]{Name: "uuid", Heading: "Record", Width: 8},
+		Listed[Entry]{Name: "op", Heading: "What", Width: 35, Say: func(e Entry, _ View) string { return e.Label }},
 		Listed[Entry]{Name: "createdAt", Heading: "Made", Width: 4},
 		Listed[Entry]{Name: "tries", Width: 5, Say: func(e Entry, _ View) string {
 			if e.Tries < 0 {

@@ -27,8 +27,10 @@ func (a *app) corner() string {
 	switch {
 	case a.Day.Offline != "":
 		text += a.Styles.Bad(strings.Replace(a.Say(a.Day.Offline), "service ", a.Say("service")+" ", 1)) + " "
-	case a.Day.Changes.Unsent() > 0:
+	case a.Day.Changes.Unsent() > len(a.Day.Changes.Held):
 		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
+	case a.Day.Changes.Unsent() > 0: // It is held, and goes by itself.
+		text += a.Styles.Held(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
 	}
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(a.Say("%d refused", n)) + " "

@@ -1,9 +1,11 @@
 package desk
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +58,21 @@ func saidTexts(t *testing.T) (texts []string) {
 	}
 	for _, a := range Actions() {
 		add(a.Word, a.Help)
+	}
+	var sample struct {
+		Results map[apitype.CallType][]apitype.ResultChoice
+	}
+	data, err := os.ReadFile("../../service/embedded/households.json")
+	if err == nil {
+		err = json.Unmarshal(data, &sample)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range sample.Results {
+		for _, row := range rows {
+			add(ResultWords(row))
+		}
 	}
 	for _, of := range factParts {
 		add(of.label)

@@ -44,17 +44,13 @@ func NewOutbox(s *Env) *Outbox {
 func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
-		e := render.Entry{
+		return render.Entry{
 			State: string(r.entry.State), Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
 			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(r.entry.LastError)),
 		}
-		if !r.entry.UUID.IsZero() {
-			e.UUID = new(desk.ShortID(r.entry.UUID))
-		}
-		return e
 	case r.draft != nil:
 		return render.Entry{
-			State: "draft", Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))), UUID: new(desk.ShortID(r.draft.Call)),
+			State: "draft", Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
 			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(s.Day.DraftText(*r.draft))),
 		}
 	default:
