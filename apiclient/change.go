@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -77,12 +78,30 @@ func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 	case err != nil:
 		return Answer{Err: asError(err)}
 	case answer.Status/100 != 2:
-		return Answer{Response: answer, Err: answer.failure(c.options.Now())}
+		failed := answer.failure(c.options.Now())
+		ch.nameReferences(failed)
+		return Answer{Response: answer, Err: failed}
 	}
 	if err := ch.checkAnswer(answer, h); err != nil {
 		return Answer{Err: asError(err)}
 	}
 	return Answer{Response: answer}
+}
+
+// nameReferences adds the identifiers that the change sent to the details that refuse them.
+func (ch Change) nameReferences(e *Error) {
+	var body map[string]any
+	if len(e.Detail) == 0 || apitype.DecodeExact(ch.Body, &body) != nil {
+		return
+	}
+	for i, detail := range e.Detail {
+		path, _, _ := strings.Cut(detail, ":")
+		value, _ := Shown(body, path)
+		text, _ := value.(string)
+		if id, err := apitype.ParseUUID(text); err == nil && !strings.Contains(detail, text) {
+			e.Detail[i] = detail + ": " + id.String()
+		}
+	}
 }
 
 // isShownIn reports whether an answer of which this is the beginning is the record of the change.

@@ -20,7 +20,7 @@ import (
 var answerPaths = sync.OnceValues(func() (paths map[string]string, groups map[string][]string) {
 	paths, groups = map[string]string{}, map[string][]string{}
 	for _, f := range apitype.PersonFields() {
-		if f.Sent == "" || f.Name == "" {
+		if f.Sent == "" || f.Name == "" || f.In&apitype.Updated == 0 { // Of an organization nothing is cleared.
 			continue
 		}
 		paths[f.Sent] = f.Name
@@ -41,8 +41,8 @@ func noteRecast[T any](paths map[string]string, fields []apitype.Field[T]) {
 	}
 }
 
-// ShownAs is where a record shows the field of a request, "" for one that it does not show.
-func ShownAs(path string) string {
+// shownAs returns where a record shows the field of a request, "" for one that it does not show.
+func shownAs(path string) string {
 	paths, _ := answerPaths()
 	if shown, moved := paths[path]; moved {
 		return shown
@@ -146,7 +146,7 @@ func fingerprint(path string, value any) string {
 func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
-		shown := ShownAs(path)
+		shown := shownAs(path)
 		if shown == "" || slices.Contains(o.hidden, path) || o.updates() && path == "externalMetadata" && value == nil {
 			f(path, "", value)
 			continue

@@ -166,7 +166,7 @@ func TestShownPlaces(t *testing.T) {
 		"optIns.email": "optInEmail", "optIns.mail": "optInMail", "optIns.phone": "optInPhone", "optIns.sms": "optInSms",
 		"mandate.id": "", "attempts": "", "focusAreaUuids": "", "externalMetadata.additionalProperties": "", "iban": "iban",
 	} {
-		if got := ShownAs(path); got != want {
+		if got := shownAs(path); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}

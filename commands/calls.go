@@ -19,7 +19,7 @@ func callCommand(s *cli.Session) *cobra.Command {
 			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
 			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats,
 			"import": func(s *cli.Session) *cobra.Command {
-				return load.Import(s, load.Rows{Record: "call", Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
+				return load.Import(s, load.Rows{Record: "call", Shows: render.HasPath[apitype.Call], Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
 			},
 		})
 }
@@ -64,8 +64,8 @@ func callGet(s *cli.Session) *cobra.Command {
 
 func callCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create", Short: "Request a call to a person", Args: cli.NoArgs,
-		Long: "Request a call. With external metadata the call is managed in an external system: the service then\napplies no rules of its own to it.",
+		Short: "Request a call to a person",
+		Long:  "Request a call. With external metadata the call is managed in an external system: the service then\napplies no rules of its own to it.",
 		Example: "  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --type happy_call\n" +
 			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler --reference-id 77 --status completed\n" +
 			"  fundesk call create --file call.json",
@@ -75,6 +75,10 @@ func callCreate(s *cli.Session) *cobra.Command {
 
 func newCall(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 	change.SetDefault(object, "requestedAt", apitype.NewTime(s.App.Now()).String())
+	if object["externalMetadata"] == nil {
+		change.DropImplied(object, "status", string(apitype.CallRequested))
+		change.DropImplied(object, "attempts", []any{})
+	}
 	r, err := change.ReadRequest(object, (*apitype.CreateCallRequest).Validate)
 	if err != nil {
 		return apiclient.Change{}, err

@@ -27,7 +27,7 @@ func personCommand(s *cli.Session) *cobra.Command {
 }
 
 func personRows() load.Rows {
-	return load.Rows{Record: "person", Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
+	return load.Rows{Record: "person", Shows: render.HasPath[apitype.Person], Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
 }
 
 func personList(s *cli.Session) *cobra.Command {
@@ -69,10 +69,12 @@ func personGet(s *cli.Session) *cobra.Command {
 
 func personCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create", Short: "Create a person", Args: cli.NoArgs,
-		Long: "Create a person from flags, a JSON file, or both. A UUID is chosen here when none is given, so\nthat the creation is safe to repeat when its answer is lost.",
+		Short: "Create a person",
+		Long: "Create a person from flags, a JSON file, or both; - reads a body, or a person that get or list printed, from\n" +
+			"stdin. What only the service sets is left out. A UUID is chosen here when none is given, so that a lost answer\n" +
+			"makes no second person. A command that is repeated on purpose is person apply --create.",
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
-			"  fundesk person create --file person.json\n  fundesk person create --file - --dry-run < person.json",
+			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n  fundesk person create --file person.json --dry-run",
 	}
 	return change.Create(s, cmd, change.Fields(apitype.PersonFields(), apitype.Created), render.PersonColumns(), newPerson)
 }

@@ -28,7 +28,7 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 }
 
 func pledgeRows() load.Rows {
-	return load.Rows{Record: "pledge", Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
+	return load.Rows{Record: "pledge", Shows: render.HasPath[apitype.Pledge], Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
 }
 
 func pledgeList(s *cli.Session) *cobra.Command {
@@ -72,8 +72,8 @@ func pledgeGet(s *cli.Session) *cobra.Command {
 
 func pledgeCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create", Short: "Create a pledge of a person", Args: cli.NoArgs,
-		Long: "Create a pledge. With an external source it is managed in an external system: the service then\napplies no rules of its own to it.",
+		Short: "Create a pledge of a person",
+		Long:  "Create a pledge. With an external source it is managed in an external system: the service then\napplies no rules of its own to it.",
 		Example: "  fundesk pledge create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --initial-donation-amount 12.50 \\\n" +
 			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
@@ -88,6 +88,11 @@ func newPledge(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 	change.SetDefault(object, "owningOrganizationUuid", p.OwningOrganization)
 	change.SetDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
 	change.SetDefault(object, "createdAt", apitype.NewTime(s.App.Now()).String())
+	if object["externalSource"] == nil {
+		change.DropImplied(object, "status", string(apitype.PledgeLead))
+		change.DropImplied(object, "donationAmount", object["initialDonationAmount"])
+		change.DropImplied(object, "donationInterval", object["initialDonationInterval"])
+	}
 	r, err := change.ReadRequest(object, func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.App.Now()) })
 	if err != nil {
 		return apiclient.Change{}, err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -81,7 +82,9 @@ func IsFormula(cell string) bool {
 }
 
 // resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26.
-var resembling = regexp.MustCompile(`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4})$`)
+var resembling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4})$`)
+})
 
 // excelCell returns a value as Excel in a country keeps it: numbers with its decimal sign, and as text what
 // is none.
@@ -89,7 +92,7 @@ func excelCell(value string, isNumber bool, country string) string {
 	switch _, err := time.Parse(time.DateOnly, value); {
 	case isNumber && HasDecimalComma(country):
 		return strings.Replace(value, ".", ",", 1)
-	case !isNumber && err != nil && len(value) < 100 && resembling.MatchString(value):
+	case !isNumber && err != nil && len(value) < 100 && resembling().MatchString(value):
 		return `="` + value + `"`
 	default:
 		return value
@@ -99,7 +102,7 @@ func excelCell(value string, isNumber bool, country string) string {
 // WithoutTextMark returns a cell without the formula that marks it as text for Excel.
 func WithoutTextMark(cell string) string {
 	after, isMarked := strings.CutPrefix(cell, `="`)
-	if text, ends := strings.CutSuffix(after, `"`); isMarked && ends && resembling.MatchString(text) {
+	if text, ends := strings.CutSuffix(after, `"`); isMarked && ends && resembling().MatchString(text) {
 		return text
 	}
 	return cell

@@ -21,6 +21,12 @@ func pathColumn[T any](path string) (c Column[T], ok bool) {
 	}}, ok
 }
 
+// HasPath reports whether records of a type may have something at a path of their JSON.
+func HasPath[T any](path string) bool {
+	_, has := pathColumn[T](path)
+	return has
+}
+
 // valueAt returns what lies at a path below a value, nil where that is not there; known is false for a path
 // that no value of this type has.
 func valueAt(v reflect.Value, path []string) (value any, known bool) {

@@ -147,9 +147,9 @@ func (a *app) Perform(events []desk.Event) tea.Cmd {
 func (a *app) notice(n desk.Notice) {
 	switch n.See {
 	case desk.SeeOutbox:
-		n.Text += " (" + a.KeyOf(page.ActOutbox) + " shows it)"
+		n.Text = a.Say(n.Text) + a.Say(" (%s shows it)", a.KeyOf(page.ActOutbox))
 	case desk.SeeResults:
-		n.Text += ", " + a.KeyOf(page.ActResults) + " shows each"
+		n.Text = a.Say(n.Text) + a.Say(", %s shows each", a.KeyOf(page.ActResults))
 	}
 	switch n.Level {
 	case desk.Said:
@@ -157,7 +157,7 @@ func (a *app) notice(n desk.Notice) {
 	case desk.Over:
 		a.Messages.Over(n.Owner)
 	case desk.Done:
-		a.Messages.Say(a.Styles.OKSign + " " + n.Text)
+		a.Messages.Say(a.Styles.OKSign + " " + a.Say(n.Text))
 		a.Messages.Aside = true
 	case desk.Failed:
 		a.Messages.FailOf(n.Owner, n.Text)
@@ -271,7 +271,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case finished:
 		return a, tea.Quit
 	case page.Copied:
-		a.Messages.Say(msg.What + " copied")
+		a.Messages.Say(a.Say("%s copied", msg.What))
 		return a, tea.SetClipboard(msg.Text)
 	}
 	return a, nil
@@ -291,7 +291,7 @@ func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
 	case a.Day.Changes.Trouble != nil:
-		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Day.Changes.Trouble) + "."
+		line = a.Say("What you typed could not be saved and is lost then: %s.", desk.Cause(a.Day.Changes.Trouble))
 	case !a.Day.Form.HasDraft():
 		return a.finish()
 	}
@@ -335,11 +335,11 @@ var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", "
 func (a *app) screen() []string {
 	l := a.layout
 	if l.TooSmall {
-		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", page.LeastWidth, page.LeastHeight, l.Width, l.Height)
+		sentence := a.Say("fundesk needs %d by %d cells; this terminal has %d by %d.", page.LeastWidth, page.LeastHeight, l.Width, l.Height) + " "
 		if a.Day.Changes.Trouble == nil {
-			sentence += "What you typed is kept."
+			sentence += a.Say("What you typed is kept.")
 		} else {
-			sentence += "What you typed is not saved."
+			sentence += a.Say("What you typed is not saved.")
 		}
 		return widget.Block(widget.Wrap(sentence, max(l.Width, 1)), l.Width, l.Height)
 	}
@@ -383,7 +383,7 @@ func (a *app) tabNames(all bool, gap string) string {
 	for i, title := range pageTitles {
 		label := fmt.Sprintf(" %d", i+1)
 		if all || i == a.current {
-			label += " " + title
+			label += " " + a.Say(title)
 		}
 		if n := len(a.Day.Changes.Entries); i == page.OutboxPage && n > 0 {
 			label += fmt.Sprintf(" (%d)", n)
@@ -403,7 +403,7 @@ func (a *app) tellOmitted() {
 	}
 	n, first := a.Day.Omitted()
 	if n > a.omitted {
-		a.Messages.Fail(render.Plural(n, "record or part of one", "records or parts of them")+" could not be read and left out of what is shown; the first: "+first, nil)
+		a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
 	}
 	a.omitted = n
 }

@@ -37,7 +37,7 @@ func TestFactsAreInSight(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, sampleWorld(t).options)
 	wire := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}|[a-z]+_[a-z]+|requestedAt|winback|optIn`)
-	facts := []string{"1 mobile", "2 home", "3 e-mail", "c address", "i born", "l IBAN", "4 contact", "5 amount"}
+	facts := []string{"1 mobile", "2 home", "3 e-mail", "6 address", "7 born", "8 IBAN", "9 contact", "0 amount"}
 	whole, all := 0, 0
 	for range 40 {
 		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -111,6 +111,13 @@ func TestTicksAreKept(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("got:\n%s\nwant %q", text, want)
 		}
+	}
+	d.enter("r", "esc", "space", "6", "space", "5")
+	if text := d.text(); !strings.Contains(text, "✓  6 address") || !strings.Contains(text, "4 of 8 checked") || !strings.Contains(text, "no fact has the key 5") || d.app.current != 0 {
+		t.Errorf("got:\n%s\nwant the address and what follows it ticked, and no fact for 5", text)
+	}
+	if d.enter("k", "space", "space", "6"); !strings.Contains(d.text(), "2 of 8 checked") {
+		t.Errorf("got:\n%s\nwant both ticks taken back", d.text())
 	}
 	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
 		t.Fatal(err)

@@ -83,10 +83,10 @@ func TestCorrectionsAreFewKeys(t *testing.T) {
 		{"a wrong number", "f 1", "06 27 08 40 34", "enter ctrl+s", "corrected", func(t *testing.T, w *world) bool {
 			return deref(w.person(t, 1).MobilePhoneNumber) == "+31627084034"
 		}},
-		{"an opt-out", "f 4", "", "ctrl+s", "wants_to_stop", func(t *testing.T, w *world) bool {
+		{"an opt-out", "f 9", "", "ctrl+s", "wants_to_stop", func(t *testing.T, w *world) bool {
 			return !*w.person(t, 1).OptInPhone
 		}},
-		{"another amount", "f 5", "25,5", "ctrl+s", "corrected", func(t *testing.T, w *world) bool {
+		{"another amount", "f 0", "25,5", "ctrl+s", "corrected", func(t *testing.T, w *world) bool {
 			pledge, err := apiclient.Decoded(w.client.Pledges.Get(t.Context(), pledgeID(1)))
 			return err == nil && pledge.DonationAmount == apitype.Cents(2550)
 		}},
@@ -137,7 +137,7 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 func TestCorrectionsAreOneGroup(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
-	d.enter("f", "7", "2", "-", "1", "-", "2", "0", "3", "0", "enter", "4", "esc", "i", "h", "i", "esc", "ctrl+s")
+	d.enter("f", "w", "2", "-", "1", "-", "2", "0", "3", "0", "enter", "9", "esc", "i", "h", "i", "esc", "ctrl+s")
 	if got := w.entries(t); len(got) != 3 {
 		t.Fatalf("outbox: got %q, want person, pledge and call", got)
 	}
@@ -201,7 +201,7 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsUpdate))
 			d := fixerOf(t, w)
 			if name == "the interface alone" {
-				d.enter("f", "4", "ctrl+s")
+				d.enter("f", "9", "ctrl+s")
 				w.Clock.Advance(6 * time.Second)
 				d.deliverOutbox(w)
 				d.press("n")

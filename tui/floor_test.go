@@ -9,10 +9,9 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The floor as a supervisor sees it, with an agent on a call, one who is idle, and a
-// callback that is due.
-func TestGoldenFloor(t *testing.T) {
-	t.Parallel()
+// floorWorld returns a service with an agent on a call, one who is idle, and a callback that is due.
+func floorWorld(t *testing.T) *world {
+	t.Helper()
 	w := newQueueWorld(t)
 	take := func(user apitype.UUID) apitype.Lease {
 		t.Helper()
@@ -39,8 +38,14 @@ func TestGoldenFloor(t *testing.T) {
 	}
 	take(busy) // The only other one.
 	w.Clock.Advance(4 * time.Minute)
-
 	w.options.Page = "floor"
+	return w
+}
+
+// The floor as a supervisor sees it.
+func TestGoldenFloor(t *testing.T) {
+	t.Parallel()
+	w := floorWorld(t)
 	d := newDriver(t, w.options)
 	screen := strings.Join(d.app.screen(), "\n")
 	for _, name := range []string{"Jansen", "Straaten"} {

@@ -141,6 +141,54 @@ func TestGoldenCard(t *testing.T) {
 	}
 }
 
+// Pages 2 to 7 speak the agent's language: what a frame shares with the English one is data, or a word of that language.
+func TestGoldenLanguages(t *testing.T) {
+	t.Parallel()
+	data := regexp.MustCompile(`(?i)^(eevil|test|anna|jansen|bert|opgegeven|carla|gebeld|dmitri|evil|zoë|van|der|straaten|fia|klaar|utrecht|dorpsstraat|helder|water|example|org|ask|for|the|new|address|all|well|was|not|reachable|number|call|completed|and|cannot|cancelled|reached|esc|uuid|iban|min|wants|stop|enter|space)$`)
+	word := regexp.MustCompile(`\p{L}{3,}`)
+	frames := map[string][]string{}
+	for _, language := range []string{"", "nl", "de"} {
+		w := newWorld(t)
+		w.refusedEntry(t)
+		w.options.Language = language
+		w.options.Locale = render.LocaleFrom(func(string) string {
+			return map[string]string{"nl": "nl_NL.UTF-8", "de": "de_DE.UTF-8"}[language]
+		})
+		table, err := os.ReadFile("desk/say_" + language + ".txt")
+		if err != nil && language != "" {
+			t.Fatal(err)
+		}
+		own := map[string]bool{}
+		for line := range strings.Lines(string(table)) {
+			_, said, _ := strings.Cut(line, "\t")
+			for _, of := range word.FindAllString(said, -1) {
+				own[of] = true
+			}
+		}
+		d := newDriver(t, w.options)
+		floor := floorWorld(t)
+		floor.options.Locale, floor.options.Language = w.options.Locale, language
+		for i, name := range []string{"calls", "persons", "pledges", "outbox", "stats", "floor"} {
+			if name == "floor" {
+				d = newDriver(t, floor.options)
+			}
+			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+			d.press(fmt.Sprint(i + 2))
+			screen := regexp.MustCompile("(?m) +$").ReplaceAllString(ansi.Strip(strings.Join(d.app.screen(), "\n")), "")
+			if language == "" {
+				frames[name] = word.FindAllString(screen, -1)
+				continue
+			}
+			golden(t, name+"-"+language, screen)
+			for _, of := range word.FindAllString(screen, -1) {
+				if slices.Contains(frames[name], of) && !own[of] && !data.MatchString(of) {
+					t.Errorf("%s, %s: got the English word %q in:\n%s", language, name, of, screen)
+				}
+			}
+		}
+	}
+}
+
 // refusedEntry leaves a change in the outbox that the service has refused.
 func (w *world) refusedEntry(t *testing.T) {
 	t.Helper()
@@ -170,7 +218,7 @@ func TestASCIIMeansASCII(t *testing.T) {
 	w.options.ASCII = true
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	for _, key := range []string{"n", "f", "4", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
+	for _, key := range []string{"n", "f", "9", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
 		d.press(key)
 		for _, line := range d.app.screen() {
 			// The names of the fixture are not ours.

@@ -104,13 +104,13 @@ func (a *app) recordOption(text string) []page.Option {
 	if err != nil {
 		return nil
 	}
-	return []page.Option{{Key: "enter", Label: "open the record " + id.String(), Run: func() tea.Cmd {
+	return []page.Option{{Key: "enter", Label: a.Say("open the record %s", id), Run: func() tea.Cmd {
 		return page.Load(a.Env, func(ctx context.Context) (page.Kind, error) { return findRecord(ctx, a.Day.Client, id) }, func(kind page.Kind, err error) tea.Cmd {
 			switch {
 			case apiclient.KindOf(err) == apiclient.KindNotFound:
-				a.Messages.Refuse("there is no call, person or pledge " + id.String())
+				a.Messages.Refuse(a.Say("there is no call, person or pledge %s", id))
 			case err != nil:
-				a.FailRead("cannot open "+id.String(), err)
+				a.FailRead(a.Say("cannot open %s", id), err)
 			default:
 				return a.Jump(page.Reference{Kind: kind, ID: id})
 			}

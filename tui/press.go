@@ -42,6 +42,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	current := a.pages[a.current]
+	if a.desk.TickInstead(name) {
+		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
+		return nil
+	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	if a.isTyping() {
 		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
@@ -66,7 +70,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(page.KeyName(msg.String()) + ": press it again, the call is being read anew after a pause")
+	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", page.KeyName(msg.String())))
 	return cmd, true
 }
 
@@ -75,7 +79,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
-		a.Messages.Refuse(page.KeyName(name) + ": press it again, it came too soon")
+		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", page.KeyName(name)))
 		return nil
 	}
 	return a.run(act)
@@ -222,7 +226,7 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 // showBatch lists what became of each record of the latest action on several.
 func (a *app) showBatch() tea.Cmd {
 	b := a.Day.Changes.Batch
-	a.Dialog = &page.Text{Title: b.Label, Now: func(width int) []string { return a.batchLines(b, width) }}
+	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string { return a.batchLines(b, width) }}
 	return nil
 }
 
@@ -230,7 +234,7 @@ func (a *app) showBatch() tea.Cmd {
 const mostBar = 40
 
 func (a *app) batchLines(b *desk.Batch, width int) []string {
-	lines := []string{b.Summary()}
+	lines := []string{b.Summary(a.Say)}
 	if answered := b.Answered(); answered < len(b.Records) {
 		lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
 	}
@@ -243,7 +247,7 @@ func (a *app) batchLines(b *desk.Batch, width int) []string {
 		case r.Done:
 			sign = a.Styles.OKSign + " "
 		}
-		lines = append(lines, sign+r.Name+"  "+page.Clean(r.State))
+		lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))
 	}
 	return lines
 }

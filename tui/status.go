@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,16 +22,16 @@ const mostProfile = 20
 func (a *app) corner() string {
 	text := ""
 	if a.Day.Changes.Trouble != nil {
-		text += a.Styles.Bad("draft not saved") + " "
+		text += a.Styles.Bad(a.Say("draft not saved")) + " "
 	}
 	switch {
 	case a.Day.Offline != "":
-		text += a.Styles.Bad(a.Day.Offline) + " "
+		text += a.Styles.Bad(strings.Replace(a.Say(a.Day.Offline), "service ", a.Say("service")+" ", 1)) + " "
 	case a.Day.Changes.Unsent() > 0:
-		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Day.Changes.Unsent())) + " "
+		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
 	}
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
-		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
+		text += a.Styles.Bad(a.Say("%d refused", n)) + " "
 	}
 	name := page.Clean(a.profile)
 	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
@@ -66,7 +65,7 @@ func (a *app) status() string {
 		bar, _, _ := strings.Cut(a.HoldBar(last.Until.Sub(a.Day.Now())), " ")
 		held = a.Styles.DueSign + " " + bar + strings.TrimPrefix(held, a.Styles.DueSign)
 	}
-	label := page.Clean(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label)
+	label := page.Clean(a.Say(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label))
 	if render.Width(held) > width {
 		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
 	}
@@ -92,9 +91,9 @@ func (a *app) news(width int) string {
 	suffix := ""
 	switch {
 	case n == 1:
-		suffix = "  (" + a.KeyOf(page.ActDismiss) + " dismisses)"
+		suffix = a.Say("  (%s dismisses)", a.KeyOf(page.ActDismiss))
 	case n > 1:
-		suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
+		suffix = a.Say("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
 	}
 	if room := width - render.Width(suffix); room < leastNews {
 		suffix = ""
@@ -114,7 +113,7 @@ func (a *app) news(width int) string {
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case a.Day.Changes.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Day.Changes.Trouble)), width))
+		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(desk.Cause(a.Day.Changes.Trouble)), width))
 	}
 	return line + a.Styles.Dim(suffix)
 }
@@ -125,19 +124,19 @@ func (a *app) banner() []string {
 	if a.Day.Offline == "" {
 		return nil
 	}
-	text := "No connection to " + a.Day.Client.BaseURL() + ": " + cmp.Or(a.Day.Reason, a.Day.Offline) + "."
+	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
 	if a.Day.LoggedOut {
-		text = "The login at " + a.Day.Client.BaseURL() + " has ended: " + cmp.Or(a.Day.Reason, a.Day.Offline) + "."
+		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
 		if a.login != "" {
-			text += " " + a.login + "."
+			text += " " + a.Say(a.login) + "."
 		}
 	}
 	every := a.pollEvery()
-	text += fmt.Sprintf(" Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
+	text += " " + a.Say("Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
 	if n := a.Day.Changes.Unsent(); n > 0 {
-		text += " " + render.Plural(n, "change is", "changes are") + " kept, and sent then."
+		text += " " + a.Say("%s, and sent then.", a.Day.Count(n, "change is kept", "changes are kept"))
 	} else {
-		text += " What you do is kept, and sent then."
+		text += " " + a.Say("What you do is kept, and sent then.")
 	}
 	lines := widget.Wrap(page.Clean(text), min(a.layout.Width-4, 100))
 	for i, line := range lines {

@@ -55,7 +55,7 @@ func (a *app) catchUp() tea.Cmd {
 		act := a.keys.find(key.String(), append(a.desk.Scopes(), page.ScopeEverywhere))
 		isCommand := a.Dialog == nil && (!a.desk.Typing() || len(key.Text) == 0)
 		if act != nil && isCommand && act.is(notAhead) {
-			a.Messages.Say(act.id + " was pressed before the call was there; press it again")
+			a.Messages.Say(a.Say("%s was pressed before the call was there; press it again", act.id))
 			if rest := typedText(presses[i+1:]); rest != "" {
 				a.Messages.Fail("not used: "+rest, nil)
 			}

@@ -63,6 +63,19 @@ func (f Field[T]) Path() string {
 	return f.Name
 }
 
+// ShownAt returns where answers show what bodies carry as this field, "" for nowhere in a form that can be
+// compared.
+func (f Field[T]) ShownAt() string {
+	switch {
+	case f.Recast:
+		return ""
+	case f.Name != "":
+		return f.Name
+	default:
+		return f.Sent
+	}
+}
+
 // FlagName is the field's name on the command line.
 func (f Field[T]) FlagName() string {
 	if f.Flag != "" {

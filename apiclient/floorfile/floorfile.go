@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	jsonv2 "github.com/go-json-experiment/json"
@@ -73,12 +74,14 @@ func readJSON(text []byte, s *apitype.OrganizationSettings) error {
 }
 
 // tomlError are the line, the key and the problem in an error of the library.
-var tomlError = regexp.MustCompile(`^toml: line (\d+)(?: \(last key "(.*?)"\))?: (.*)`)
+var tomlError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^toml: line (\d+)(?: \(last key "(.*?)"\))?: (.*)`)
+})
 
 func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 	meta, err := toml.Decode(string(text), s)
 	if err != nil {
-		said := tomlError.FindStringSubmatch(err.Error())
+		said := tomlError().FindStringSubmatch(err.Error())
 		switch {
 		case said == nil:
 			return Problems{err.Error()}

@@ -282,9 +282,13 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	}
 	o := p.store
 	o.Database, o.Postgres, o.Now = name, pgdriver.Driver{}, p.Now
+	_, missing := os.Stat(strings.TrimPrefix(name, "sqlite:"))
 	store, err := sqlstore.Open(ctx, o)
 	if (o.Existing || o.Inspect) && errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; fundeskd migrate makes a database, and --database names another one", err)
+	}
+	if isNamed := p.database+p.Getenv("FUNDESKD_DATABASE")+p.Getenv("FUNDESK_DATA_DIR") != ""; err == nil && !isNamed && errors.Is(missing, fs.ErrNotExist) {
+		fmt.Fprintf(p.Err, "fundeskd: the database is new: %s\n", printable(name))
 	}
 	return store, err
 }

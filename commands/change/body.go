@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -22,6 +23,7 @@ import (
 // Field is one field of a request body with its flag.
 type Field struct {
 	Path    string // Dotted, as in the interface.
+	Shown   string // Where answers show it; "" for nowhere in a form that can be compared.
 	Kind    apitype.FieldKind
 	Example string
 	flag    string
@@ -36,7 +38,7 @@ func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) 
 			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
 				example = "" // What others recorded is not what an example creates.
 			}
-			fields = append(fields, Field{f.Path(), f.Kind, example, f.FlagName(), f.Help})
+			fields = append(fields, Field{f.Path(), f.ShownAt(), f.Kind, example, f.FlagName(), f.Help})
 		}
 	}
 	return fields
@@ -50,6 +52,7 @@ type Body struct {
 	file    string
 	clear   []string
 	update  bool
+	isShown func(path string) bool // By answers; nil for an update.
 }
 
 // newBody declares the flags of a body on a command; an update has --clear too.
@@ -109,6 +112,11 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		if object, err = DecodeObject(data); err != nil {
 			return nil, cli.UsageError("--file: " + err.Error())
 		}
+		if !b.update {
+			if left := AsCreation(object, b.Fields, b.isShown); len(left) > 0 {
+				b.session.Note("%s", LeftOut(left))
+			}
+		}
 	}
 	for _, name := range b.clear {
 		if !b.hasField(name) {
@@ -152,11 +160,12 @@ func (b *Body) Paths() []string {
 }
 
 var (
-	errBool   = errors.New("must be true or false")
-	errNumber = errors.New("must be a number")
-	ErrUTF8   = errors.New("must be valid UTF-8")
-	errJSON   = errors.New("must be JSON")
-	errObject = errors.New("must hold one JSON object")
+	errBool    = errors.New("must be true or false")
+	errNumber  = errors.New("must be a number")
+	ErrUTF8    = errors.New("must be valid UTF-8")
+	errJSON    = errors.New("must be JSON")
+	errTwoDays = errors.New("can be read as two days: write YYYY-MM-DD")
+	errObject  = errors.New("must hold one JSON object")
 )
 
 // FieldJSON is the JSON value of a flag or of a CSV cell.
@@ -168,6 +177,11 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	switch field.Kind {
 	case apitype.DateField:
 		day, err := apitype.ParseDate(text)
+		if at, other := apitype.ParseTypedTime(text, s.App.Now()); err != nil && other == nil {
+			day, err = apitype.DateOf(at.In(time.Local)), nil
+		} else if _, hasTwo := errors.AsType[*apitype.AmbiguousTime](other); hasTwo {
+			err = errTwoDays // Without the day: it is a donor's.
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -376,19 +390,23 @@ func (b *Body) byFlags(err error) error {
 	var flags, detail, hints []string
 	for _, v := range violations {
 		i := slices.IndexFunc(b.Fields, func(f Field) bool { return f.Path == v.Where() })
-		if i < 0 || b.file != "" && len(*b.values[b.Fields[i].flag]) == 0 {
+		if i < 0 {
 			return err
 		}
 		flag := b.Fields[i].flag
 		given := *b.values[flag]
-		flags = append(flags, "--"+flag+" "+v.Message)
-		detail = append(detail, v.Where()+": "+v.Message)
 		switch {
-		case len(given) > 0 && given[len(given)-1] == "" && b.update:
+		case len(given) > 0 && slices.Contains([]string{"", "null"}, given[len(given)-1]) && b.update:
 			hints = append(hints, "--clear "+v.Where()+" leaves it without a value")
 		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
 			hints = append(hints, "add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"))
 		}
+		if detail = append(detail, v.Where()+": "+v.Message); b.file == "" || len(given) > 0 {
+			flags = append(flags, "--"+flag+" "+v.Message)
+		}
 	}
-	return cli.WithHint(cli.UsageError(strings.Join(flags, "; "), detail...), strings.Join(hints, "; "))
+	if len(flags) == len(detail) {
+		err = cli.UsageError(strings.Join(flags, "; "), detail...)
+	}
+	return cli.WithHint(err, strings.Join(hints, "; "))
 }

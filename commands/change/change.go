@@ -164,8 +164,18 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 func Create[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns []render.Column[T], change func(s *cli.Session, object map[string]any) (apiclient.Change, error)) *cobra.Command {
 	flags := &Flags{}
 	b := newBody(s, cmd, false, fields)
+	b.isShown = render.HasPath[T]
 	flags.Register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.Use, cmd.Args = "create [-]", func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && args[0] == "-" {
+			return nil
+		}
+		return cli.NoArgs(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			b.file = args[0]
+		}
 		object, err := b.object(cmd.Context())
 		if err != nil {
 			return err
@@ -211,6 +221,13 @@ func aboutChange(ch apiclient.Change, err error) error {
 		return cli.WithHint(err, "see: "+see+"; if there is none to see, leave --uuid out")
 	}
 	known, _ := cli.ErrorAs(err)
+	if known != nil && ch.Operation().Creates {
+		for _, detail := range known.Detail {
+			if name, _, _ := strings.Cut(detail, ":"); strings.HasSuffix(name, "ingOrganizationUuid") {
+				err = cli.WithHint(err, "--"+strings.TrimSuffix(apitype.Kebab(name), "-uuid")+" UUID names an organization of this service")
+			}
+		}
+	}
 	switch kind := apiclient.KindOf(err); {
 	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:
 		return cli.WithHint(err, "see: "+see)

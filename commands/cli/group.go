@@ -62,13 +62,13 @@ func UnknownVerb(cmd *cobra.Command, name string) error {
 
 // verbsFor are the verbs of other tools and those here that do the same, the best one first.
 var verbsFor = map[string]string{
-	"ls": "list", "all": "list", "search": "list", "find": "list", "query": "list", "watch": "list", "count": "stats",
+	"get": "show token", "ls": "list", "all": "list", "search": "list", "find": "list", "query": "list", "watch": "list", "count": "stats",
 	"show": "get list status", "view": "get show list", "describe": "get show", "cat": "get show", "read": "get show", "whoami": "status",
 	"new": "create add", "add": "create", "insert": "create", "upload": "import", "edit": "update set", "set": "update", "change": "update",
 	"patch": "update", "delete": "erase remove drop cancel", "rm": "erase remove drop cancel", "remove": "erase drop cancel",
 	"done": "complete", "finish": "complete", "close": "complete", "log": "attempt", "dial": "attempt", "cancel": "action drop", "stop": "action",
 	"pause": "action", "next": "take", "return": "release", "defer": "later", "retry": "send", "flush": "send", "signin": "login", "signout": "logout",
-	"persons": "person", "calls": "call", "pledges": "pledge", "erasures": "erased", "reset": "status",
+	"clear": "drop", "persons": "person", "calls": "call", "pledges": "pledge", "erasures": "erased", "reset": "status",
 }
 
 // CommandsFor are the commands that words in the place of a noun stand for.
@@ -84,7 +84,7 @@ var CommandsFor = map[string]string{
 var flagsFor = map[string]string{
 	"json": "output json", "format": "output", "yaml": "output json", "n": "limit", "L": "limit", "max": "limit", "y": "yes", "force": "yes",
 	"f": "file", "w": "watch", "a": "all", "v": "debug", "verbose": "debug", "fields": "columns", "p": "profile", "u": "base-url", "url": "base-url",
-	"since": "requested-after,created-after,released-after", "filter": "jq", "query": "jq", "template": "jq",
+	"since": "requested-after,created-after,released-after", "before": "requested-until", "requested-before": "requested-until", "from": "requested-from", "filter": "jq", "query": "jq", "template": "jq",
 }
 
 // typosIn is how many letters a name that was meant may differ by: a letter or two that are

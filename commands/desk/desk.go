@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +49,6 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
-	options.Language = "" // What it says besides is English.
 	if err == nil {
 		err = inProfile(s, t, hiddenActions(t.Profile))
 	}
@@ -87,12 +85,12 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
 	if s := l.session.Embedded(); s != nil && !s.Agent().IsZero() {
-		l.say("%s", inventedNotice)
+		l.say(inventedNotice)
 	}
 	l.touch() // Who starts it is there.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts); n > 0 {
-		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
+		l.say("%s not sent yet; d goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
 	}
 	l.perform(ctx, l.day.Next())
 	for ctx.Err() == nil {
@@ -120,7 +118,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 func (l *lineDesk) tellIdle() {
 	idle := l.day.Call == nil && l.day.NoneLeft
 	if idle && !l.idle {
-		l.say("No other call waits; %s shown. A message appears when one arrives.", cli.Count(l.shown, "call"))
+		l.say("No other call waits; %s shown. A message appears when one arrives.", l.day.Count(l.shown, "call", "calls"))
 	}
 	l.idle = idle
 }
@@ -210,9 +208,9 @@ func (l *lineDesk) listen(ctx context.Context) {
 }
 
 func (l *lineDesk) tell(n desk.Notice) {
-	switch n.See {
+	switch n.Text = l.day.Say(n.Text); n.See {
 	case desk.SeeOutbox:
-		n.Text += "; see: fundesk outbox list"
+		n.Text = l.day.Say("%s; see: fundesk outbox list", n.Text)
 	case desk.SeeOffer:
 		n.Text += "; o " + n.Does
 	}
@@ -226,7 +224,7 @@ func (l *lineDesk) tell(n desk.Notice) {
 }
 
 func (l *lineDesk) say(format string, args ...any) {
-	fmt.Fprintln(l.session.App.Err, render.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(l.session.App.Err, render.Clean(l.day.Say(format, args...)))
 }
 
 // question asks for one line of what is being entered; the end of the input leaves the desk. The
@@ -261,9 +259,9 @@ func (l *lineDesk) tellCall() {
 	}
 	if l.day.Call == nil {
 		if l.call = (apitype.UUID{}); l.day.Offline != "" {
-			why := l.day.Offline
+			why := l.day.Say(l.day.Offline)
 			if l.day.LoggedOut && l.login != "" {
-				why += ". " + l.login
+				why += ". " + l.day.Say(l.login)
 			}
 			l.say("no call can be read: %s", why)
 		}
@@ -277,15 +275,14 @@ func (l *lineDesk) tellCall() {
 	l.shown++
 	l.say("")
 	tries, most := l.day.Card.Tries(*call)
-	l.say("%s call for %s, asked for %s, %s%s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.day.Name(),
-		render.Ago(call.RequestedAt.Time, l.session.App.Now()), tries, most)
+	l.say("%s call for %s, asked for %s, %s%s", strings.TrimSuffix(l.day.Say(render.Words(string(call.Type))), " call"), l.day.Name(), l.day.Ago(call.RequestedAt.Time), tries, most)
 	if person != nil {
 		for _, about := range l.day.Card.About(*person) {
 			l.say("%s", about)
 		}
 	}
 	for _, number := range desk.Numbers(person) {
-		l.say("%s number: %s", number.Kind, l.day.Locale.Spoken(number.Digits))
+		l.say("%s number: %s", l.day.Say(number.Kind), l.day.Locale.Spoken(number.Digits))
 	}
 	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
@@ -294,10 +291,10 @@ func (l *lineDesk) tellCall() {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		gives := fmt.Sprintf("%s: %s Euros %s, %s, since %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			desk.PledgeWords(pledge.Status), l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006"))
+		gives := l.day.Say("%s: %s Euros %s, %s, since %s", l.day.Say(desk.GivesWord(pledge.Status)), l.day.Locale.Grouped(pledge.DonationAmount), l.day.Say(render.Words(string(pledge.DonationInterval))),
+			l.day.Say(desk.PledgeWords(pledge.Status)), l.day.SayDate(l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006")))
 		if to := l.day.Card.GivesTo(*pledge); to != "" {
-			gives += ", to " + strings.ReplaceAll(to, " · ", ", ")
+			gives = l.day.Say("%s, to %s", gives, strings.ReplaceAll(to, " · ", ", "))
 		}
 		l.say("%s", gives)
 	}
@@ -314,18 +311,18 @@ func (l *lineDesk) tellCall() {
 
 // entered is what is in the form, in a line.
 func (l *lineDesk) entered() string {
-	parts := []string{"result " + l.day.Form.Code}
+	parts := []string{l.day.Say("result %s", l.day.Form.Code)}
 	if l.day.Form.Code == "" {
-		parts[0] = "no result"
+		parts[0] = l.day.Say("no result")
 	}
 	if l.day.Form.Rating != nil {
-		parts = append(parts, "rating "+strconv.Itoa(*l.day.Form.Rating))
+		parts = append(parts, l.day.Say("rating %d", *l.day.Form.Rating))
 	}
 	if l.day.Form.Notes != "" {
-		parts = append(parts, "notes: "+l.day.Form.Notes)
+		parts = append(parts, l.day.Say("notes")+": "+l.day.Form.Notes)
 	}
 	for _, f := range l.day.Form.Corrected() {
-		parts = append(parts, l.spoken(f.Label+": "+l.day.Card.FixText(f)))
+		parts = append(parts, l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
 	}
 	if checked := l.day.Form.CheckedText(); checked != "" {
 		parts = append(parts, checked)

@@ -36,7 +36,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		l.action("m", "tick", d.Ask.Ticks),
 		l.action("n", "dial", nil),
 		{"g", "details", "", noPerson, l.saying(l.details)},
-		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
+		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{l.day.Say("bank account") + ": " + l.bankAccount()} })},
 		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(l.contacts)},
 		l.action("b", "later", d.Ask.AskLater),
 		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
@@ -61,7 +61,7 @@ func (l *lineDesk) action(key, id string, ask func() desk.Answer) lineAnswer {
 	if ask == nil {
 		ask = func() desk.Answer { return a.Run(l.day) }
 	}
-	return lineAnswer{key, a.Word, id, desk.WithKeys(a.Why(l.day), lineKey), func(ctx context.Context) error {
+	return lineAnswer{key, a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
 		if l.toldAgain(id); id == "result" {
 			l.tellCorrected(ctx)
 		}
@@ -76,9 +76,9 @@ func (l *lineDesk) toldAgain(id string) {
 	}
 }
 
-// lineKey returns the answer that stands for an action in a text of the desk.
-func lineKey(id string) string {
-	return cmp.Or(map[string]string{"next-call": "an empty answer", "result": "c", "notes": "c", "fix": "f"}[id], id)
+// key returns the answer that stands for an action in a text of the desk.
+func (l *lineDesk) key(id string) string {
+	return cmp.Or(map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f"}[id], id)
 }
 
 // choices returns the answers that do something now.
@@ -86,10 +86,10 @@ func (l *lineDesk) choices() string {
 	var all []string
 	for _, a := range l.answers("") {
 		if a.why == "" {
-			all = append(all, strings.TrimSpace(a.key+" "+a.text))
+			all = append(all, strings.TrimSpace(a.key+" "+l.day.Say(a.text)))
 		}
 	}
-	return strings.Join(append(all, "q to end"), ", ")
+	return strings.Join(append(all, l.day.Say("q to end")), ", ")
 }
 
 // answerTo does what an answer asks for.
@@ -103,7 +103,7 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	case strings.HasPrefix(answer, "/"):
 		key = "/"
 	}
-	why := "there is no " + cli.Quote(answer)
+	why := l.day.Say("there is no %s", cli.Quote(answer))
 	for _, a := range l.answers(strings.TrimSpace(strings.TrimPrefix(answer, key))) {
 		switch {
 		case a.key != key:
@@ -116,20 +116,20 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	if answer == "" {
 		return errLeave
 	}
-	l.say("%s", why)
+	l.say("%s", l.day.Say(why))
 	return nil
 }
 
 // help returns every answer on a line of its own, with those that do nothing now.
 func (l *lineDesk) help() (lines []string) {
 	for _, a := range l.answers("") {
-		line := strings.TrimSpace(a.key + " " + a.text)
+		line := strings.TrimSpace(a.key + " " + l.day.Say(a.text))
 		if a.why != "" {
-			line += " (not now)"
+			line += l.day.Say(" (not now)")
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, "q to end")
+	return append(lines, l.day.Say("q to end"))
 }
 
 // follow does what follows from an answer, and asks what is asked next.
@@ -137,7 +137,7 @@ func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
 	for {
 		l.perform(ctx, a.Events)
 		if a.Wrong != "" {
-			l.say("%s", a.Wrong)
+			l.say("%s", l.day.Say(a.Wrong))
 		}
 		if a.Next == nil {
 			return nil
@@ -153,13 +153,13 @@ func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
 // put asks a question until its answer is one. An empty answer leaves it.
 func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, error) {
 	for _, line := range q.Lines {
-		l.say("%s", l.spoken(line))
+		l.say("%s", l.spoken(l.day.Say(line)))
 	}
-	keys, prompt := make([]string, len(q.Choices)), q.Title+" (y or n)"
+	keys, prompt := make([]string, len(q.Choices)), l.day.Say(q.Title)+l.day.Say(" (y or n)")
 	if !q.IsYesNo() {
 		l.sayChoices(q, keys)
-		if prompt = q.Title; q.Empty == nil {
-			prompt += ", empty to leave it"
+		if prompt = l.day.Say(q.Title); q.Empty == nil {
+			prompt += l.day.Say(", empty to leave it")
 		}
 	}
 	for {
@@ -187,12 +187,12 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 		case q.Typed != nil:
 			a = q.Typed(text)
 		default:
-			a.Wrong = "there is no " + cli.Quote(text)
+			a.Wrong = l.day.Say("there is no %s", cli.Quote(text))
 		}
 		if a.Wrong == "" {
 			return a, nil
 		}
-		l.say("%s", a.Wrong)
+		l.say("%s", l.day.Say(a.Wrong))
 	}
 }
 
@@ -204,12 +204,12 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 			n++
 			keys[i] = strconv.Itoa(n)
 		}
-		line := keys[i] + " " + l.spoken(c.Label)
+		line := keys[i] + " " + l.spoken(l.day.Say(c.Label))
 		if c.IsOn != nil && *c.IsOn {
-			line += ", chosen"
+			line += l.day.Say(", chosen")
 		}
 		if c.Why != "" {
-			line += ": not here, " + c.Why
+			line += ": " + l.day.Say("not here, %s", l.day.Say(c.Why))
 		}
 		l.say("%s", line)
 	}
@@ -217,7 +217,8 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
-	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ", "  ", ", ").Replace(text)
+	becomes := ", " + l.day.Say("to be") + " "
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").Replace(text)
 }
 
 // accept opens what was offered.
@@ -242,10 +243,10 @@ func (l *lineDesk) sendEntered(ctx context.Context) error {
 func (l *lineDesk) tellCorrected(ctx context.Context) {
 	l.perform(ctx, l.day.Form.LearnPermissions())
 	for _, f := range l.day.Form.Corrected() {
-		l.say("to be corrected: %s", l.spoken(f.Label+": "+l.day.Card.FixText(f)))
+		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
 	}
 	for _, f := range l.day.Form.RefusedCorrections() {
-		l.say("this account may not correct: %s", f.Label)
+		l.say("this account may not correct: %s", l.day.Say(f.Label))
 	}
 }
 
@@ -261,7 +262,7 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 
 func (l *lineDesk) passedOver() (lines []string) {
 	for _, p := range l.day.PassedOver() {
-		lines = append(lines, p.Name+": "+p.Reason)
+		lines = append(lines, p.Name+": "+l.day.Say(p.Reason))
 	}
 	return lines
 }
@@ -278,13 +279,13 @@ func (l *lineDesk) contacts() (lines []string) {
 
 // details returns what an agent checks with the donor, in the order of the card.
 func (l *lineDesk) details() (lines []string) {
-	for _, f := range l.day.Form.Facts(func(said string) string { return cmp.Or(said, "unknown") }) {
+	for _, f := range l.day.Form.Facts(func(said string) string { return l.day.Say(cmp.Or(said, "unknown")) }) {
 		text := l.spoken(f.String())
 		if account := l.bankAccount(); f.IsSecret() && !f.IsChanged() && len(account) > 8 {
-			text = "ends in " + account[len(account)-4:] // v says all of it.
+			text = l.day.Say("ends in %s", account[len(account)-4:]) // v says all of it.
 		}
 		if f.Checked {
-			text += ", checked"
+			text += ", " + l.day.Say("checked")
 		}
 		if text != "" {
 			lines = append(lines, f.Label+": "+text)
@@ -296,7 +297,7 @@ func (l *lineDesk) details() (lines []string) {
 // identifiers returns what an agent copies of a call.
 func (l *lineDesk) identifiers() (lines []string) {
 	for _, c := range l.day.Card.Copies() {
-		lines = append(lines, c.Name+": "+c.Text)
+		lines = append(lines, l.day.Say(c.Name)+": "+c.Text)
 	}
 	return lines
 }
@@ -311,7 +312,7 @@ func (l *lineDesk) bankAccount() string {
 
 // recent offers the last calls, each with what came of it.
 func (l *lineDesk) recent() desk.Answer {
-	return desk.Answer{Next: l.day.Ask.Recent(func(r desk.Recent) string { return r.What + ": " + r.Fate.String() }, "u")}
+	return desk.Answer{Next: l.day.Ask.Recent(func(r desk.Recent) string { return r.What + ": " + l.day.Say(r.Fate.String()) }, "u")}
 }
 
 // mostFound is how many donors are offered.
@@ -321,7 +322,7 @@ const mostFound = 9
 func (l *lineDesk) askDonor(ctx context.Context, search string) error {
 	if search == "" {
 		var err error
-		if search, err = l.question(ctx, "name, city, or digits of a number"); err != nil || search == "" {
+		if search, err = l.question(ctx, l.day.Say("name, city, or digits of a number")); err != nil || search == "" {
 			return err
 		}
 	}
@@ -337,7 +338,7 @@ func (l *lineDesk) askDonor(ctx context.Context, search string) error {
 	}
 	ask := &desk.Question{Title: "number of the donor"}
 	for _, donor := range found {
-		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
 		pick := func() desk.Answer { return desk.Answer{Events: l.day.Search.OpenDonor(donor)} }
 		ask.Choices = append(ask.Choices, desk.Choice{Label: strings.Join(known, ", "), Pick: pick})
 	}
@@ -362,7 +363,7 @@ func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Eve
 	found := donors.FindDonors(search, mostFound)
 	if len(found) == 0 && donors.HasMoreDonors() {
 		n, _ := donors.DonorsRead()
-		answer, err := l.question(ctx, "no match among the newest "+cli.Count(n, "donor")+"; m looks through more, empty for not")
+		answer, err := l.question(ctx, l.day.Say("no match among the newest %s; m looks through more, empty for not", l.day.Count(n, "donor", "donors")))
 		if err == nil && answer == "m" {
 			return l.lookFor(ctx, search, donors.SearchOn())
 		}

@@ -35,6 +35,7 @@ const (
 	emptyCell    = "the cell is empty, and the record has a value"
 	noSuchRecord = "there is no such record"
 	noIdentifier = "uuid: is required"
+	cannotChange = "cannot be changed, and differs from the record"
 )
 
 // Apply is the verb apply of a noun.
@@ -46,7 +47,8 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		Long: "Change records as a file has them, one row for each, found by its uuid: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
 			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Fields\n" +
 			"that cannot be changed may stand in a row as they are. --dry-run shows each field that would change; a record that\n" +
-			"changed since it was read is refused. --create creates rows whose uuid is missing or unknown.\n\n" + aboutRows,
+			"changed since it was read is refused. --create creates rows whose uuid is missing or unknown, also\n" +
+			"those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their organization here.\n\n" + aboutRows,
 		Example: "  fundesk " + noun + " list --all -o csv > " + noun + "s.csv && fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
 			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid, language: \"nl\"}' | fundesk " + noun + " apply - --yes",
@@ -217,7 +219,7 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
-	d := &comparison{reader: a.reader, empty: a.flags.empty, object: map[string]any{}}
+	d := &comparison{reader: a.reader, empty: a.flags.empty, create: a.flags.create, object: map[string]any{}}
 	record, err := change.DecodeAny(raw)
 	var isObject bool
 	if d.record, isObject = record.(map[string]any); err != nil || !isObject {
@@ -232,5 +234,5 @@ func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*pla
 	}
 	asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
 	sum := bulk.SumOf(k.id, k.SumText())
-	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: asked}, Changes: d.changes}, nil
+	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: asked}, Changes: d.changes, left: d.left}, nil
 }

@@ -27,9 +27,6 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	if !v.isCell {
 		return v.value, nil
 	}
-	if meaning, has := r.meanings[field.Path][text]; has {
-		text = meaning
-	}
 	switch field.Kind {
 	case apitype.DateField, apitype.TimeField:
 		day, err := localDay(text, r.country)

@@ -23,6 +23,8 @@ type comparison struct {
 	changes []fieldChange
 	wrong   apitype.Violations
 	stale   bool // The record was changed after the row was exported.
+	create  bool // Rows may come from another service.
+	left    []string
 }
 
 // The members of a record that the service changes by itself.
@@ -87,7 +89,7 @@ func (d *comparison) notField(v rowValue) {
 }
 
 func (d *comparison) field(field change.Field, v rowValue) {
-	shown := apiclient.ShownAs(field.Path)
+	shown := field.Shown
 	before, _ := apiclient.Shown(d.record, shown)
 	switch {
 	case d.reader.isShownAs(field.Path, v, before), shown == "" && v.isEmpty():
@@ -139,6 +141,12 @@ func (d *comparison) clearWhole() {
 	}
 }
 
+// isSetByService reports whether answers show a value that no body carries.
+func (d *comparison) isSetByService(name string) bool {
+	_, can := fieldNamed(d.reader.shape.Creates, name)
+	return !can && d.reader.shape.Shows(name)
+}
+
 // readOnly wants a value that cannot be changed to be as it is.
 func (d *comparison) readOnly(v rowValue) {
 	before, there := apiclient.Shown(d.record, v.name)
@@ -146,12 +154,14 @@ func (d *comparison) readOnly(v rowValue) {
 	case d.reader.isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
 	case v.name == updatedAt:
 		d.stale = true
-	case there || slices.Contains(cli.ColumnsOf(d.reader.shape.Record), v.name):
+	case d.create && d.isSetByService(v.name):
+		d.left = append(d.left, v.name)
+	case there || d.reader.shape.Shows(v.name):
 		way := ""
-		if v.name == "status" {
-			way = " (see: fundesk " + d.reader.shape.Record + " --help)"
+		if v.name == "status" { // Of a pledge: calls are not applied.
+			way = "; fundesk pledge action changes it"
 		}
-		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record%s", way)
+		d.wrong.Add(pointerOf(v.name), cannotChange+"%s", way)
 	default:
 		d.notField(v)
 	}

@@ -13,6 +13,7 @@ import (
 	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
+	"fundesk/render"
 )
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
@@ -30,6 +31,7 @@ func FuzzImport(f *testing.F) {
 	flags := &rowFlags{defaults: []string{"owningOrganizationUuid=" + testID, "recruitingOrganizationUuid=" + testID}}
 	shape := Rows{
 		Record:  "person",
+		Shows:   render.HasPath[apitype.Person],
 		Creates: change.Fields(apitype.PersonFields(), apitype.Created),
 		Create: func(_ *cli.Session, object map[string]any) (apiclient.Change, error) {
 			r, err := change.ReadRequest(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(time.Now()) })

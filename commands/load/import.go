@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,7 @@ const created = "created"
 type plannedLine struct {
 	bulk.Line
 	Changes []fieldChange `json:"changes,omitempty"` // Of a record that is there; kept where they will be shown.
+	left    []string      // What answers show and no creation carries.
 }
 
 // collectRowsAt is how much garbage, in percent of what lives, a run over a file leaves
@@ -87,10 +89,11 @@ type rowRun struct {
 	lines     *bulk.Spool[plannedLine]
 	asked     rowQuestion
 	wrong     wrongLines
-	read      int // Lines so far.
-	done      int // Lines of earlier runs.
-	unchanged int // Lines that say what the record says.
-	created   int // Records that were created.
+	read      int      // Lines so far.
+	done      int      // Lines of earlier runs.
+	unchanged int      // Lines that say what the record says.
+	created   int      // Records that were created.
+	left      []string // What of exported records is left out.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -143,6 +146,9 @@ func (r *rowRun) carryOut(size int64, name string) error {
 	}
 	if err := errors.Join(r.refuse(), r.lines.Err()); err != nil {
 		return err
+	}
+	if len(r.left) > 0 {
+		r.session.Note("%s", change.LeftOut(r.left))
 	}
 	if r.dryRun {
 		return errors.Join(r.show(), r.lines.Err())
@@ -222,6 +228,16 @@ func (r *rowRun) hint(text string) string {
 		return "--empty clear clears such fields, --empty keep leaves them as they are"
 	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
 		return "--create creates what is not there"
+	case strings.Contains(text, cannotChange):
+		return "--map FIELD=- leaves such a field out; --value FIELD:THEIRS=OURS says what it is here"
+	case strings.Contains(text, "personUuid: is required"):
+		return "fundesk pledge list --include person shows the person"
+	case strings.Contains(text, "owningOrganizationUuid: is required"):
+		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint("owning_organization", "UUID")
+	case strings.Contains(text, "recruitingOrganizationUuid: is required"):
+		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint("recruiting_organization", "UUID")
+	case strings.Contains(text, "OrganizationUuid: "):
+		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):
 		return "--country NL reads numbers as they are dialled there"
 	case r.errors == "" && r.wrong.count > 1:
@@ -278,6 +294,11 @@ func (r *rowRun) reading() *progress {
 }
 
 func (r *rowRun) plan(line plannedLine) {
+	for _, name := range line.left {
+		if !slices.Contains(r.left, name) {
+			r.left = append(r.left, name)
+		}
+	}
 	r.asked.add(line)
 	if !r.dryRun {
 		line.Changes = nil
@@ -289,6 +310,7 @@ func (r *rowRun) plan(line plannedLine) {
 // or a new one.
 func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (line plannedLine, problems []string) {
 	object, violations := r.reader.request(values)
+	line.left = change.AsCreation(object, r.reader.shape.Creates, r.reader.shape.Shows)
 	id, given := object["uuid"].(string)
 	switch {
 	case given && earlier.Started() && !strings.EqualFold(id, earlier.UUID.String()):
@@ -444,5 +466,6 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if r.wrong.count == 0 {
 		return nil
 	}
-	return &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", r.wrong.count, p.total), Detail: r.wrong.texts()}
+	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", r.wrong.count, p.total), Detail: r.wrong.texts()}
+	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
 }

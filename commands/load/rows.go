@@ -26,6 +26,7 @@ import (
 // Rows is how the rows of a file become changes of one noun.
 type Rows struct {
 	Record  string
+	Shows   func(path string) bool // Whether answers may have something at this path.
 	Creates []change.Field
 	Create  func(s *cli.Session, object map[string]any) (apiclient.Change, error)
 	Updates []change.Field // Nil: the noun has no update.
@@ -167,14 +168,14 @@ func (r *rowReader) isName(name string) bool {
 		return true
 	}
 	_, known := fieldNamed(r.shape.Updates, name)
-	return known || r.shape.Updates != nil && slices.Contains(cli.ColumnsOf(r.shape.Record), name)
+	return known || r.shape.Shows(name)
 }
 
 // fieldNamed finds a field by its name in a request, or in an answer.
 func fieldNamed(fields []change.Field, name string) (change.Field, bool) {
 	i := slices.IndexFunc(fields, func(f change.Field) bool { return f.Path == name })
 	if i < 0 {
-		i = slices.IndexFunc(fields, func(f change.Field) bool { return apiclient.ShownAs(f.Path) == name })
+		i = slices.IndexFunc(fields, func(f change.Field) bool { return f.Shown == name })
 	}
 	if i < 0 {
 		return change.Field{}, false
@@ -309,35 +310,42 @@ func (r *rowReader) columnName(text string) string {
 	return name
 }
 
-// values are what a row gives, field by field.
-func (r *rowReader) values(header []string, row bulk.Row) ([]rowValue, error) {
-	if row.Wrong != nil {
+// values returns what a row gives, field by field.
+func (r *rowReader) values(header []string, row bulk.Row) (values []rowValue, err error) {
+	switch {
+	case row.Wrong != nil:
 		return nil, row.Wrong
-	}
-	if row.Text == nil {
-		var values []rowValue
+	case row.Text == nil:
 		for i, cell := range row.Cells {
 			if name := r.columnName(header[i]); !isPassedOver(name) {
 				values = append(values, rowValue{name, unguarded(cell), true})
 			}
 		}
-		return values, nil
+	default:
+		var object map[string]any
+		if object, err = change.DecodeObject(row.Text); err == nil {
+			values, err = r.flatten("", object)
+		}
 	}
-	object, err := change.DecodeObject(row.Text)
-	if err != nil {
-		return nil, err
+	if len(r.meanings) > 0 {
+		for i := range values {
+			v := &values[i]
+			field, _ := fieldNamed(r.shape.Creates, v.name)
+			if text, isText := v.value.(string); isText {
+				if meaning, has := r.meanings[field.Path][text]; has {
+					v.value = meaning
+				}
+			}
+		}
 	}
-	return r.flatten("", object)
+	return values, err
 }
 
 // flatten is an object value by value. What a field takes as a whole stays whole.
 func (r *rowReader) flatten(prefix string, object map[string]any) ([]rowValue, error) {
 	var values []rowValue
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		path := prefix + name
-		if prefix == "" {
-			path = r.columnName(name)
-		}
+		path := r.columnName(prefix + name)
 		if path == ignored {
 			continue
 		}
@@ -433,7 +441,7 @@ func (r *rowReader) given(values []rowValue, place, message string) string {
 }
 
 func (r *rowReader) quote(text string) string {
-	if !r.isSeen {
+	if _, err := apitype.ParseUUID(text); err != nil && !r.isSeen {
 		text = strings.Map(func(c rune) rune {
 			switch {
 			case unicode.IsDigit(c):

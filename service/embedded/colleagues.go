@@ -145,7 +145,7 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 		return err
 	}
 	call := one.call.Call.Value()
-	rows := slices.DeleteFunc(sampleSettings().Results[call.Type], func(r apitype.ResultChoice) bool { return r.Effect != nil })
+	rows := slices.DeleteFunc(slices.Clone(words().Results[call.Type]), func(r apitype.ResultChoice) bool { return r.Effect != nil })
 	if len(rows) == 0 {
 		return errors.New("the sample data has no result for " + string(call.Type))
 	}

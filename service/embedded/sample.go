@@ -77,24 +77,17 @@ func (s *sampler) household() {
 // organizations makes the two organizations, their users and their focus areas.
 func (s *sampler) organizations() {
 	settings := sampleSettings()
-	for _, o := range []struct {
-		name, abbreviation, coolingOff string
-		attempts                       int
-		focusAreas                     []string
-	}{
-		{"Stichting Reddingsboot Noordkust", "SRN", "336h", 6, []string{"Reddingsboten", "Opleiding van vrijwilligers", "Strandveiligheid"}}, //nolint:misspell // Dutch.
-		{"Waldfreunde Rheintal e.V.", "WFR", "240h", 5, []string{"Aufforstung", "Wildtiere", "Umweltbildung"}},
-	} {
+	for _, o := range words().Organizations {
 		organization := sampleOrganization{reference: apitype.OrganizationReference{
-			UUID: s.uuid(), Name: o.name, Abbreviation: o.abbreviation,
+			UUID: s.uuid(), Name: o.Name, Abbreviation: o.Abbreviation,
 		}}
 		s.send(service.LoadOrganization, service.LoadedOrganization{
 			OrganizationReference: organization.reference,
-			MaxCallAttempts:       &o.attempts,
-			CoolingOff:            &o.coolingOff,
+			MaxCallAttempts:       &o.Attempts,
+			CoolingOff:            &o.CoolingOff,
 			Settings:              &settings,
 		})
-		for _, name := range o.focusAreas {
+		for _, name := range o.FocusAreas {
 			area := service.LoadedFocusArea{
 				FocusArea:        apitype.FocusArea{UUID: s.uuid(), Name: name},
 				OrganizationUUID: organization.reference.UUID,
@@ -109,7 +102,7 @@ func (s *sampler) organizations() {
 		if i%2 == 1 {
 			language = german()
 		}
-		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, language.firstNames(s)) + " " + pick(s, language.LastNames)}
+		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, s.names(language)) + " " + pick(s, language.LastNames)}
 		if i < 20-sampleAgents {
 			user.Identifier = "R-" + s.digits(4)
 			s.recruiters = append(s.recruiters, user.UUID)
@@ -119,6 +112,14 @@ func (s *sampler) organizations() {
 		}
 		s.send(service.LoadUser, user)
 	}
+}
+
+// names returns the first names of women or of men.
+func (s *sampler) names(in *country) []string {
+	if s.maybe(50) {
+		return in.Women
+	}
+	return in.Men
 }
 
 // send hands one record over.

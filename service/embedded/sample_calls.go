@@ -7,30 +7,6 @@ import (
 	"fundesk/service"
 )
 
-// outcomes are the results of a call by its type, with what the agent wrote.
-var outcomes = map[apitype.CallType][]struct{ code, notes string }{
-	apitype.CallVerification: {
-		{"confirmed", "All details confirmed."},
-		{"confirmed", ""},
-		{"corrected", "House number was wrong, corrected."},
-		{"corrected", "New e-mail address."},
-		{"wants_to_stop", "Did not understand that it is monthly."},
-		{"wrong_number", ""},
-	},
-	apitype.CallHappy: {
-		{"thanked", "Was glad about the call."},
-		{"thanked", ""},
-		{"raised_amount", "Asked about the new project and gives more."},
-		{"no_interest", "Prefers letters."},
-	},
-	apitype.CallWinback: {
-		{"resubscribed", "Starts again next month, smaller amount."},
-		{"declined", "Gives to a neighbour's cause now."},
-		{"declined", ""},
-		{"moved_abroad", ""},
-	},
-}
-
 // calls makes the calls about a pledge: the verification of a new donor, later one to
 // keep them engaged, and one to win them back.
 func (s *sampler) calls(person service.LoadedPerson, pledge service.LoadedPledge) {
@@ -61,7 +37,7 @@ func (s *sampler) call(person service.LoadedPerson, pledge service.LoadedPledge,
 	c.CallingOrganizationUUID = &pledge.OwningOrganizationUUID
 	c.Type = purpose
 	if s.maybe(25) {
-		c.Notes = new(pick(s, []string{"Best after six in the evening.", "Hard of hearing, speak slowly.", "Works shifts.", "Ask for the new address."}))
+		c.Notes = new(pick(s, words().CallNotes))
 	}
 	if purpose == apitype.CallVerification && s.maybe(15) {
 		s.external(&c)
@@ -151,10 +127,10 @@ func (s *sampler) callStatus(age time.Duration) apitype.CallStatus {
 
 // result makes what the agent recorded.
 func (s *sampler) result(c *service.LoadedCall, end apitype.Time) {
-	outcome := pick(s, outcomes[c.Type])
-	result := apitype.CallResult{ResultCode: &outcome.code, CompletedAt: &end}
-	if outcome.notes != "" {
-		result.Notes = &outcome.notes
+	outcome := pick(s, words().Outcomes[c.Type])
+	result := apitype.CallResult{ResultCode: &outcome.Code, CompletedAt: &end}
+	if outcome.Notes != "" {
+		result.Notes = &outcome.Notes
 	}
 	if s.maybe(85) {
 		result.DonorRetentionRating = new(apitype.NumberFromInt(1 + s.rand.IntN(10)))

@@ -123,37 +123,26 @@ func (s *sampler) iban(home *country) string {
 	return home.Code + strconv.Itoa(198 - remainder)[1:] + account
 }
 
-// gates are the checks of a quality result.
-var gates = []struct {
-	identifier, category, passed, failed string
-	maximum                              int
-}{
-	{"age", "person", "The donor is over 25 years old.", "The donor is under 25 years old.", 20},
-	{"phone_reachable", "contact", "The phone number is in use.", "The phone number may be out of use.", 30},
-	{"address_known", "address", "The address exists.", "The house number is not known in this street.", 25},
-	{"iban_owner", "payment", "The account holder's name fits.", "The account holder's name could not be compared.", 25},
-}
-
 // qualityResult makes how the person's data passed the checks.
 func (s *sampler) qualityResult(p *service.LoadedPerson) apitype.QualityResult {
 	result := apitype.QualityResult{CreatedAt: p.CreatedAt}
 	score, maximum := 0, 0
-	for _, gate := range gates {
-		points, explanation := gate.maximum, gate.passed
+	for _, gate := range words().Gates {
+		points, explanation := gate.Maximum, gate.Passed
 		failed := s.maybe(9)
-		if gate.identifier == "age" {
+		if gate.Identifier == "age" {
 			failed = p.DateOfBirth != nil && p.DateOfBirth.Midnight().AddDate(25, 0, 0).After(s.today)
 		}
 		if failed {
-			points, explanation = s.rand.IntN(gate.maximum/2), gate.failed
+			points, explanation = s.rand.IntN(gate.Maximum/2), gate.Failed
 		}
-		score, maximum = score+points, maximum+gate.maximum
+		score, maximum = score+points, maximum+gate.Maximum
 		result.GateResults = append(result.GateResults, apitype.GateResult{
-			Identifier:  gate.identifier,
-			Category:    gate.category,
+			Identifier:  gate.Identifier,
+			Category:    gate.Category,
 			Score:       apitype.NumberFromInt(points),
-			MaxScore:    apitype.NumberFromInt(gate.maximum),
-			Percentage:  apitype.NumberFromInt(points * 100 / gate.maximum),
+			MaxScore:    apitype.NumberFromInt(gate.Maximum),
+			Percentage:  apitype.NumberFromInt(points * 100 / gate.Maximum),
 			Explanation: explanation,
 			Metadata:    apitype.Object(`{"version":3}`),
 		})

@@ -73,9 +73,9 @@ func (s *sampler) terms(p *service.LoadedPledge) {
 		p.PreferredPaymentDay = new(1 + s.rand.IntN(28))
 	}
 	p.RecruitmentType = new(weighted(s, []weight[apitype.RecruitmentType]{{"d2d", 60}, {"street", 40}}))
-	p.RecruitingLocationLabel = new(pick(s, []string{"Stationsplein", "Markthal", "Noord 3", "Fußgängerzone", "Campus", "Wijk 12", "Altstadt"}))
+	p.RecruitingLocationLabel = new(pick(s, words().Locations))
 	if s.maybe(50) {
-		p.CampaignCode = new(pick(s, []string{"AUTUMN", "COAST-1", "BAUM-26", "WELCOME"}))
+		p.CampaignCode = new(pick(s, words().Campaigns))
 	}
 }
 

@@ -47,7 +47,7 @@ func Actions() []Action {
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", asks((*Questions).Complete), whyNotComplete},
 		{"fix", "correct", "correct the donor's details and the pledge…", nil, whyNotFix},
-		{"tick", "tick", "tick the fact that was checked, or take the tick back", nil, whyNotFix},
+		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", nil, whyNotFix},
 		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
 		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, whyNotLater},
 		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},

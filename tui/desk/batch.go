@@ -1,8 +1,6 @@
 package desk
 
 import (
-	"fmt"
-
 	"fundesk/apiclient/outbox"
 )
 
@@ -100,7 +98,7 @@ func (b *Batch) Answered() (n int) {
 const stateTakenBack = "taken back"
 
 // Summary returns how far the batch has come, in one line.
-func (b *Batch) Summary() string {
+func (b *Batch) Summary(say func(string, ...any) string) string {
 	done, bad := 0, 0
 	for _, r := range b.Records {
 		switch {
@@ -110,9 +108,9 @@ func (b *Batch) Summary() string {
 			done++
 		}
 	}
-	text := fmt.Sprintf("%s: %d of %d done", b.Label, done, len(b.Records))
+	text := say("%s: %d of %d done", say(b.Label), done, len(b.Records))
 	if bad > 0 {
-		text += fmt.Sprintf(", %d not", bad)
+		text += say(", %d not", bad)
 	}
 	return text
 }

@@ -10,7 +10,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/render"
 )
 
 // How long a change can be taken back before it is sent, and how long a burst of changes
@@ -190,7 +189,7 @@ func (c *Changes) submit(change Change) {
 		return func() {
 			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
-				c.day.Gate.admit(arrival{asked: q.change.asked, text: q.change.Label + " was not saved", run: func() { c.day.restore(q.change) }})
+				c.day.Gate.admit(arrival{asked: q.change.asked, text: c.Say("%s was not saved", c.Say(q.change.Label)), run: func() { c.day.restore(q.change) }})
 			}
 		}
 	})
@@ -257,7 +256,7 @@ func (c *Changes) onQueued(q queued) bool {
 		defer c.undoSaved(q.err == nil)
 	}
 	if q.err != nil {
-		c.notify(Notice{Level: Urgent, Text: "not saved: " + Cause(q.err) + "; nothing was sent, the text is kept on screen"})
+		c.notify(Notice{Level: Urgent, Text: c.Say("not saved: %s; nothing was sent, the text is kept on screen", Cause(q.err))})
 		return false
 	}
 	if c.Labels == nil {
@@ -269,7 +268,7 @@ func (c *Changes) onQueued(q queued) bool {
 	}
 	c.notify(Notice{}) // What was said before is over.
 	if q.left != nil {
-		c.notify(Notice{Level: Urgent, Text: ErrorText(q.change.Label+" is in the outbox, but its draft could not be erased", q.left)})
+		c.notify(Notice{Level: Urgent, Text: ErrorText(c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)), q.left)})
 	}
 	c.readOutbox()
 	return true
@@ -365,20 +364,20 @@ func (c *Changes) onSender(e outbox.Event) {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
-		done := Notice{Level: Done, Text: what + ", sent"}
+		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}
 		if ofBatch {
-			done.Text, done.See = c.Batch.Summary(), SeeResults
+			done.Text, done.See = c.Batch.Summary(c.Say), SeeResults
 		}
 		c.notify(done)
 	case outbox.OutcomeRejected:
-		c.own(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox, Owner: e.Entry.ID})
+		c.own(Notice{Level: Failed, Text: ErrorText(c.Say("%s was refused, its text is kept", what), e.Err), See: SeeOutbox, Owner: e.Entry.ID})
 	case outbox.OutcomeUnsure:
 		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
 			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})
 		}
 	case outbox.OutcomeWaiting:
 		if !c.NoteConnection(e.Err) && e.Err != nil {
-			c.failOf(ofConnection, ErrorText(what+" waits in the outbox", e.Err))
+			c.failOf(ofConnection, ErrorText(c.Say("%s waits in the outbox", what), e.Err))
 		}
 	}
 	c.readOutbox()
@@ -479,10 +478,10 @@ func (c *Changes) Remaining() (lines []string, err error) {
 		}
 	}
 	if waiting > 0 {
-		lines = append(lines, render.Plural(waiting, "change stays", "changes stay")+" in the outbox; to send: fundesk outbox send")
+		lines = append(lines, c.Say("%s in the outbox; to send: fundesk outbox send", c.Count(waiting, "change stays", "changes stay")))
 	}
 	if refused > 0 {
-		lines = append(lines, render.Plural(refused, "change was refused", "changes were refused")+" by the service; see: fundesk outbox list")
+		lines = append(lines, c.Say("%s; see: fundesk outbox list", c.Count(refused, "change was refused by the service", "changes were refused by the service")))
 	}
 	return lines, err
 }

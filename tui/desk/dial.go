@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func (d *Day) Dial(number Number) []Event {
 		if errors.Is(err, exec.ErrNotFound) {
 			cause = "there is no such program"
 		}
-		d.failOf(owner, fmt.Sprintf("cannot dial with %s: %s; the setting is dial of the profile", program, cause))
+		d.failOf(owner, d.Say("cannot dial with %s: %s; the setting is dial of the profile", program, d.Say(cause)))
 	})
 	d.sayf("dialling the %s number", d.Say(number.Kind))
 	return d.drain()

@@ -311,11 +311,11 @@ func (s *Search) onDonorCalls(found donorCalls, asked int, err error) {
 	s.notify(Notice{}) // The search is over.
 	switch {
 	case err != nil && found.open.IsZero():
-		s.day.failRead("cannot look for an open call of "+found.Name, err)
+		s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
 	case found.open.IsZero():
-		s.day.Gate.admit(arrival{asked: asked, text: found.Name + " has no open call", run: func() { s.day.Caller = &found.Caller }})
+		s.day.Gate.admit(arrival{asked: asked, text: s.Say("%s has no open call", found.Name), run: func() { s.day.Caller = &found.Caller }})
 	default:
-		s.day.Gate.admit(arrival{asked: asked, text: "the open call of " + found.Name + " was found", run: func() { s.day.takeCall(found.open) }})
+		s.day.Gate.admit(arrival{asked: asked, text: s.Say("the open call of %s was found", found.Name), run: func() { s.day.takeCall(found.open) }})
 	}
 }
 
@@ -323,10 +323,10 @@ func (s *Search) onDonorCalls(found donorCalls, asked int, err error) {
 // service has it. It is not held: somebody is waiting.
 func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 	id := apitype.NewUUID()
-	d.holdReturn("new call: "+c.Name, id)
+	d.holdReturn(d.Say("new call")+": "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
 		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.Changes.now(), RequestedByUserUUID: d.Agent,
 	})
 	d.opening, d.openedAt = id, d.Guard.presses
-	return d.Changes.Submit(Change{Change: change, Label: "new call, " + render.Words(string(kind)) + ": " + c.Name, err: err, atOnce: true})
+	return d.Changes.Submit(Change{Change: change, Label: d.Say("new call, %s", d.Say(render.Words(string(kind)))) + ": " + c.Name, err: err, atOnce: true})
 }

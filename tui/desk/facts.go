@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type Fact struct {
 	Why     string // Why it cannot be corrected here; "" where it can.
 	Checked bool   // The agent has ticked it.
 	id      string
+	none    string // What stands for no value.
 }
 
 // Part is a value of a fact, as it was and as it is to be, and the text before it.
@@ -52,17 +54,10 @@ func (f Fact) Draw(turned func(was, is string) string) string {
 		if p.Was == p.Is {
 			b.WriteString(p.Was)
 		} else {
-			b.WriteString(turned(p.Was, orNone(p.Is)))
+			b.WriteString(turned(p.Was, cmp.Or(p.Is, f.none)))
 		}
 	}
 	return b.String()
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 // The details that are read aloud together, by the first of them, each with the text before it. A pledge that
@@ -100,7 +95,7 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 	facts := make([]Fact, len(factParts))
 	for i, of := range factParts {
 		first := fixes[of.keys[0]]
-		fact := Fact{Press: first.Press, Label: e.Say(of.label), Why: first.Why, id: first.Key, Checked: slices.Contains(e.Checked, first.Key)}
+		fact := Fact{Press: first.Press, Label: e.Say(of.label), Why: first.Why, id: first.Key, none: e.Say("none"), Checked: slices.Contains(e.Checked, first.Key)}
 		for j, key := range of.keys {
 			f := fixes[key]
 			if key == "address/houseNumber" { // It is read with its addition, as 61a.
@@ -153,7 +148,7 @@ func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
 		if err != nil {
 			return render.Clean(value)
 		}
-		return locale.Date(day.Midnight(), "2 January 2006")
+		return e.SayDate(locale.Date(day.Midnight(), "2 January 2006"))
 	default:
 		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -64,6 +63,9 @@ func (e *Form) Fixes() []Fix {
 	return all
 }
 
+// fixOrder has the keys of the details: the digit of each fact, and the letters of its further details.
+const fixOrder = "1234tab56defgh789opr0uw"
+
 // recordedFixes returns the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
 	person := call.Person.Pointer()
@@ -75,7 +77,7 @@ func recordedFixes(call apitype.Call) []Fix {
 		f.ofPledge = true
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	slices.SortFunc(all, func(a, b Fix) int { return strings.Index(fixOrder, a.Press) - strings.Index(fixOrder, b.Press) })
 	return all
 }
 
@@ -190,7 +192,7 @@ func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 		e.leave(f.Key)
 	}
 	if _, _, problems := e.corrections(); len(problems) > 0 {
-		return "", problems[0].Message
+		return "", e.Say(problems[0].Message)
 	}
 	return is, ""
 }
@@ -205,9 +207,9 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	}
 	amount, err := apitype.ParseTypedAmount(typed, 0)
 	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
-		return strconv.Quote(strings.TrimSpace(typed)) + " has two meanings.", []FixChoice{
-			{"t", "thousands: " + ambiguous.Thousands.Fixed() + " Euros", ambiguous.Thousands.Fixed()},
-			{"c", "cents: " + ambiguous.Cents.Fixed() + " Euros", ambiguous.Cents.Fixed()},
+		return e.Say("%q has two meanings.", strings.TrimSpace(typed)), []FixChoice{
+			{"t", e.Say("thousands: %s Euros", ambiguous.Thousands.Fixed()), ambiguous.Thousands.Fixed()},
+			{"c", e.Say("cents: %s Euros", ambiguous.Cents.Fixed()), ambiguous.Cents.Fixed()},
 		}
 	}
 	was, _ := apitype.ParseAmount(f.Was)
@@ -216,7 +218,7 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
 		return "", nil
 	}
-	return "The amount is " + f.Was + " Euros now.", []FixChoice{{"y", "yes, " + amount.Fixed() + " Euros", amount.Fixed()}}
+	return e.Say("The amount is %s Euros now.", f.Was), []FixChoice{{"y", e.Say("yes, %s Euros", amount.Fixed()), amount.Fixed()}}
 }
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
@@ -266,6 +268,8 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 		return render.MaskIBAN(value)
 	case f.IsPhone():
 		return k.Locale.Spoken(render.Clean(value))
+	case f.IsYesNo(), f.IsInterval():
+		return k.Say(render.Words(value))
 	default:
 		return render.Clean(value)
 	}
@@ -280,7 +284,7 @@ func (k *Card) FixText(f Fix) string {
 	if !f.IsChanged() {
 		return was
 	}
-	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), "none") + " " + FixSign)
+	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), k.Say("none")) + " " + FixSign)
 }
 
 // DeniesCorrections reports whether the result says something else than that the record was

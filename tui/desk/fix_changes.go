@@ -82,7 +82,7 @@ func (e *Form) fixChanges() (changes []Change) {
 		} else {
 			change.Seen = apiclient.SeenOf(change, e.day.Call.PledgeCase.Value())
 		}
-		changes = append(changes, Change{Change: change, Label: "correct: " + e.day.Name(), err: err})
+		changes = append(changes, Change{Change: change, Label: e.Say("correct") + ": " + e.day.Name(), err: err})
 	}
 	if len(problems) > 0 {
 		add(apiclient.Change{}, fmt.Errorf("correct %s: %w", problems[0].Where(), problems))

@@ -110,18 +110,18 @@ func (e *Form) Draft() outbox.Draft {
 }
 
 // DraftText says what a draft contains.
-func DraftText(draft outbox.Draft) string {
+func (b *base) DraftText(draft outbox.Draft) string {
 	var parts []string
 	add := func(n int, one, several string) {
 		if n > 0 {
-			parts = append(parts, render.Plural(n, one, several))
+			parts = append(parts, b.Count(n, one, several))
 		}
 	}
 	if draft.ResultCode != "" {
-		parts = append(parts, render.Words(draft.ResultCode))
+		parts = append(parts, b.Say(render.Words(draft.ResultCode)))
 	}
 	if draft.Rating != nil {
-		parts = append(parts, "rating "+strconv.Itoa(*draft.Rating))
+		parts = append(parts, b.Say("rating %d", *draft.Rating))
 	}
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")
@@ -267,7 +267,7 @@ func (d *Day) ExpireCall() []Event {
 
 // MarkProcessed marks the call as processed.
 func (d *Day) MarkProcessed() []Event {
-	return d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, "mark processed: "+d.Name()))
+	return d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, d.Say("mark processed")+": "+d.Name()))
 }
 
 // finish sends a change that ends work on the call, and takes the next one. The text of a

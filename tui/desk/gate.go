@@ -76,7 +76,7 @@ func (g *gate) Offered() (text, does string) {
 	if g.day.Gate.offered == nil {
 		return "", ""
 	}
-	return g.day.Gate.offered.text, cmp.Or(g.day.Gate.offered.does, "opens it")
+	return g.day.Gate.offered.text, g.day.Say(cmp.Or(g.day.Gate.offered.does, "opens it"))
 }
 
 // IsOffered reports whether something has come and waits for the agent.
@@ -91,7 +91,7 @@ func (g *gate) offerRest(e outbox.Event) {
 		return
 	}
 	g.offer(arrival{
-		text: ErrorText(cmp.Or(g.day.Changes.Labels[e.Entry.ID], OpLabel(e.Entry.Op))+" was refused", e.Err), does: "sends the result without it", entry: e.Entry.ID,
+		text: ErrorText(g.day.Say("%s was refused", g.day.Changes.entryName(e.Entry)), e.Err), does: "sends the result without it", entry: e.Entry.ID,
 		run: func() { g.day.Changes.drop(e.Entry.ID) },
 	})
 }

@@ -278,16 +278,16 @@ func (d *Day) WhyNotLater() string {
 // one. It is held like every change; what was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
 	call, name := d.Call.UUID, d.Name()
-	request, whose := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}, "for anybody"
+	request, whose := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}, d.Say("for anybody")
 	if forMe {
-		request.UserUUID, whose = new(d.leases.agent()), "for you"
+		request.UserUUID, whose = new(d.leases.agent()), d.Say("for you")
 	}
 	if l := d.leases.leaseOf(call); l != nil {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
-	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
-	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
+	what := d.Say("later") + ": " + d.SayDate(at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
+	d.finish(Change{Change: change, Label: d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
 	return d.drain()
 }
 
@@ -329,7 +329,7 @@ func (s *leases) warnOfEnd() {
 	case !ends:
 		s.over(ofLease)
 	case !s.owners[ofLease]:
-		s.failOf(ofLease, s.day.Name()+" stays yours alone for 3 minutes more: any key keeps the lease")
+		s.failOf(ofLease, s.Say("%s stays yours alone for 3 minutes more: any key keeps the lease", s.day.Name()))
 	}
 }
 
@@ -378,7 +378,7 @@ func (s *leases) tend() {
 		case idle:
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
-				s.failOf(ofCall(l.CallUUID), CallName(l.call)+" is no longer yours alone: no key for 15 minutes")
+				s.failOf(ofCall(l.CallUUID), s.Say("%s is no longer yours alone: no key for 15 minutes", CallName(l.call)))
 			}
 		default:
 			s.keepLease(l)
@@ -430,7 +430,7 @@ func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 		l := s.held[i]
 		s.endLease(id)
 		if s.day.IsOn(l.CallUUID) {
-			s.failOf(ofCall(l.CallUUID), "the lease of "+CallName(l.call)+" has ended: another agent may call, too")
+			s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", CallName(l.call)))
 		}
 	case err != nil:
 		s.day.failRead("cannot keep the lease", err)

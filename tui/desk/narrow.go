@@ -32,10 +32,10 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 func (d *Day) NarrowedTo() string {
 	var types, languages []string
 	for _, kind := range d.Filter.Types {
-		types = append(types, render.Words(string(kind)))
+		types = append(types, d.Say(render.Words(string(kind))))
 	}
 	for _, language := range d.Filter.Languages {
-		languages = append(languages, render.Language(language))
+		languages = append(languages, d.Say(render.Language(language)))
 	}
 	parts := []string{strings.Join(types, ", "), strings.Join(languages, ", ")}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")

@@ -80,7 +80,7 @@ func (e *Form) resolve(c conflict) []Event {
 // offerConflict offers to ask about an update that was refused because its details are overtaken.
 func (e *Form) offerConflict(told outbox.Event) {
 	if told.Outcome == outbox.OutcomeRejected && len(told.Entry.Fields) > 0 {
-		text := e.day.Changes.entryName(told.Entry) + " was not sent, the record has changed"
+		text := e.Say("%s was not sent, the record has changed", e.day.Changes.entryName(told.Entry))
 		e.day.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { e.readConflict(told.Entry) }})
 	}
 }
@@ -139,9 +139,9 @@ func (c conflict) with(call apitype.Call) conflict {
 // entryName returns what an entry is, as it is shown.
 func (c *Changes) entryName(e outbox.Entry) string {
 	if label := c.Labels[e.ID]; label != "" {
-		return label
+		return c.Say(label)
 	}
-	return OpLabel(e.Op) + " " + ShortID(e.UUID)
+	return c.Say(OpLabel(e.Op)) + " " + ShortID(e.UUID)
 }
 
 // changedElsewhere names the details that a new reading of the call shows otherwise than the one before.

@@ -136,11 +136,11 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 		}
 	}
 	return Answer{Next: &Question{
-		Title: "Changed elsewhere: " + fix.Label + ", " + whose, IsKeyed: true,
+		Title: q.Say("Changed elsewhere: %s, %s", q.Say(fix.Label), whose), IsKeyed: true,
 		Lines: []string{q.Say("The record has another value than when you corrected it. Which one stays?")},
 		Choices: []Choice{
-			{Key: "k", Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), "none"), Pick: keep(false)},
-			{Key: "o", Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), "none"), Pick: keep(true)},
+			{Key: "k", Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), q.Say("none")), Pick: keep(false)},
+			{Key: "o", Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), q.Say("none")), Pick: keep(true)},
 		},
 		Left: func() *Question {
 			form.conflict = nil // It stays in the outbox as it is.
@@ -164,7 +164,7 @@ func (q *Questions) Complete() Answer {
 	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
 		lines := []string{q.Say("This account may not correct:")}
 		for _, fix := range refused {
-			lines = append(lines, "  "+fix.Label+" "+q.day.Card.FixText(fix))
+			lines = append(lines, "  "+q.Say(fix.Label)+" "+q.day.Card.FixText(fix))
 		}
 		lines = append(lines, q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."))
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
@@ -189,7 +189,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 		})
 	}
 	for _, row := range d.Form.Results() {
-		ask.Choices = append(ask.Choices, Choice{Label: ResultWords(row), Pick: take(row.Code)})
+		ask.Choices = append(ask.Choices, Choice{Label: q.Say(ResultWords(row)), Pick: take(row.Code)})
 	}
 	ask.Typed = func(code string) Answer {
 		code = strings.TrimSpace(code)
@@ -200,7 +200,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 		if isKnown || len(ask.Choices) == 0 {
 			return take(code)()
 		}
-		sure := q.confirm(q.Say("A new result code"), take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")
+		sure := q.confirm(q.Say("A new result code"), take(code), q.Say("No such call has had the result %q so far. Use it all the same?", render.Clean(code)))
 		sure.Left, ask.Value = func() *Question { return ask }, code
 		return Answer{Next: sure}
 	}
@@ -212,9 +212,9 @@ func (q *Questions) Result(then func() Answer) *Question {
 func (q *Questions) Form() Answer {
 	form, kept := q.day.Form, ""
 	if form.HasDraft() {
-		kept = ", or as entered"
+		kept = q.Say(", or as entered")
 	}
-	notes := &Question{Title: "notes, empty for none" + kept}
+	notes := &Question{Title: q.Say("notes, empty for none") + kept}
 	notes.Empty = q.onCall(func() Answer {
 		if why := form.WhyNotComplete(); why != "" {
 			return Answer{Wrong: why}
@@ -225,7 +225,7 @@ func (q *Questions) Form() Answer {
 		form.SetNotes(text)
 		return notes.Empty()
 	}
-	rating := &Question{Title: "rating from 0 to 10, empty for none" + kept, Empty: func() Answer { return Answer{Next: notes} }}
+	rating := &Question{Title: q.Say("rating from 0 to 10, empty for none") + kept, Empty: func() Answer { return Answer{Next: notes} }}
 	rating.Typed = func(text string) Answer {
 		n, err := strconv.Atoi(text)
 		switch {
@@ -238,7 +238,7 @@ func (q *Questions) Form() Answer {
 		return Answer{Next: notes}
 	}
 	result := q.Result(rating.again)
-	result.Title = "result code" + kept
+	result.Title = q.Say("result code") + kept
 	result.Empty = func() Answer {
 		if form.Code == "" {
 			return Answer{Wrong: "a result is needed"}
@@ -279,10 +279,10 @@ func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 	case !isAmbiguous:
 		return Answer{Wrong: err.Error()}
 	}
-	ask := &Question{Title: q.Say("Which time is meant?"), Lines: []string{strconv.Quote(render.Clean(text)) + " has more than one meaning."}, IsKeyed: true}
+	ask := &Question{Title: q.Say("Which time is meant?"), Lines: []string{q.Say("%q has more than one meaning.", render.Clean(text))}, IsKeyed: true}
 	for i, key := range ReadingKeys(ambiguous.Readings) {
 		r := ambiguous.Readings[i]
-		ask.Choices = append(ask.Choices, Choice{Key: key, Label: ReadingText(r, q.day.Card.BothTimes(r.At)), Pick: q.onCall(func() Answer { return then(r.At) })})
+		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.day.Card.ReadingText(r), Pick: q.onCall(func() Answer { return then(r.At) })})
 	}
 	return Answer{Next: ask}
 }
@@ -299,10 +299,10 @@ func (q *Questions) Later(at time.Time, forMe bool) Answer {
 
 // NewCall asks what a call to a donor without an open one is to be about.
 func (q *Questions) NewCall(c Caller) *Question {
-	ask := &Question{Title: c.Name + " has no open call", IsLate: true}
+	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
 	for _, kind := range apitype.CallTypes {
 		pick := func() Answer { return Answer{Events: q.day.NewCall(c, kind)} }
-		ask.Choices = append(ask.Choices, Choice{Label: "a new call: " + render.Words(string(kind)), Pick: pick})
+		ask.Choices = append(ask.Choices, Choice{Label: q.Say("a new call") + ": " + q.Say(render.Words(string(kind))), Pick: pick})
 	}
 	return ask
 }
@@ -313,7 +313,7 @@ func (q *Questions) Narrow() *Question {
 	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
 	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	for _, c := range q.day.NarrowChoices() {
-		ask.Choices = append(ask.Choices, Choice{Label: c.Name, IsOn: &c.Chosen, Pick: func() Answer { return then(q.day.Toggle(c)) }})
+		ask.Choices = append(ask.Choices, Choice{Label: q.Say(c.Name), IsOn: &c.Chosen, Pick: func() Answer { return then(q.day.Toggle(c)) }})
 	}
 	if q.day.NarrowedTo() != "" {
 		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
@@ -340,7 +340,7 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 	for _, r := range q.day.Recent {
 		c := Choice{Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r), Pick: func() Answer { return Answer{Events: q.day.Take(r.Call)} }}
 		if r.Fate == FateHeld && q.day.Changes.HeldFor(r) > 0 {
-			c.Why = undo + " takes it back"
+			c.Why = q.Say("%s takes it back", undo)
 		}
 		ask.Choices = append(ask.Choices, c)
 	}
@@ -351,7 +351,7 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 func (q *Questions) Fixes() Answer {
 	ask := &Question{Title: "what is wrong"}
 	for _, f := range q.day.Form.Fixes() {
-		c := Choice{Key: f.Press, Label: f.Label + ": " + cmp.Or(q.day.Card.FixText(f), "none"), Why: f.Why, Pick: q.onCall(q.fix(f).again)}
+		c := Choice{Key: f.Press, Label: q.Say(f.Label) + ": " + cmp.Or(q.day.Card.FixText(f), q.Say("none")), Why: f.Why, Pick: q.onCall(q.fix(f).again)}
 		if f.IsYesNo() {
 			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
 			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
@@ -376,10 +376,10 @@ func (q *Questions) DialNumber(n Number) Answer {
 // Ticks asks which facts were checked, until the agent leaves.
 func (q *Questions) Ticks() Answer {
 	ask := &Question{Title: "what was checked"}
-	for _, f := range q.day.Form.Facts(func(said string) string { return cmp.Or(said, "unknown") }) {
-		label := f.Label + ": " + cmp.Or(f.String(), "none")
+	for _, f := range q.day.Form.Facts(func(said string) string { return q.Say(cmp.Or(said, "unknown")) }) {
+		label := f.Label + ": " + cmp.Or(f.String(), q.Say("none"))
 		if f.Checked {
-			label += ", checked"
+			label += ", " + q.Say("checked")
 		}
 		ask.Choices = append(ask.Choices, Choice{Key: f.Press, Label: label, Pick: q.onCall(func() Answer {
 			q.day.Form.Tick(f)
@@ -391,11 +391,11 @@ func (q *Questions) Ticks() Answer {
 
 // fix asks for the right value of a detail.
 func (q *Questions) fix(f Fix) *Question {
-	ask := &Question{Title: f.Label, Empty: q.Fixes}
+	ask := &Question{Title: q.Say(f.Label), Empty: q.Fixes}
 	if f.IsInterval() {
 		for _, interval := range apitype.DonationIntervals {
 			pick := func() Answer { return q.correct(f, string(interval)) }
-			ask.Choices = append(ask.Choices, Choice{Label: render.Words(string(interval)), Pick: pick})
+			ask.Choices = append(ask.Choices, Choice{Label: q.Say(render.Words(string(interval))), Pick: pick})
 		}
 	} else {
 		ask.Choices = []Choice{{Key: "delete", Label: "to delete it", Pick: func() Answer { return q.correct(f, "") }}}
@@ -413,7 +413,7 @@ func (q *Questions) fix(f Fix) *Question {
 // correct corrects a detail. A part of an address leads to the next one that is missing.
 func (q *Questions) correct(f Fix, value string) Answer {
 	if wrong := q.day.Form.Correct(f, value); wrong != "" {
-		return Answer{Wrong: f.Label + " " + wrong}
+		return Answer{Wrong: q.Say(f.Label) + " " + q.Say(wrong)}
 	}
 	if why, missing := q.day.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
 		ask := q.fix(missing)
@@ -429,7 +429,7 @@ func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answ
 	if choices == nil || strings.TrimSpace(typed) == "" {
 		return then(typed)
 	}
-	ask := &Question{Title: "Correct: " + f.Label, Lines: []string{question}, IsKeyed: true}
+	ask := &Question{Title: q.Say("Correct") + ": " + q.Say(f.Label), Lines: []string{question}, IsKeyed: true}
 	for _, c := range choices {
 		ask.Choices = append(ask.Choices, Choice{Key: c.Key, Label: c.Label, Pick: q.onCall(func() Answer { return then(c.Value) })})
 	}

@@ -262,7 +262,7 @@ func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
 	if !known || r.call == call || now.Sub(r.at) >= attemptPause {
 		return ""
 	}
-	return q.Say("called %s ago on another call, less than 4 hours", durationText(now.Sub(r.at)))
+	return q.Say("called %s ago on another call, less than 4 hours", q.Say(durationText(now.Sub(r.at))))
 }
 
 func (q *queue) record(l listed) {
@@ -414,11 +414,7 @@ func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAt
 	case maxAttempts > 0 && attempts >= maxAttempts:
 		return b.Say("%s, the maximum is %d", b.Count(attempts, "attempt", "attempts"), maxAttempts)
 	case !last.IsZero() && now.Sub(last) < attemptPause:
-		ago := durationText(now.Sub(last))
-		if now.Sub(last) < time.Minute {
-			ago = b.Say("less than a minute")
-		}
-		return b.Say("an attempt %s ago, less than 4 hours", ago)
+		return b.Say("an attempt %s ago, less than 4 hours", b.Say(durationText(now.Sub(last))))
 	default:
 		return ""
 	}

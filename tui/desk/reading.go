@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -130,11 +129,11 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 			q.pass(id, "it cannot be read: "+err.Error())
 			q.day.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			q.day.failRead("cannot read call "+ShortID(id), err)
+			q.day.failRead(q.Say("cannot read call %s", ShortID(id)), err)
 			q.drop(id)
 			q.day.serve()
 		default:
-			q.day.failRead("cannot read call "+ShortID(id), err)
+			q.day.failRead(q.Say("cannot read call %s", ShortID(id)), err)
 		}
 		return
 	}
@@ -254,11 +253,11 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 	case read.elsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
 		d.claimed, d.Taking = apitype.UUID{}, false
-		d.fail("call "+ShortID(read.id)+" is already open in another terminal", nil)
+		d.fail(d.Say("call %s is already open in another terminal", ShortID(read.id)), nil)
 		return true
 	case read.elsewhere:
 		d.queue.pass(read.id, "open in another terminal")
-		d.Gate.replaceStale(d.Name()+" is already open in another terminal", read.asked)
+		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
 		return true
 	}
 	return false
@@ -269,12 +268,12 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 func (d *Day) onRead(read callRead, err error) {
 	d.Taking = d.Taking && err == nil
 	if read.torn != nil {
-		d.failOf(ofCall(read.id), ErrorText("cannot read what was typed for call "+ShortID(read.id), read.torn))
+		d.failOf(ofCall(read.id), ErrorText(d.Say("cannot read what was typed for call %s", ShortID(read.id)), read.torn))
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)
-		text := "call " + ShortID(read.id) + " is no longer there"
+		text := d.Say("call %s is no longer there", ShortID(read.id))
 		if d.Call == nil {
 			d.fail(text, nil)
 		} else {
@@ -282,7 +281,7 @@ func (d *Day) onRead(read callRead, err error) {
 		}
 		return
 	case err != nil:
-		d.failRead("cannot read call "+ShortID(read.id), err)
+		d.failRead(d.Say("cannot read call %s", ShortID(read.id)), err)
 		return
 	}
 	d.Changes.NoteConnection(nil)
@@ -322,13 +321,13 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 	}
 	switch now := d.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
-		text := fmt.Sprintf("%s is %s: another agent was faster", d.Name(), now.Status)
+		text := d.Say("%s is %s: another agent was faster", d.Name(), d.Say(string(now.Status)))
 		if d.Form.HasDraft() {
-			d.failOf(ofCall(now.UUID), text+"; what you typed stays here")
+			d.failOf(ofCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
 		d.queue.pass(now.UUID, "")
-		d.Recent.remember(Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: "ended by another agent", Fate: FateEnded})
+		d.Recent.remember(Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: d.Say("ended by another agent"), Fate: FateEnded})
 		d.leases.releaseLease(now.UUID)
 		d.Gate.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
@@ -474,7 +473,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
 		opened := d.opening
 		d.opening = apitype.UUID{}
-		d.Gate.admit(arrival{asked: d.openedAt, text: "the new call is there", run: func() { d.takeCall(opened) }})
+		d.Gate.admit(arrival{asked: d.openedAt, text: d.Say("the new call is there"), run: func() { d.takeCall(opened) }})
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID, unasked)
 	case d.Wanted && d.Offline == "":

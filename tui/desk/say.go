@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -12,15 +11,31 @@ import (
 )
 
 // Say returns a text of the Desk in the agent's language. The English text is its name in the tables
-// of the languages; where one has none, the text stays English. args are put in as by fmt.Sprintf.
+// of the languages; where one has none, the text stays English, or what follows its colon does. args are put in as by fmt.Sprintf.
 func (b *base) Say(text string, args ...any) string {
 	if b != nil && languages[b.Language] != nil { // Where no desk is open, texts are English.
-		text = cmp.Or(languages[b.Language]()[text], text)
+		table := languages[b.Language]()
+		before, after, _ := strings.Cut(text, ": ")
+		switch said := table[text]; {
+		case said != "":
+			text = said
+		case len(args) == 0 && table[before] != "": // What follows is a name, or an error.
+			text = table[before] + ": " + after
+		}
 	}
 	if len(args) == 0 {
 		return text
 	}
 	return fmt.Sprintf(text, args...)
+}
+
+// SayDate returns a date with its days and months in the agent's language.
+func (b *base) SayDate(text string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		words[i] = b.Say(word)
+	}
+	return strings.Join(words, " ")
 }
 
 // Count returns a number with its word, such as 2 tries.

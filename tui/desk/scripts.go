@@ -95,7 +95,7 @@ func (k *Card) pickScript() {
 		}
 		if found {
 			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && k.day.Call.Type != apitype.CallWinback {
-				k.Script = append(k.Script, "> The pledge is "+PledgeWords(pledge.Status)+": nothing is collected, whatever the script says.", "")
+				k.Script = append(k.Script, "> "+k.Say("The pledge is %s: nothing is collected, whatever the script says.", k.Say(PledgeWords(pledge.Status))), "")
 			}
 			for _, line := range script {
 				filled, _ := fillScript(line, k.day.Call, strings.TrimPrefix(suffix, "."))

@@ -110,9 +110,9 @@ var errKnownThere = errors.New("the service has the new call: it stays open ther
 func (d *Day) onRecalled(r recalled) {
 	d.Changes.readOutbox()
 	if r.err != nil {
-		d.fail("cannot undo "+r.change.Label, r.err)
+		d.fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
 	}
-	label := d.Say("taken back: %s", r.change.Label)
+	label := d.Say("taken back: %s", d.Say(r.change.Label))
 	if back := r.change.back; back != nil {
 		if r.err == nil {
 			d.sayf("%s", label)
@@ -146,12 +146,12 @@ func (c *Changes) HeldText(undo string) string {
 	}
 	last := c.Held[n-1]
 	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
-	text := c.Say("%s, sent in %d s, %s takes it back", last.Label, left, undo)
+	text := c.Say("%s, sent in %d s, %s takes it back", c.Say(last.Label), left, undo)
 	switch {
 	case last.back != nil:
-		text = c.Say("%s, %s takes it back for %d s", last.Label, undo, left)
+		text = c.Say("%s, %s takes it back for %d s", c.Say(last.Label), undo, left)
 	case c.Offline != "":
-		text = c.Say("%s, sent when the service answers, %s takes it back", last.Label, undo)
+		text = c.Say("%s, sent when the service answers, %s takes it back", c.Say(last.Label), undo)
 	}
 	if n > 1 {
 		text += c.Say(" (%d held)", n)

@@ -25,7 +25,7 @@ func (d *Day) against(call apitype.Call) string {
 		return reasonOptedOut
 	}
 	if call.Status != apitype.CallRequested {
-		return "is " + string(call.Status)
+		return d.Say("is %s", d.Say(string(call.Status)))
 	}
 	return ""
 }
@@ -55,7 +55,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	add(k.attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
 	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID, k.Now()))
 	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
-		add(k.Say("this number was called %s ago on another call, less than 4 hours", durationText(k.Now().Sub(l.NumberContactedAt.Time))))
+		add(k.Say("this number was called %s ago on another call, less than 4 hours", k.Say(durationText(k.Now().Sub(l.NumberContactedAt.Time)))))
 	}
 	ofPerson, ofNumber := k.otherOpenCalls(call)
 	if ofPerson > 0 {

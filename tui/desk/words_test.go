@@ -88,7 +88,7 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		}
 	}
 	opted := apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}
-	if got, want := OptInWords(opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
+	if got, want := new(Day).OptInWords(opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if Value((*string)(nil)) != "" || d.Name() != "" {
@@ -373,7 +373,7 @@ func TestBatch(t *testing.T) {
 	if heard("", outbox.OutcomeAccepted, nil) || heard("9", outbox.OutcomeAccepted, nil) {
 		t.Error("an entry of another action was taken for one of it")
 	}
-	if got, want := b.Summary(), "cancel 5 calls: 0 of 5 done, 1 not"; got != want || b.Answered() != 1 {
+	if got, want := b.Summary(new(Day).Say), "cancel 5 calls: 0 of 5 done, 1 not"; got != want || b.Answered() != 1 {
 		t.Errorf("got %q, %d answered, want %q", got, b.Answered(), want)
 	}
 	if !heard("1", outbox.OutcomeAccepted, nil) || !heard("2", outbox.OutcomeRejected, down) || !heard("3", outbox.OutcomeWaiting, down) {
@@ -388,13 +388,13 @@ func TestBatch(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || b.Answered() != 5 {
 		t.Errorf("%d answered, records (-want +got):\n%s", b.Answered(), diff)
 	}
-	if got, want := b.Summary(), "cancel 5 calls: 1 of 5 done, 3 not"; got != want {
+	if got, want := b.Summary(new(Day).Say), "cancel 5 calls: 1 of 5 done, 3 not"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if !heard("3", outbox.OutcomeAccepted, nil) {
 		t.Error("an entry that waited was not known")
 	}
-	if got, want := (&Batch{Label: "mark", Records: []BatchRecord{{Done: true}}}).Summary(), "mark: 1 of 1 done"; got != want {
+	if got, want := (&Batch{Label: "mark", Records: []BatchRecord{{Done: true}}}).Summary(new(Day).Say), "mark: 1 of 1 done"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	one := at(morning)

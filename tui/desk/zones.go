@@ -48,12 +48,12 @@ func (k *Card) BothTimes(at time.Time) string {
 	if there.Year() != k.Now().In(there.Location()).Year() {
 		layout = "Mon 2 Jan 2006 15:04"
 	}
-	text, ours := there.Format(layout), here.Format("15:04")
+	text, ours := k.SayDate(there.Format(layout)), here.Format("15:04")
 	switch {
-	case text == here.Format(layout):
+	case there.Format(layout) == here.Format(layout):
 		return text
 	case there.Day() != here.Day():
-		ours = here.Format(layout)
+		ours = k.SayDate(here.Format(layout))
 	}
-	return text + " there (" + ours + " here)"
+	return k.Say("%s there (%s here)", text, ours)
 }

@@ -47,11 +47,11 @@ func (a *Ask) Hints() []Hint {
 func (a *Ask) View(s Styles, width, _ int) (string, []string) {
 	var lines []string
 	for _, line := range a.Lines {
-		lines = append(lines, widget.Wrap(line, width)...)
+		lines = append(lines, widget.Wrap(s.say(line), width)...)
 	}
 	lines = append(lines, "")
 	for _, o := range a.Options {
-		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+o.Label, width))
+		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
 	}
-	return a.Title, append(lines, s.Dim("esc goes back to what you typed"))
+	return a.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
 }

@@ -36,8 +36,8 @@ func NewCalls(s *Env) *Calls {
 		name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
 		columns: m.columns(), search: Row.search,
 		Hint: []string{
-			"by the service: " + strings.Join(fieldNames(service), " "),
-			"local, over what is read: " + strings.Join(fieldNames(local), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
+			s.Say("by the service") + ": " + strings.Join(fieldNames(service), " "),
+			s.Say("local, over what is read") + ": " + strings.Join(fieldNames(local), " ") + s.Say(", and words; for example") + ": status=requested type=winback requestedAfter=7d",
 		},
 		fields: append(service, local...),
 		parse:  func(text string) (query, error) { return callQuery(s, text) },
@@ -59,7 +59,7 @@ func (v *Calls) Work() tea.Cmd {
 // and person: they look through what was read.
 func callQuery(e *Env, text string) (query, error) {
 	local := fieldNames(filterFields(apitype.CallSelections()))
-	t, o, err := readFilter(text, e.Day.Now(), apitype.CallFilters(), local...)
+	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.CallFilters(), local...)
 	o.Include = []string{apitype.IncludePerson}
 	var selection apitype.CallSelection
 	if err == nil {
@@ -83,7 +83,7 @@ func callQuery(e *Env, text string) (query, error) {
 		more = func(r Row) bool { return !r.leftOut }
 	}
 	return query{
-		keep: keepTerms(t, Row.search, more), says: t.says(local...),
+		keep: keepTerms(t, Row.search, more), says: t.says(e.Say, local...),
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
@@ -109,7 +109,7 @@ func callBulk(e *Env, rows []Row, sent func()) []Option {
 
 func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
-	f.head(Clean(render.Words(string(c.Type))) + " · requested " + f.ago(c.RequestedAt.Time) + " · " + render.Plural(c.AttemptsCount, "attempt", "attempts"))
+	f.head(f.Say(Clean(render.Words(string(c.Type)))) + " · " + f.Say("requested") + " " + f.ago(c.RequestedAt.Time) + " · " + f.Day.Count(c.AttemptsCount, "attempt", "attempts"))
 	f.last().role = f.Styles.kind(c.Type)
 	person := c.Person.Pointer()
 	if person != nil {
@@ -171,16 +171,16 @@ func (f *fields) calls(calls []apitype.Call) {
 	if len(calls) == 0 {
 		return
 	}
-	f.head(render.Plural(len(calls), "call", "calls"))
+	f.head(f.Day.Count(len(calls), "call", "calls"))
 	for _, c := range calls {
 		sign, role := f.Styles.status(string(c.Status))
-		text := sign + " " + render.Words(string(c.Type))
+		text := sign + " " + f.Say(render.Words(string(c.Type)))
 		if c.Status != apitype.CallRequested {
-			text += ", " + string(c.Status)
+			text += ", " + f.Say(string(c.Status))
 		}
-		text += ", requested " + f.ago(c.RequestedAt.Time)
+		text += ", " + f.Say("requested") + " " + f.ago(c.RequestedAt.Time)
 		if result := f.Day.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
-			text += ", " + result
+			text += ", " + f.Say(result)
 		}
 		f.add("call", text)
 		f.last().to, f.last().copy, f.last().role = &Reference{KindCall, c.UUID}, c.UUID.String(), role

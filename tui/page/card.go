@@ -410,8 +410,9 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		}
 	}
 	text, room := ansi.Strip(f.Draw(c.turned)), max(width-factSigns-factLabel-1, 8)
+	known := text != ""
 	switch {
-	case text == "":
+	case !known:
 		text = s.Dim(c.Say("none"))
 	case f.IsChanged() && render.Width(text) <= room:
 		text = f.Draw(c.turned)
@@ -420,7 +421,7 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		if why := "  " + c.Say(f.Why); render.Width(text+why) <= room {
 			text += s.Dim(why)
 		}
-	} else if f.IsSecret() && !c.Day.Card.IsRevealed && text != "" {
+	} else if f.IsSecret() && !c.Day.Card.IsRevealed && known {
 		if hint := "  " + s.Key(c.Host.KeyOf(ActReveal)) + " " + c.Say("shows"); !packed && render.Width(text+hint) <= room {
 			text += hint
 		}
@@ -453,6 +454,25 @@ func (d *Desk) moveFact(by int) {
 func (d *Desk) Tick() tea.Cmd {
 	facts := d.Day.Form.Facts(d.sign)
 	d.Day.Form.Tick(facts[d.at])
-	d.at, d.moved = min(d.at+1, len(facts)-1), true
+	d.at, d.ticked, d.moved = min(d.at+1, len(facts)-1), &facts[d.at], true
 	return nil
+}
+
+// TickInstead ticks the fact of a digit in place of the one that the key before it has ticked; false for no such key.
+func (d *Desk) TickInstead(key string) bool {
+	just := d.ticked
+	if d.ticked = nil; just == nil || len(key) != 1 || key[0] < '0' || key[0] > '9' {
+		return false
+	}
+	facts := d.Day.Form.Facts(d.sign)
+	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == key })
+	if i < 0 {
+		d.Messages.Refuse(d.Say("no fact has the key %s", key))
+		return true
+	}
+	now := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == just.Press })
+	d.Day.Form.Tick(facts[now])
+	d.Day.Form.Tick(d.Day.Form.Facts(d.sign)[i])
+	d.at = min(i+1, len(facts)-1)
+	return true
 }

@@ -21,9 +21,10 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int  // Keys that wait for the call that is being read.
-	at      int  // The fact that space ticks.
-	moved   bool // The agent is at the facts: that one stays in sight.
+	ahead   int        // Keys that wait for the call that is being read.
+	at      int        // The fact that space ticks.
+	ticked  *desk.Fact // By the key before, as it was; nil for none.
+	moved   bool       // The agent is at the facts: that one stays in sight.
 }
 
 // NewDesk returns the page of the Desk.
@@ -66,7 +67,7 @@ func (d *Desk) Follow(inFront bool) {
 		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.view, d.at, d.moved = id, false, widget.Scroll{}, 0, false
+		d.shown, d.writing, d.view, d.at, d.moved, d.ticked = id, false, widget.Scroll{}, 0, false, nil
 		if _, asked := d.Dialog.(Inline); asked {
 			d.Dialog = nil // Its answer would be for another call.
 		}
@@ -156,7 +157,7 @@ func (d *Desk) Scroll(by Step) tea.Cmd {
 // CopyNumber copies the number to dial, or offers what else there is.
 func (d *Desk) CopyNumber() tea.Cmd {
 	if all := desk.Numbers(d.Day.Call.Person.Pointer()); len(all) > 0 {
-		return copyText(all[0].Kind+" number", all[0].Digits)
+		return copyText(d.Say("%s number", d.Say(all[0].Kind)), all[0].Digits)
 	}
 	return d.AskCopy()
 }
@@ -181,7 +182,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 func (d *Desk) AskCopy() tea.Cmd {
 	var options []Option
 	for _, c := range d.Day.Card.Copies() {
-		options = append(options, Option{Label: c.Name + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(c.Name, c.Text) }})
+		options = append(options, Option{Label: d.Say(c.Name) + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(d.Say(c.Name), c.Text) }})
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
@@ -194,10 +195,10 @@ const skippedName = 22
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
 	for _, p := range d.Day.PassedOver() {
-		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, "call "+desk.ShortID(p.ID))), skippedName)+"  "+Clean(p.Reason))
+		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))), skippedName)+"  "+Clean(d.Say(p.Reason)))
 	}
 	if len(lines) == 0 {
-		lines = []string{"No call was passed over so far."}
+		lines = []string{d.Say("No call was passed over so far.")}
 	}
 	d.Dialog = &Text{Title: "Passed over", Lines: lines}
 	return nil

@@ -135,7 +135,7 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(why)
 	}
 	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
-		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.Host.KeyOf(ActComplete) + " asks")
+		return d.Styles.Warn(d.Styles.WarnSign + " " + d.Say("this account may not correct %s: %s asks", d.Say(refused[0].Label), d.Host.KeyOf(ActComplete)))
 	}
 	return d.Styles.Good(d.sendText())
 }
@@ -204,10 +204,14 @@ func (d *Desk) queueRow(c desk.Candidate, width int) string {
 		sign = s.Held(s.DueSign) + " "
 	}
 	name := widget.Fit(d.offered(c), max(width-2-mostDots-1-render.Width(kind+after), 4))
-	if age > overdue {
+	if c.Due {
 		name = s.bold(name)
 	}
-	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + s.Dim(after)
+	ages := s.Dim
+	if age > overdue {
+		ages = s.bold
+	}
+	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + ages(after)
 }
 
 // mostDots is how many tries the queue shows as dots.
@@ -332,5 +336,5 @@ func (d *Desk) aheadText() string {
 	if d.ahead == 0 {
 		return ""
 	}
-	return " " + render.Plural(d.ahead, "key waits", "keys wait") + " for it"
+	return " " + d.Day.Count(d.ahead, "key waits for it", "keys wait for it")
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -221,19 +220,19 @@ func (d *detail) fields(s *Env) []field {
 // lines draws the record; with focus its chosen field is shown and kept in sight.
 func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []string {
 	name, status := d.record.title()
-	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), d.ref.Kind.String())), s.Styles.pill(status))}
+	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(d.ref.Kind.String()))), s.Styles.pill(status))}
 	switch {
 	case d.failed != nil:
-		for _, text := range describe(d.failed) {
+		for _, text := range s.describe(d.failed) {
 			for _, part := range widget.Wrap(Clean(text), frame.Inner()) {
 				lines = append(lines, frame.Line(s.Styles.Bad(part)))
 			}
 		}
 		return frame.Close(lines, height)
 	case !d.ready && !focus:
-		return frame.Close(append(lines, frame.Line(s.Styles.Dim("reading…"))), height)
+		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+"…"))), height)
 	case !d.ready:
-		return frame.Close(append(lines, frame.Line(s.Styles.Dim("reading"+s.Spinner.Sign()))), height)
+		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+s.Spinner.Sign()))), height)
 	}
 	var all []string
 	first, last := 0, 0
@@ -271,12 +270,12 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 }
 
 // describe returns an error with its details, for a dialog.
-func describe(err error) []string {
+func (e *Env) describe(err error) []string {
 	lines := []string{err.Error()}
 	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
 		lines = append(lines, failure.Detail...)
 		if failure.RequestID != "" {
-			lines = append(lines, fmt.Sprintf("request %s", failure.RequestID))
+			lines = append(lines, e.Say("request %s", failure.RequestID))
 		}
 	}
 	return lines

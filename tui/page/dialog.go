@@ -69,9 +69,9 @@ func (c *Confirm) Hints() []Hint { return []Hint{{"y", "yes"}, {"n", "no"}} }
 func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	var lines []string
 	for _, line := range c.Lines {
-		lines = append(lines, widget.Wrap(line, width)...)
+		lines = append(lines, widget.Wrap(s.say(line), width)...)
 	}
-	return c.Title, append(lines, "", s.Key("y")+" yes   "+s.Key("n")+" no")
+	return c.Title, append(lines, "", s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
 }
 
 // Option is one choice; its key picks it.
@@ -216,16 +216,13 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	if c.hintNow != nil {
 		c.hint = c.hintNow()
 	}
-	hint := strings.TrimPrefix(c.hint+"; esc closes", "; ")
+	hint := strings.TrimPrefix(s.say(c.hint)+"; "+s.say("esc closes"), "; ")
 	room--
 	found := c.Matching()
 	c.cursor = min(c.cursor, max(len(found)-1, 0))
 	longest := 0
-	for _, o := range c.Options {
-		longest = max(longest, render.Width(o.Label+o.Why)+14)
-	}
-	for _, o := range found {
-		longest = max(longest, render.Width(o.Label)+14)
+	for _, o := range slices.Concat(c.Options, found) {
+		longest = max(longest, render.Width(s.say(o.Label)+s.say(o.Why))+14)
 	}
 	width = min(width, longest)
 	top := max(0, min(c.cursor-room/2, len(found)-room))
@@ -233,10 +230,10 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 		o := found[i]
 		line := widget.Fit(KeyName(o.Key), 9) + " " + o.Label
 		if !c.Filterable {
-			line = widget.Fit(KeyName(o.Key), 3) + o.Label
+			line = widget.Fit(KeyName(o.Key), 3) + s.say(o.Label)
 		}
 		if o.Why != "" {
-			line += "  (" + o.Why + ")"
+			line += "  (" + s.say(o.Why) + ")"
 		}
 		line = widget.Fit(line, width)
 		switch {
@@ -248,7 +245,7 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 		lines = append(lines, line)
 	}
 	if len(found) == 0 {
-		lines = append(lines, s.Dim("nothing of that name works here"))
+		lines = append(lines, s.Dim(s.say("nothing of that name works here")))
 	}
 	lines = append(lines, s.Dim(hint))
 	return c.Title, lines
@@ -362,7 +359,7 @@ func (p *Prompt) Paste(text string) {
 func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
 	lines := []string{p.Editor.Line(width, s.cursor)}
 	if p.Wrong != "" {
-		for _, line := range widget.Wrap(p.Wrong, width) {
+		for _, line := range widget.Wrap(s.say(p.Wrong), width) {
 			lines = append(lines, s.Bad(line))
 		}
 	}
@@ -374,7 +371,7 @@ func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
 		help = []string{strings.Join(found, "  ")} // In its place: the text does not jump.
 	}
 	for _, hint := range append(help, "Enter takes it, esc closes") {
-		for _, line := range widget.Wrap(hint, width) {
+		for _, line := range widget.Wrap(s.say(hint), width) {
 			lines = append(lines, s.Dim(line))
 		}
 	}
@@ -415,7 +412,7 @@ func (t *Text) View(s Styles, width, height int) (string, []string) {
 		lines = append(lines, widget.Wrap(line, width)...)
 	}
 	t.view.Set(lines, width, min(len(lines), height-1))
-	return t.Title, append(t.view.Lines(), s.Dim("j/k scroll, esc closes"))
+	return t.Title, append(t.view.Lines(), s.Dim(s.say("j/k scroll, esc closes")))
 }
 
 // askedRating asks for a rating from 0 to 10. It never stands in the way: what is no
@@ -473,6 +470,7 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	}
 	inner := min(width-8, 90)
 	title, lines := d.View(s, inner, max(len(screen)-4, 1))
+	title = s.say(title)
 	longest := render.Width(title) + 4
 	for _, line := range lines {
 		longest = max(longest, render.Width(line))

@@ -416,8 +416,8 @@ func TestStatsAreDrawn(t *testing.T) {
 	title, lines := e.Dialog.View(e.Styles, 70, 20)
 	golden(t, "stats-periods", append([]string{title}, lines...))
 	for p, want := range map[period]string{0: "of all time", 1: "of today", 7: "of the last 7 days"} {
-		if p.String() != want {
-			t.Errorf("got %q, want %q", p, want)
+		if p.in(e.Say) != want {
+			t.Errorf("got %q, want %q", p.in(e.Say), want)
 		}
 	}
 	if got, want := period(7).since(morning), time.Date(2026, 11, 14, 0, 0, 0, 0, time.Local); !got.Equal(want) || !period(0).since(morning).IsZero() {

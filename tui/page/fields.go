@@ -36,7 +36,7 @@ func (f field) draw(s Styles, width int) []string {
 		if f.role == nil {
 			f.role = s.bold
 		}
-		return []string{f.role(widget.Fit(f.label, width))}
+		return []string{f.role(widget.Fit(s.say(f.label), width))}
 	}
 	role := f.role
 	if role == nil {
@@ -49,7 +49,7 @@ func (f field) draw(s Styles, width int) []string {
 		for _, part := range widget.Wrap(line, room) {
 			label := ""
 			if len(lines) == 0 {
-				label = f.label
+				label = s.say(f.label)
 			}
 			lines = append(lines, s.Dim(widget.Fit(label, column-1))+" "+role(part))
 		}
@@ -58,7 +58,7 @@ func (f field) draw(s Styles, width int) []string {
 }
 
 func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: e.Day.Codes.Words(kind, desk.Value(r.ResultCode)), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
+	fields := []field{{label: "result", text: e.Say(e.Day.Codes.Words(kind, desk.Value(r.ResultCode))), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
@@ -133,9 +133,9 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	if len(all) == 0 {
 		return
 	}
-	f.head(render.Plural(len(all), "transaction", "transactions"))
+	f.head(f.Day.Count(len(all), "transaction", "transactions"))
 	for _, t := range all {
-		parts := []string{f.euros(t.Amount) + " " + render.Words(t.Status) + " " + f.ago(t.CreatedAt.Time), render.Words(desk.Value(t.Method)), desk.Value(t.Provider), desk.Value(t.Description)}
+		parts := []string{f.euros(t.Amount) + " " + f.Say(render.Words(t.Status)) + " " + f.ago(t.CreatedAt.Time), f.Say(render.Words(desk.Value(t.Method))), desk.Value(t.Provider), desk.Value(t.Description)}
 		if t.IBAN != nil {
 			parts = append(parts, f.iban(*t.IBAN))
 		}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type parsedFilter struct {
 }
 
 // parseFilter reads a filter and refuses names that are not known.
-func parseFilter(text string, now time.Time, known ...string) (parsedFilter, error) {
+func parseFilter(say func(string, ...any) string, text string, now time.Time, known ...string) (parsedFilter, error) {
 	t := parsedFilter{values: map[string]string{}, now: now}
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
@@ -30,9 +31,9 @@ func parseFilter(text string, now time.Time, known ...string) (parsedFilter, err
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		switch {
 		case i < 0:
-			return t, fmt.Errorf("there is no filter %s; known are %s", name, strings.Join(known, ", "))
+			return t, errors.New(say("there is no filter %s; known are %s", name, strings.Join(known, ", ")))
 		case value == "":
-			return t, fmt.Errorf("%s needs a value", name)
+			return t, errors.New(say("%s needs a value", name))
 		}
 		t.values[known[i]] = value
 	}
@@ -51,8 +52,8 @@ func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) fun
 
 // readFilter reads a filter into the options of a list; others are names that it may have
 // besides.
-func readFilter[O any](text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
-	if t, err = parseFilter(text, now, append(fieldNames(filterFields(filters)), others...)...); err == nil {
+func readFilter[O any](say func(string, ...any) string, text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
+	if t, err = parseFilter(say, text, now, append(fieldNames(filterFields(filters)), others...)...); err == nil {
 		err = setFilters(t, filters, &o)
 	}
 	return t, o, err
@@ -71,7 +72,7 @@ func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error 
 }
 
 // says tells which parts of a filter the service does, and which are done here.
-func (t parsedFilter) says(local ...string) string {
+func (t parsedFilter) says(say func(string, ...any) string, local ...string) string {
 	var there, here []string
 	for name := range t.values {
 		if slices.Contains(local, name) {
@@ -81,16 +82,16 @@ func (t parsedFilter) says(local ...string) string {
 		}
 	}
 	if len(t.terms) > 0 {
-		here = append(here, "words")
+		here = append(here, say("words"))
 	}
 	slices.Sort(there)
 	slices.Sort(here)
 	var parts []string
 	if len(there) > 0 {
-		parts = append(parts, "service: "+strings.Join(there, ", "))
+		parts = append(parts, say("service")+": "+strings.Join(there, ", "))
 	}
 	if len(here) > 0 {
-		parts = append(parts, "local: "+strings.Join(here, ", "))
+		parts = append(parts, say("local")+": "+strings.Join(here, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -89,7 +89,7 @@ func (f *finder) Paste(text string) {
 // The columns of the donors found, in cells.
 const (
 	foundName  = 28
-	foundPhone = 16
+	foundPhone = 20
 )
 
 // View implements Dialog.
@@ -102,29 +102,30 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}
 		lines = append(lines, line)
 	}
 	n, all := f.desk.Day.Search.DonorsRead()
-	note := render.Plural(n, "donor", "donors") + " read"
+	donors := f.desk.Day.Count(n, "donor", "donors")
+	note := f.desk.Say("%s read", donors)
 	switch {
 	case f.desk.Day.Search.HasMoreDonors():
-		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
+		note = f.desk.Say("only the newest %s; ctrl+r reads %d more", donors, desk.DonorsAtOnce)
 	case !all:
-		note += " so far"
+		note += " " + f.desk.Say("so far")
 		if f.Waits() {
 			note += f.desk.Spinner.Sign()
 		}
 	case len(found) == 0 && !f.editor.IsEmpty():
-		note = "none of " + render.Plural(n, "donor", "donors") + " has that name or number"
+		note = f.desk.Say("none of %s has that name or number", donors)
 	}
 	if len(found) == mostFound {
-		note = fmt.Sprintf("the first %d; type more", mostFound)
+		note = f.desk.Say("the first %d; type more", mostFound)
 	}
-	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" has an open call", width)))
+	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
 }
 
 // unseen is how long a question that came late takes no answer.
@@ -177,7 +178,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		}
 		text := " " + d.fateText(r)
 		if render.Width(text) > width {
-			text = secondsLeft.ReplaceAllString(text, "") // The bar says it, too.
+			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar says it, too.
 		}
 		lines = append(lines, role(widget.Fit(text, width)))
 	}
@@ -186,9 +187,6 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 	}
 	return lines
 }
-
-// secondsLeft is the time after the bar of a hold.
-var secondsLeft = regexp.MustCompile(` [0-9]+ s `)
 
 // holdSteps is how many pieces the bar of a hold has: one a second.
 const holdSteps = 5

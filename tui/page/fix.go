@@ -57,6 +57,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case name == "esc" || name == "enter":
 		return Closes, nil
 	}
+	f.wrong = f.desk.Say("no detail has the key %s", KeyName(name))
 	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Press == name {
 			f.choose(fix)
@@ -73,7 +74,7 @@ func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
 	switch {
 	case fix.Why != "":
-		f.wrong = fix.Label + ": " + fix.Why
+		f.wrong = f.desk.Say(fix.Label) + ": " + fix.Why
 	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
 		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
@@ -106,7 +107,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
 		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
-			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Day.Form.Correct(fix, "")
+			f.key, f.wrong = fix.Key, f.desk.Say(fix.Label)+" "+f.desk.Day.Form.Correct(fix, "")
 		}
 	case name == "ctrl+r":
 		f.desk.Day.Form.Uncorrect(fix)
@@ -126,7 +127,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 func (f *fixing) check(fix desk.Fix) {
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
 		if problem := f.desk.Day.Form.WrongFix(fix, f.editor.Value()); problem != "" {
-			f.wrong = fix.Label + " " + problem
+			f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 		}
 	}
 }
@@ -137,7 +138,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
 			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
-				f.wrong = fix.Label + " " + problem
+				f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 				return Stays
 			}
 		}
@@ -176,7 +177,7 @@ func (f *fixing) Hints() []Hint {
 			hints = hints[1:]
 		}
 	} else if f.desk.Day.IsOn(f.call) {
-		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
+		hints = []Hint{{"0…9", "a fact"}, {"esc", "close"}}
 	}
 	if f.desk.Day.IsOn(f.call) && f.desk.WhyNot(ActComplete) == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
@@ -276,7 +277,7 @@ func (d *Desk) turned(was, is string) string {
 	case was == is:
 		return was
 	case is == "":
-		is = "none"
+		is = d.Say("none")
 	}
 	if was == "" {
 		return d.Styles.accent("→ " + is + " " + d.Styles.fixSign)

@@ -60,7 +60,7 @@ func (e *Env) agentName(id apitype.UUID) string {
 // knownAgent returns the name of an agent, "" where there is none.
 func knownAgent(e *Env, id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
-		return "you"
+		return e.Say("you")
 	}
 	return Clean(e.Day.AgentName(id))
 }
@@ -174,9 +174,9 @@ func (v *Floor) Lines(l Layout) []string {
 	s := v.Styles
 	switch {
 	case !v.read:
-		return []string{"", s.Dim(" reading the floor" + v.Spinner.Sign())}
+		return []string{"", s.Dim(" " + v.Say("reading") + v.Spinner.Sign())}
 	case v.noQueue:
-		return append([]string{""}, widget.Wrap(" The service has no queue, so it cannot show agents and waiting calls. "+v.Host.KeyOf("page-stats")+" counts what was done.", l.Width)...)
+		return append([]string{""}, widget.Wrap(" "+v.Say("The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.", v.Host.KeyOf("page-stats")), l.Width)...)
 	}
 	frame := s.frame(l, l.Width)
 	waiting := v.waitingLines(frame.Inner())
@@ -189,11 +189,11 @@ func (v *Floor) Lines(l Layout) []string {
 		return line
 	})
 	if len(v.agents) == 0 {
-		lines = append(lines, s.Dim(" no agent has taken a call today"))
+		lines = append(lines, s.Dim(" "+v.Say("no agent has taken a call today")))
 	}
 	lines = append(widget.Block(lines, frame.Inner(), rows+1), v.chosenLine(frame.Inner()))
 	lines = append([]string{frame.Top(v.summary())}, frame.Lines(lines...)...)
-	lines = append(append(lines, frame.Rule(s.bold("Waiting"), "")), frame.Lines(waiting...)...)
+	lines = append(append(lines, frame.Rule(s.bold(v.Say("Waiting")), "")), frame.Lines(waiting...)...)
 	return frame.Close(lines, l.Body)
 }
 
@@ -209,8 +209,8 @@ func (v *Floor) summary() (agents, waiting string) {
 	for _, w := range v.waiting {
 		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
 	}
-	agents = fmt.Sprintf("%s · %s, %d on a call", v.Day.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
-	return v.Styles.bold(agents), fmt.Sprintf("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
+	agents = v.Say("%s · %s, %d on a call", v.Day.Now().Format("15:04"), v.Day.Count(len(v.agents), "agent", "agents"), onCall)
+	return v.Styles.bold(agents), v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
 }
 
 // chosenLine returns all that came of the calls of the agent under the cursor.
@@ -219,12 +219,12 @@ func (v *Floor) chosenLine(width int) string {
 		return ""
 	}
 	a := v.agents[v.table.Cursor()]
-	parts := []string{v.queueAgent(a), "seen " + v.ago(a.LastSeenAt.Time)}
+	parts := []string{v.queueAgent(a), v.Say("seen %s", v.ago(a.LastSeenAt.Time))}
 	if a.Cancelled+a.Expired > 0 {
-		parts = append(parts, fmt.Sprintf("cancelled %d, expired %d", a.Cancelled, a.Expired))
+		parts = append(parts, v.Say("cancelled %d, expired %d", a.Cancelled, a.Expired))
 	}
 	if a.Deferred > 0 { // Narrow terminals have no room for the column.
-		parts = append(parts, "later "+strconv.Itoa(a.Deferred))
+		parts = append(parts, v.Say("later")+" "+strconv.Itoa(a.Deferred))
 	}
 	if len(a.ByResult) > 0 {
 		parts = append(parts, Clean(render.Results(a.ByResult)))
@@ -257,13 +257,13 @@ func (v *Floor) OpenRecord() tea.Cmd {
 			if l.Ahead {
 				what = "read ahead"
 			}
-			lines = append(lines, fmt.Sprintf("call %s · %s · taken %s, until %s", desk.ShortID(l.CallUUID), what,
+			lines = append(lines, v.Say("call %s · %s · taken %s, until %s", desk.ShortID(l.CallUUID), v.Say(what),
 				v.ago(l.TakenAt.Time), l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")))
 		}
 		if len(lines) == 0 {
 			lines = []string{"No call."}
 		}
-		v.Dialog = &Text{Title: "Held by " + v.queueAgent(a), Lines: lines}
+		v.Dialog = &Text{Title: v.Say("Held by %s", v.queueAgent(a)), Lines: lines}
 		return nil
 	})
 }
@@ -276,15 +276,15 @@ func (v *Floor) AskFree() tea.Cmd {
 		return apiclient.Decoded(v.Day.Client.Queue.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: a.UserUUID}))
 	}
 	v.Dialog = &Confirm{
-		Title: "Free what " + name + " holds?",
-		Lines: []string{"The calls go back to the queue, and other agents get them. Callbacks stay with " + name + "."},
+		Title: v.Say("Free what %s holds?", name),
+		Lines: []string{v.Say("The calls go back to the queue, and other agents get them. Callbacks stay with %s.", name)},
 		Yes: func() tea.Cmd {
 			return Load(v.Env, free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
 				if err != nil {
-					v.FailRead("cannot free what "+name+" holds", err)
+					v.FailRead(v.Say("cannot free what %s holds", name), err)
 					return nil
 				}
-				v.Messages.Say("freed: " + render.Plural(freed.Leases, "call", "calls") + " of " + name)
+				v.Messages.Say(v.Say("freed: %s of %s", v.Day.Count(freed.Leases, "call", "calls"), name))
 				return v.Refresh()
 			})
 		},
@@ -302,26 +302,29 @@ const (
 // waitingLines returns what waits by type and language, with its age and the callbacks that
 // are due: as many languages as there is room for, and the others together.
 func (v *Floor) waitingLines(width int) []string {
-	languages := v.languages()
-	room := min((width-waitingName)/waitingNumber-3, mostLanguages) // Three columns follow them.
+	languages, number := v.languages(), waitingNumber
+	for _, language := range languages {
+		number = max(number, render.Width(v.Say(Clean(render.Language(language))))+1)
+	}
+	room := min((width-waitingName)/number-3, mostLanguages) // Three columns follow them.
 	hasOthers := len(languages) > room
 	if hasOthers {
 		languages = languages[:max(room-1, 0)]
 	}
 	line := func(name string, cells ...string) string {
 		for i, cell := range cells {
-			cells[i] = widget.FitRight(cell, waitingNumber)
+			cells[i] = widget.FitRight(cell, number)
 		}
 		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, ""), width)
 	}
 	var titles []string
 	for _, language := range languages {
-		titles = append(titles, cmp.Or(Clean(render.Language(language)), "not known"))
+		titles = append(titles, v.Say(cmp.Or(Clean(render.Language(language)), "not known")))
 	}
 	if hasOthers {
-		titles = append(titles, "others")
+		titles = append(titles, v.Say("others"))
 	}
-	lines := []string{v.Styles.head(line("Type", append(titles, "oldest", "due", "next hour")...))}
+	lines := []string{v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...))}
 	for _, w := range v.waiting {
 		left, oldest := w.state.Waiting, ""
 		var numbers []string
@@ -333,9 +336,9 @@ func (v *Floor) waitingLines(width int) []string {
 			numbers = append(numbers, fmt.Sprint(left))
 		}
 		if w.state.OldestRequestedAt != nil {
-			oldest = render.Plural(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
+			oldest = v.Day.Count(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
 		}
-		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...))
+		lines = append(lines, line(v.Say(render.Words(string(w.kind))), append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...))
 	}
 	return lines
 }

@@ -91,7 +91,7 @@ func (l *askedLater) Hints() []Hint {
 func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	title := l.desk.Say("Call back later")
 	if !l.desk.Day.IsOn(l.call) {
-		return title, []string{"the call is no longer here"}
+		return title, []string{l.desk.Say("the call is no longer here")}
 	}
 	lines := []string{l.desk.Say("when") + ": " + l.editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor)}
 	tell := func(role paint, text string) {
@@ -101,7 +101,7 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	}
 	if l.isOffering() {
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(o.Label, 24) + l.desk.Day.Card.BothTimes(o.At)
+			line := "  " + widget.Fit(l.desk.Say(o.Label), 24) + l.desk.Day.Card.BothTimes(o.At)
 			if l.desk.Day.Card.OutsideHours(o.At) != "" {
 				line += ", " + l.desk.Say("outside calling hours")
 			}
@@ -121,15 +121,15 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
 		for _, r := range ambiguous.Readings {
-			tell(s.Warn, desk.ReadingText(r, l.desk.Day.Card.BothTimes(r.At))+"?")
+			tell(s.Warn, l.desk.Day.Card.ReadingText(r)+"?")
 		}
-		tell(s.Dim, "Enter asks which one is meant")
+		tell(s.Dim, l.desk.Say("Enter asks which one is meant"))
 	case err != nil:
 		tell(s.Dim, err.Error())
 	default:
 		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(at, !l.anybody)))
 		if l.desk.Day.Card.OutsideHours(at) != "" {
-			tell(s.Warn, s.WarnSign+" outside calling hours: Enter asks")
+			tell(s.Warn, s.WarnSign+" "+l.desk.Say("outside calling hours: Enter asks"))
 		}
 	}
 	return title, lines

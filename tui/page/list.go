@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -203,7 +201,7 @@ func (l *List) Target() (Reference, bool) {
 func (l *List) onBatch(b batch, err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
-		l.FailRead("cannot read the "+l.name, err)
+		l.FailRead(l.Say("cannot read the "+l.name), err)
 		return nil
 	}
 	l.Day.Changes.NoteConnection(nil)
@@ -299,11 +297,11 @@ func (l *List) Lines(layout Layout) []string {
 func (l *List) nothing() string {
 	switch {
 	case !l.loaded:
-		return "not read yet: " + l.Host.KeyOf(ActRefresh) + " reads the " + l.name
+		return l.Say("not read yet: %s reads the %s", l.Host.KeyOf(ActRefresh), l.Say(l.name))
 	case l.filter != "" || len(l.arranged.terms) > 0:
-		return "nothing here: " + l.Host.KeyOf(ActFilter) + " changes the filter"
+		return l.Say("nothing here: %s changes the filter", l.Host.KeyOf(ActFilter))
 	default:
-		return "no " + l.name + " yet: " + l.Host.KeyOf(ActRefresh) + " reads them again"
+		return l.Say("no %s yet: %s reads them again", l.Say(l.name), l.Host.KeyOf(ActRefresh))
 	}
 }
 
@@ -327,32 +325,32 @@ func (l *List) Waits() bool {
 func (l *List) summary() string {
 	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
-		text += fmt.Sprintf(" of %d read", l.read)
+		text += l.Say(" of %d read", l.read)
 	}
 	switch {
 	case l.loading:
-		text += ", reading" + l.Spinner.Sign()
+		text += ", " + l.Say("reading") + l.Spinner.Sign()
 	case l.More:
-		text += ", more follow"
+		text += l.Say(", more follow")
 	case l.mayBeCut:
-		text += ", there may be more: the service does not tell"
+		text += l.Say(", there may be more: the service does not tell")
 	}
 	if by := l.arranged.by; by >= 0 {
-		text += ", sorted by " + l.columns[by].Title
+		text += l.Say(", sorted by %s", l.Say(l.columns[by].Title))
 		if l.More {
-			text += " as far as read"
+			text += l.Say(" as far as read")
 		}
 	}
 	if len(l.Marks) > 0 {
-		text += fmt.Sprintf(", %d marked", len(l.Marks))
+		text += l.Say(", %d marked", len(l.Marks))
 	}
 	if !l.marking.from.IsZero() {
-		text += ", " + l.Host.KeyOf(ActRange) + " ends the range"
+		text += l.Say(", %s ends the range", l.Host.KeyOf(ActRange))
 	}
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
 	}
-	return l.Styles.bold(render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)) + l.Styles.Dim(text)
+	return l.Styles.bold(l.Day.Count(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)) + l.Styles.Dim(text)
 }
 
 // Cursor returns the index of the chosen row.

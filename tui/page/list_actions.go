@@ -1,13 +1,11 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 	"fundesk/tui/desk"
 )
 
@@ -80,7 +78,7 @@ func (l *List) whyNoRecord() string {
 	case ok:
 		return ""
 	case l.loading:
-		return "the " + l.name + " are being read"
+		return l.Say("the %s are being read", l.Say(l.name))
 	default:
 		return "no record is chosen"
 	}
@@ -132,12 +130,12 @@ func (l *List) CopyRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.copy == "" {
-			return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
+			return copyOwn(l.Say(f.label), strings.Join(cleanLines(f.text), "\n"))
 		}
-		return copyText(f.label, f.copy)
+		return copyText(l.Say(f.label), f.copy)
 	}
 	ref, _ := l.Target()
-	return copyText(l.kind.String()+" "+desk.ShortID(ref.ID), ref.ID.String())
+	return copyText(l.Say(l.kind.String())+" "+desk.ShortID(ref.ID), ref.ID.String())
 }
 
 // Back leaves the record in front, the marks or the filter.
@@ -216,7 +214,7 @@ func (l *List) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
 		rows = []Row{row}
 	}
-	l.Dialog = NewChoice(render.Plural(len(rows), strings.TrimSuffix(l.name, "s"), l.name), "asks again before it does anything", l.bulk(rows, l.clearMarks))
+	l.Dialog = NewChoice(l.Day.Count(len(rows), strings.TrimSuffix(l.name, "s"), l.name), "asks again before it does anything", l.bulk(rows, l.clearMarks))
 	return nil
 }
 
@@ -245,7 +243,7 @@ func targetsOf(rows []Row, sent func(), allowed func(Row) bool) targets {
 // askEach makes an option that asks with the count and the names, and then sends a
 // change for each record.
 func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
-	option := Option{Label: label}
+	option := Option{Label: e.Say(label)}
 	switch {
 	case len(t.ids) == 0:
 		option.Why = "their state does not allow it"
@@ -254,13 +252,13 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 		}
 		return option
 	case len(t.ids) < t.all:
-		option.Label += fmt.Sprintf(" (%d of %d: the state of the others does not allow it)", len(t.ids), t.all)
+		option.Label += e.Say(" (%d of %d: the state of the others does not allow it)", len(t.ids), t.all)
 	}
 	option.Run = func() tea.Cmd {
-		lines := []string{label + ": " + render.Plural(len(t.ids), "record", "records")}
+		lines := []string{e.Say(label) + ": " + e.Day.Count(len(t.ids), "record", "records")}
 		for i, name := range t.names {
 			if i == mostNames-1 && len(t.names) > mostNames {
-				lines = append(lines, fmt.Sprintf("  and %d more", len(t.names)-i))
+				lines = append(lines, e.Say("  and %d more", len(t.names)-i))
 				break
 			}
 			lines = append(lines, "  "+name)
@@ -282,6 +280,6 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 
 func (e *Env) askMark(entity apitype.EntityName, t targets) Option {
 	return e.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
-		return e.Day.Changes.Mark(entity, id, "mark processed: "+name)
+		return e.Day.Changes.Mark(entity, id, e.Say("mark processed")+": "+name)
 	})
 }

@@ -16,10 +16,10 @@ const mostHistory = 50
 // AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
 // until the screen is full, and Enter asks the service.
 func (l *List) AskFilter() tea.Cmd {
-	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
+	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) (string, tea.Cmd) {
-		t, err := parseFilter(text, l.Day.Now(), fieldNames(l.fields)...)
+		t, err := parseFilter(l.Say, text, l.Day.Now(), fieldNames(l.fields)...)
 		cmd := l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)

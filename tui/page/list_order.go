@@ -96,14 +96,14 @@ func (l *List) AskSort() tea.Cmd {
 	}
 	var options []Option
 	for i, c := range l.columns {
-		label, reverse := c.Title, false
+		label, reverse := l.Say(c.Title), false
 		if i == l.arranged.by {
-			label, reverse = l.Styles.OKSign+" "+label+", the other way round", !l.arranged.reverse
+			label, reverse = l.Styles.OKSign+" "+label+l.Say(", the other way round"), !l.arranged.reverse
 		}
 		options = append(options, Option{Label: label, Run: by(i, reverse)})
 	}
 	options = append(options, Option{Key: "0", Label: "as the service has them", Run: by(-1, false)})
-	l.Dialog = NewChoice("Sort "+l.name+" by", "sorts what is read so far, and what comes", options)
+	l.Dialog = NewChoice(l.Say("Sort %s by", l.Say(l.name)), "sorts what is read so far, and what comes", options)
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (l *List) AskColumns() tea.Cmd {
 	var options []Option
 	for i, c := range l.columns {
 		isHidden := slices.Contains(hidden, c.Title)
-		option := Option{Label: l.onSign(!isHidden) + c.Title, Run: func() tea.Cmd {
+		option := Option{Label: l.onSign(!isHidden) + l.Say(c.Title), Run: func() tea.Cmd {
 			if l.Kept.Hidden == nil {
 				l.Kept.Hidden = map[string][]string{}
 			}
@@ -127,7 +127,7 @@ func (l *List) AskColumns() tea.Cmd {
 		}
 		options = append(options, option)
 	}
-	l.Dialog = NewChoice("Columns of "+l.name, "kept for the next start", options)
+	l.Dialog = NewChoice(l.Say("Columns of %s", l.Say(l.name)), "kept for the next start", options)
 	return nil
 }
 
@@ -139,7 +139,7 @@ func (l *List) showColumns() {
 	for i, c := range l.columns {
 		hasRoom := i < len(l.columns)-1 || l.layout.Width >= identifierFrom
 		if hasRoom && !slices.Contains(l.Kept.Hidden[l.name], c.Title) {
-			l.table.Columns = append(l.table.Columns, c)
+			l.table.Columns = append(l.table.Columns, titled(c, l.Say(c.Title)))
 		}
 	}
 }

@@ -39,9 +39,6 @@ func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < me
 
 // Say shows a message for a while.
 func (m *Messages) Say(text string) {
-	if m.inWords != nil {
-		text = m.inWords(text)
-	}
 	m.SayOf("", text)
 }
 
@@ -52,6 +49,9 @@ func (m *Messages) SayOf(owner, text string) {
 
 // keep notes a message among those that can be read again.
 func (m *Messages) keep(owner, text string) Message {
+	if m.inWords != nil {
+		text = m.inWords(text)
+	}
 	message := Message{At: m.now(), Text: text, Owner: owner}
 	if n := len(m.Past); text != "" && (n == 0 || m.Past[n-1].Text != text) {
 		m.Past = append(m.Past, message)
@@ -71,10 +71,11 @@ func (m *Messages) Fail(what string, err error) { m.FailOf("", desk.ErrorText(wh
 
 // FailOf is Fail for an error that ends with what it is about.
 func (m *Messages) FailOf(owner, text string) {
-	if slices.ContainsFunc(m.Errors, func(e Message) bool { return e.Text == text }) {
+	message := m.keep(owner, text)
+	if slices.ContainsFunc(m.Errors, func(e Message) bool { return e.Text == message.Text }) {
 		return
 	}
-	m.Errors = append(m.Errors, m.keep(owner, text))
+	m.Errors = append(m.Errors, message)
 	m.Errors = m.Errors[max(len(m.Errors)-maxErrors, 0):]
 	m.Reply = false
 }

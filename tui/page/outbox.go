@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,7 +45,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
 		e := render.Entry{
-			State: string(r.entry.State), Label: cmp.Or(Clean(s.Day.Changes.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op)),
+			State: string(r.entry.State), Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
 			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(r.entry.LastError)),
 		}
 		if !r.entry.UUID.IsZero() {
@@ -55,11 +54,11 @@ func (r outboxRow) shown(s *Env) render.Entry {
 		return e
 	case r.draft != nil:
 		return render.Entry{
-			State: "draft", Label: Clean(cmp.Or(r.draft.Name, "call "+desk.ShortID(r.draft.Call))), UUID: new(desk.ShortID(r.draft.Call)),
-			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(desk.DraftText(*r.draft))),
+			State: "draft", Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))), UUID: new(desk.ShortID(r.draft.Call)),
+			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(s.Day.DraftText(*r.draft))),
 		}
 	default:
-		return render.Entry{State: "damaged", Label: "file", Tries: -1, LastError: new(Clean(r.damaged.Reason))}
+		return render.Entry{State: "damaged", Label: s.Say("file"), Tries: -1, LastError: new(Clean(r.damaged.Reason))}
 	}
 }
 
@@ -153,17 +152,17 @@ func (v *Outbox) OpenRecord() tea.Cmd {
 // CopyRecord implements Copier.
 func (v *Outbox) CopyRecord() tea.Cmd {
 	row, _ := v.Chosen()
-	return copyOwn("text", row.copyText())
+	return copyOwn(v.Say("text"), row.copyText())
 }
 
 // entryLines returns all of an entry: what would be sent, and what the service said.
 func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
-		"state: " + string(e.State), e.Method + " " + e.Path,
-		"made: " + v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
+		v.Say("state") + ": " + v.Say(string(e.State)), e.Method + " " + e.Path,
+		v.Say("made: %s, tries: %d", v.Day.SayDate(v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")), e.Tries),
 	}
 	if e.LastError != "" {
-		lines = append(lines, "last answer: "+Clean(e.LastError))
+		lines = append(lines, v.Say("last answer")+": "+Clean(e.LastError))
 	}
 	var body bytes.Buffer
 	if json.Indent(&body, e.Body, "", "  ") == nil {
@@ -199,7 +198,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}
-	v.Dialog = &Confirm{Title: "Send the " + desk.OpLabel(e.Op) + " again?", Lines: lines, Yes: func() tea.Cmd {
+	v.Dialog = &Confirm{Title: v.Say("Send again: %s?", v.Say(desk.OpLabel(e.Op))), Lines: lines, Yes: func() tea.Cmd {
 		return v.Host.Perform(v.Day.Changes.SendAgain(e.ID))
 	}}
 	return nil
@@ -210,19 +209,19 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
 		call := row.draft.Call
-		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, Yes: func() tea.Cmd {
+		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{v.Say("What was typed for %s is erased.", cmp.Or(Clean(row.draft.Name), v.Say("a person")))}, Yes: func() tea.Cmd {
 			return v.Host.Perform(v.Day.Changes.DropDraft(call))
 		}}
 		return nil
 	}
 	e := *row.entry
-	lines := []string{"The service will not hear of it, and its text is erased."}
+	lines := []string{v.Say("The service will not hear of it, and its text is erased.")}
 	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
-			lines = append(lines, "The change that waits for it is then sent: the "+desk.OpLabel(other.Op)+".")
+			lines = append(lines, v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))))
 		}
 	}
-	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: lines, Yes: func() tea.Cmd {
+	v.Dialog = &Confirm{Title: v.Say("Drop: %s?", v.Say(desk.OpLabel(e.Op))), Lines: lines, Yes: func() tea.Cmd {
 		return v.Host.Perform(v.Day.Changes.Drop(e.ID))
 	}}
 	return nil
@@ -232,7 +231,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 func (v *Outbox) Lines(l Layout) []string {
 	s := v.Styles
 	rows := v.rows()
-	summary := fmt.Sprintf(" %s, %s", render.Plural(len(v.Day.Changes.Entries), "change", "changes"), render.Plural(len(v.Day.Changes.Drafts), "draft", "drafts"))
+	summary := " " + v.Day.Count(len(v.Day.Changes.Entries), "change", "changes") + ", " + v.Day.Count(len(v.Day.Changes.Drafts), "draft", "drafts")
 	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
 	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {
@@ -247,7 +246,7 @@ func (v *Outbox) Lines(l Layout) []string {
 		}
 	})...)
 	if len(rows) == 0 {
-		lines = append(lines, s.Dim(" Everything you did has reached the service."))
+		lines = append(lines, s.Dim(" "+v.Say("Everything you did has reached the service.")))
 	}
 	return widget.Block(lines, l.Width, l.Body)
 }

@@ -180,6 +180,7 @@ type Env struct {
 
 // NewEnv returns an environment for a host; ctx is the program's life.
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
+	s.say = day.Say
 	return &Env{
 		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
 		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
@@ -235,12 +236,19 @@ func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return e.Day.Locale.Relative(t, e.Day.Now())
+	text := e.Day.Locale.Relative(t, e.Day.Now())
+	if before, isPast := strings.CutSuffix(text, " ago"); isPast {
+		return e.Say("%s ago", before)
+	}
+	if after, isAhead := strings.CutPrefix(text, "in "); isAhead {
+		return e.Say("in %s", after)
+	}
+	return e.Say(text)
 }
 
 // when returns the local date and time, with the time ago where that says more.
 func (e *Env) when(t apitype.Time) string {
-	text := e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
+	text := e.Day.SayDate(e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
 		text = e.ago(t.Time) + " (" + text + ")"
 	}

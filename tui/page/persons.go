@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -29,8 +28,8 @@ func NewPersons(s *Env) *List {
 		name: "persons", kind: KindPerson,
 		columns: personRows(s).columns(), search: Row.search,
 		Hint: []string{
-			"by the service: " + strings.Join(fieldNames(fields), " "),
-			"local, over what is read: words; for example: createdAfter=30d jansen",
+			s.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
+			s.Say("local, over what is read") + ": " + s.Say("words; for example") + ": createdAfter=30d jansen",
 		},
 		fields: fields,
 		parse:  func(text string) (query, error) { return personQuery(s, text) },
@@ -41,13 +40,13 @@ func NewPersons(s *Env) *List {
 }
 
 func personQuery(e *Env, text string) (query, error) {
-	t, o, err := readFilter(text, e.Day.Now(), apitype.PersonFilters())
+	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.PersonFilters())
 	if err != nil {
 		return query{}, err
 	}
 	m := personRows(e)
 	return query{
-		keep: keepTerms(t, Row.search, nil), says: t.says(),
+		keep: keepTerms(t, Row.search, nil), says: t.says(e.Say),
 		// The interface tells new persons only, not changed ones.
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
@@ -67,20 +66,20 @@ func personDetail(e *Env, r record) []field {
 	f := &fields{Env: e}
 	f.phones(*r.person)
 	if len(r.pledges) > 0 {
-		title := render.Plural(len(r.pledges), "pledge", "pledges")
+		title := f.Day.Count(len(r.pledges), "pledge", "pledges")
 		if r.morePledges {
-			title += ", there are more"
+			title += f.Say(", there are more")
 		}
 		f.head(title)
 	}
 	for _, p := range r.pledges {
-		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", f.Styles.statusText(string(p.Status)), f.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), f.ago(p.CreatedAt.Time)))
+		f.add("pledge", f.Say("%s, %s %s, created %s", f.Styles.statusText(string(p.Status)), f.euros(p.DonationAmount), f.Say(render.Words(string(p.DonationInterval))), f.ago(p.CreatedAt.Time)))
 		_, role := f.Styles.status(string(p.Status))
 		f.last().to, f.last().copy, f.last().role = &Reference{KindPledge, p.UUID}, p.UUID.String(), role
 	}
 	f.calls(r.calls)
 	if r.moreCalls {
-		f.add("other calls", fmt.Sprintf("only the newest %d were read; Enter lists all", callsLooked))
+		f.add("other calls", f.Say("only the newest %d were read; Enter lists all", callsLooked))
 		f.last().list = listing{CallsPage, "person=" + r.ref.ID.String()}
 	}
 	f.person(*r.person)
@@ -93,11 +92,11 @@ func (f *fields) person(p apitype.Person) {
 	f.last().to, f.last().copy = &Reference{KindPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
-		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
+		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
 		f.last().copy = p.DateOfBirth.String()
 	}
-	f.add("gender", render.Words(desk.Value(p.Gender)))
-	f.add("language", render.Language(desk.Value(p.Language)))
+	f.add("gender", f.Say(render.Words(desk.Value(p.Gender))))
+	f.add("language", f.Say(render.Language(desk.Value(p.Language))))
 	f.text("e-mail", p.Email)
 	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {
@@ -105,10 +104,10 @@ func (f *fields) person(p apitype.Person) {
 		f.last().copy = *p.IBAN
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		f.add("", "social security number "+f.digits(*number)) // It is longer than a label.
+		f.add("", f.Say("social security number")+" "+f.digits(*number)) // It is longer than a label.
 		f.last().copy = *number
 	}
-	f.add("opt-ins", desk.OptInWords(p))
+	f.add("opt-ins", f.Day.OptInWords(p))
 	if m := p.Mandate.Pointer(); m != nil {
 		f.time("mandate", &m.CreatedAt)
 	}
@@ -124,7 +123,7 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	if q == nil {
 		return
 	}
-	f.head(fmt.Sprintf("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
+	f.head(f.Say("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
 	for _, gate := range q.GateResults {
 		f.add(render.Words(gate.Identifier), fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
 		if desk.IsLow(gate) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
 func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
@@ -38,8 +36,7 @@ type Pledges struct {
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
 	columns := pledgeRows(s).columns()
-	donor := slices.IndexFunc(columns, func(c widget.Column[Row]) bool { return c.Title == "Donor" })
-	columns[donor].Text = func(b []byte, r Row) []byte {
+	columns[0].Text = func(b []byte, r Row) []byte {
 		name, known := d.of(r.ID)
 		if !known {
 			name = "…"
@@ -51,8 +48,8 @@ func NewPledges(s *Env) *Pledges {
 		name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
 		columns: columns, search: d.search,
 		Hint: []string{
-			"by the service: " + strings.Join(fieldNames(fields), " "),
-			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
+			s.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
+			s.Say("local, over what is read") + ": " + s.Say("words, of the donor's name too; for example") + ": status=lead jansen",
 		},
 		fields: fields,
 		parse:  func(text string) (query, error) { return pledgeQuery(s, d, text) },
@@ -118,7 +115,7 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 }
 
 func pledgeQuery(e *Env, d *donors, text string) (query, error) {
-	t, o, err := readFilter(text, e.Day.Now(), apitype.PledgeFilters())
+	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.PledgeFilters())
 	if err != nil {
 		return query{}, err
 	}
@@ -132,7 +129,7 @@ func pledgeQuery(e *Env, d *donors, text string) (query, error) {
 		fetch = d.withDonors(e.Day.Client, fetch)
 	}
 	return query{
-		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(),
+		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(e.Say),
 		remains: func(r Row) bool { return o.Status == nil || r.text("status") == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			read := func(o apitype.PledgeListOptions) ([]Row, error) {
@@ -162,7 +159,7 @@ func pledgeFields(e *Env, p apitype.Pledge) []field {
 	}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
-		f.add("signature", "there is one: "+e.Host.KeyOf(ActSign)+" gives the link")
+		f.add("signature", e.Say("there is one: %s gives the link", e.Host.KeyOf(ActSign)))
 	}
 	f.transactions(p.Transactions.Value())
 	f.calls(p.Calls.Value())
@@ -201,7 +198,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	if p.PreferredPaymentDay != nil {
 		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
 	}
-	f.add("won via", render.Recruitment(*p))
+	f.add("won via", f.Say(render.Recruitment(*p)))
 	f.text("location", p.RecruitingLocationLabel)
 	f.text("campaign", p.CampaignCode)
 	f.time("collection", p.CollectionDate)
@@ -274,15 +271,15 @@ func (v *Pledges) OfferSignature(read SignatureRead) {
 			if !v.Day.Now().Before(read.Till) {
 				return v.readSignature(read.ID) // It is over: there is a new one.
 			}
-			return copyText("signature link", read.Link)
+			return copyText(v.Say("signature link"), read.Link)
 		}},
 	})
 	choice.hintNow = func() string {
 		left := read.Till.Sub(v.Day.Now())
 		if left <= 0 {
-			return "no longer valid: y asks for a new one"
+			return v.Say("no longer valid: y asks for a new one")
 		}
-		return "valid for " + render.Plural(int(left.Minutes()), "more minute", "more minutes")
+		return v.Say("valid for %s", v.Day.Count(int(left.Minutes()), "more minute", "more minutes"))
 	}
 	v.Dialog = choice
 }

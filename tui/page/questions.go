@@ -14,7 +14,7 @@ func (d *Desk) Do(action desk.Action) tea.Cmd { return d.answer(action.Run(d.Day
 // WhyNot says why an action of the desk does nothing now; "" when it does something.
 func (d *Desk) WhyNot(id string) string {
 	action, _ := desk.ActionOf(id)
-	return desk.WithKeys(action.Why(d.Day), d.Host.KeyOf)
+	return desk.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
 }
 
 // answer follows an answer. back opens again what was asked before a question that the agent leaves; nil: nothing was.

@@ -56,7 +56,7 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
 	last := min(len(r.question.Choices), len(choiceKeys)) - 1
-	return []Hint{{choiceKeys[:1], "to " + choiceKeys[last:last+1] + " the result"}, {"/", "another"}, {"esc", "close"}}
+	return []Hint{{choiceKeys[:1], r.desk.Say("to %s the result", choiceKeys[last:last+1])}, {"/", "another"}, {"esc", "close"}}
 }
 
 // View implements Dialog; the card shows the legend.
@@ -164,7 +164,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {
-		return s.Dim(d.Say("none"))
+		return s.Dim("0 1 2 3 4 5 6 7 8 9 10")
 	}
 	var b strings.Builder
 	for n := range 11 {

@@ -162,8 +162,6 @@ func (m *rowMaker[T]) columns() []widget.Column[Row] {
 		case listed.Name == "status":
 			c.Text = func(b []byte, r Row) []byte { return append(b, m.Styles.statusText(r.text("status"))...) }
 			c.Paint = func(r Row) func(string) string { _, role := m.Styles.status(r.text("status")); return role }
-		case listed.Name == "type":
-			c.Paint = func(r Row) func(string) string { return kinds[r.text("type")] }
 		case listed.Name == "donationAmount":
 			c.Text = func(b []byte, r Row) []byte {
 				return append(append(append(b, euro(m.ASCII)...), ' '), r.text("donationAmount")...)
@@ -171,9 +169,41 @@ func (m *rowMaker[T]) columns() []widget.Column[Row] {
 		case c.Down:
 			c.Text = func(b []byte, r Row) []byte { return render.AppendAge(b, m.Day.Now().Sub(time.UnixMicro(c.Number(r)))) }
 		}
-		columns[i] = c
+		if text := c.Text; slices.Contains(wordColumns, listed.Name) {
+			c.Text = func(b []byte, r Row) []byte { return append(b, m.Say(string(text(nil, r)))...) }
+		}
+		if listed.Name == "type" {
+			c.Paint = func(r Row) func(string) string { return kinds[r.text("type")] }
+		}
+		columns[i] = widened(m.Env, listed.Name, c)
 	}
 	return columns
+}
+
+// columnWords are the words of columns that must have room for each.
+var columnWords = map[string][]string{
+	"type": {"verification", "happy", "winback"}, "donationInterval": {"half-yearly", "quarterly"}, "status": {"requested", "completed", "cancelled", "fulfilled", "lead"},
+}
+
+// widened returns a column that has room for each of its words.
+func widened[R any](e *Env, name string, c widget.Column[R]) widget.Column[R] {
+	for _, word := range columnWords[name] {
+		text := e.Say(render.Words(word))
+		if name == "status" {
+			text = e.Styles.statusText(word)
+		}
+		c.Width = max(c.Width, render.Width(text))
+	}
+	return c
+}
+
+// wordColumns are the columns whose values are words of the program, not data.
+var wordColumns = []string{"type", "donationInterval", "language", "releasedAt", "recruitmentType", "state"}
+
+// titled returns a column with a title in the agent's language, for which it has room.
+func titled[R any](c widget.Column[R], title string) widget.Column[R] {
+	c.Title, c.Width = title, max(c.Width, render.Width(title))
+	return c
 }
 
 // columnsOf returns the columns of a list whose rows are its records, whole. A time is shown as
@@ -181,18 +211,22 @@ func (m *rowMaker[T]) columns() []widget.Column[Row] {
 func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
 	columns := make([]widget.Column[T], len(listed))
 	for i, c := range listed {
-		columns[i] = widget.Column[T]{
-			Title: c.Heading, Width: c.Width, Grow: c.Grow, Right: c.Right || c.Time != nil,
+		columns[i] = titled(widened(e, c.Name, widget.Column[T]{
+			Width: c.Width, Grow: c.Grow, Right: c.Right || c.Time != nil,
 			Text: func(b []byte, record T) []byte {
 				if c.Time == nil {
-					return append(b, c.Say(record, e.view())...)
+					text := c.Say(record, e.view())
+					if slices.Contains(wordColumns, c.Name) {
+						text = e.Say(text)
+					}
+					return append(b, text...)
 				}
 				if t := c.Time(record); t != nil {
 					b = render.AppendAge(b, e.Day.Now().Sub(t.Time))
 				}
 				return b
 			},
-		}
+		}), e.Say(c.Heading))
 	}
 	return columns
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,14 +39,15 @@ type period int
 
 var periods = []period{1, 7, 30, 90, 365, 0}
 
-func (p period) String() string {
+// in says of when the period is.
+func (p period) in(say func(string, ...any) string) string {
 	switch p {
 	case 0:
-		return "of all time"
+		return say("of all time")
 	case 1:
-		return "of today"
+		return say("of today")
 	default:
-		return fmt.Sprintf("of the last %d days", int(p))
+		return say("of the last %d days", int(p))
 	}
 }
 
@@ -217,7 +217,7 @@ func (v *Stats) OpenRecord() tea.Cmd {
 func (v *Stats) AskPeriod() tea.Cmd {
 	var options []Option
 	for _, p := range periods {
-		options = append(options, Option{Label: "calls and pledges " + p.String(), Run: func() tea.Cmd {
+		options = append(options, Option{Label: v.Say("calls and pledges") + " " + p.in(v.Say), Run: func() tea.Cmd {
 			v.period = p
 			return v.restart()
 		}})

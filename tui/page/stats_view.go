@@ -21,17 +21,18 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.Calls.Total.Records, "call", "calls"), render.Plural(v.Pledges.Total.Records, "pledge", "pledges"), v.period)
+	state := " " + v.Say("counted %s and %s %s", v.Day.Count(v.Calls.Total.Records, "call", "calls"), v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"), v.period.in(v.Say))
+	anew := v.Say("%s counts anew", v.Host.KeyOf(ActRefresh))
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
-		state += v.Spinner.Sign() + "  " + v.Host.KeyOf(ActStop) + " stops"
+		state += v.Spinner.Sign() + "  " + v.Say("%s stops", v.Host.KeyOf(ActStop))
 	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
+		state += v.Say(", stopped; these numbers are not complete. ") + anew
 	case v.short:
-		state += "; there may be more, and these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
+		state += v.Say("; there may be more, and these numbers are not complete. ") + anew
 	default:
-		state += ", " + v.Host.KeyOf(ActRefresh) + " counts anew"
+		state += ", " + anew
 	}
 	var all, top, bottom []string
 	width, room := l.Width, l.Body-2
@@ -39,11 +40,11 @@ func (v *Stats) Lines(l Layout) []string {
 		left, right := v.Styles.frame(l, (width-ruleWidth)/2), v.Styles.frame(l, (width-ruleWidth)/2)
 		if l.Framed {
 			left.Width, right.Width, room = width/2, width-width/2, room-2
-			top = v.Styles.panes(l, []string{left.Top(v.Styles.bold("Calls"), "")}, []string{right.Top(v.Styles.bold("Results and pledges"), "")})
+			top = v.Styles.panes(l, []string{left.Top(v.Styles.bold(v.Say("Calls")), "")}, []string{right.Top(v.Styles.bold(v.Say("Results and pledges")), "")})
 			bottom = v.Styles.panes(l, left.Close(nil, 1), right.Close(nil, 1))
 		}
 		calls, others := v.callTables(left.Inner()), v.otherTables(right.Inner())
-		height := max(len(calls), len(others))
+		height := max(len(calls), len(others), room)
 		all = v.Styles.panes(l, left.Lines(widget.Block(calls, left.Inner(), height)...), right.Lines(widget.Block(others, right.Inner(), height)...))
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
@@ -54,7 +55,7 @@ func (v *Stats) Lines(l Layout) []string {
 	}
 	more := ""
 	if below := v.view.Below(); below > 0 {
-		more = v.Styles.Dim(render.Plural(below, "more line", "more lines") + ", j scrolls ")
+		more = v.Styles.Dim(v.Say("%s, j scrolls ", v.Day.Count(below, "more line", "more lines")))
 	}
 	legend := widget.Fit(v.legend(), max(width-render.Width(more), 0)) + more
 	lines := append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, top...)
@@ -66,7 +67,7 @@ func (v *Stats) Lines(l Layout) []string {
 func (v *Stats) legend() string {
 	var parts []string
 	for i, kind := range typesOf(v.chosen) {
-		part := v.Styles.kind(kind)(v.fill(i)) + " " + Clean(render.Words(string(kind)))
+		part := v.Styles.kind(kind)(v.fill(i)) + " " + v.Say(Clean(render.Words(string(kind))))
 		if v.chosen != nil {
 			part += fmt.Sprintf(" %d", v.chosen[kind])
 		}
@@ -92,7 +93,7 @@ func (v *Stats) fill(part int) string { return v.Styles.bars[min(part, len(v.Sty
 
 // The columns of a chart, in cells.
 const (
-	barLabel  = 12
+	barLabel  = 13
 	barNumber = 7
 )
 
@@ -123,12 +124,12 @@ func (v *Stats) drawBar(b bar, length int) string {
 // chart returns bars below a title, the longest as long as there is room. The chosen one is marked.
 func (v *Stats) chart(title string, bars []bar, width int) []string {
 	var lines []string
-	for _, part := range widget.Wrap(title, width) {
+	for _, part := range widget.Wrap(v.Say(title), width) {
 		lines = append(lines, v.Styles.bold(part))
 	}
 	most, widest, label := 1, 0, barLabel
 	for _, b := range bars {
-		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+2)
+		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+3)
 	}
 	label = min(label, max(width/3, barLabel))
 	widest = min(widest, max(width-label-barNumber-2, 0))
@@ -140,7 +141,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
 		length := (b.n*room + most - 1) / most
-		line := widget.Fit(sign+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
+		line := widget.Fit(sign+" "+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
@@ -154,7 +155,7 @@ func (v *Stats) callTables(width int) []string {
 	newest := v.Day.Now()
 	for _, group := range desk.Ages {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
-		b := bar{label: group.Title, kinds: map[apitype.CallType]int{}}
+		b := bar{label: v.Say(group.Title), kinds: map[apitype.CallType]int{}}
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
 			from := slices.MaxFunc([]time.Time{oldest, v.period.since(v.Day.Now())}, time.Time.Compare)
 			b.n, b.kinds = c.Records, c.Types
@@ -198,15 +199,15 @@ func (v *Stats) dayLines(width int) []string {
 			mean = fmt.Sprintf("%4.1f", d.Rating.Value())
 		}
 		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
-		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.Records, kinds: d.Types, more: mean}
+		bars[i] = bar{label: v.Day.SayDate(date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
 		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
 		}
 	}
 	lines := v.chart("Completed by day and type, mean rating", bars, width)
 	return slices.Concat(lines[:1], []string{
-		v.line("calls a day", counts, fmt.Sprintf("up to %.0f", slices.Max(counts))),
-		v.line("mean rating", ratings, fmt.Sprintf("up to %.1f", slices.Max(ratings))),
+		v.line("calls a day", counts, v.Say("up to %s", fmt.Sprintf("%.0f", slices.Max(counts)))),
+		v.line("mean rating", ratings, v.Say("up to %s", fmt.Sprintf("%.1f", slices.Max(ratings)))),
 	}, lines[1:], []string{""})
 }
 
@@ -218,7 +219,7 @@ func (v *Stats) line(label string, values []float64, more string) string {
 		step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
 		b.WriteString(v.Styles.steps[step])
 	}
-	return widget.Fit(" "+label, barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
+	return widget.Fit("  "+v.Say(label), barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
 }
 
 func (v *Stats) otherTables(width int) []string {
@@ -231,12 +232,12 @@ func (v *Stats) otherTables(width int) []string {
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
-		results = append(results, bar{label: render.Words(code), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
+		results = append(results, bar{label: v.Say(render.Words(code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
 	}
-	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold("Retention rating by type"))
+	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
 	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
 		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
-			lines = append(lines, widget.Fit(" "+Clean(render.Words(kind)), barLabel+2)+fmt.Sprintf("%*.1f  of %s", barNumber, r.Value(), render.Plural(r.N, "call", "calls")))
+			lines = append(lines, widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+fmt.Sprintf("%*.1f  ", barNumber, r.Value())+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
 		}
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
@@ -269,12 +270,12 @@ func (v *Stats) pledgeLines(width int) []string {
 	for i := range bars { // Amounts end below each other.
 		bars[i].more = widget.FitRight(yearly[i], widest(yearly))
 		if once[i] != "" {
-			bars[i].more += " + once " + widget.FitRight(once[i], widest(once))
+			bars[i].more += " + " + v.Say("once") + " " + widget.FitRight(once[i], widest(once))
 		}
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
 	if n := v.Pledges.Total.Unvalued; n > 0 {
-		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(n, "pledge", "pledges")+" of an interval that is not known", width)))
+		lines = append(lines, v.Styles.Dim(widget.Fit(" "+v.Say("without %s of an interval that is not known", v.Day.Count(n, "pledge", "pledges")), width)))
 	}
 	return lines
 }
@@ -307,7 +308,7 @@ func (v *Stats) agentLines(width int) []string {
 	}
 	within := ""
 	if v.period.since(v.Day.Now()).Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
-		within = fmt.Sprintf(" in %d days", apitype.MaxAgents/(24*time.Hour))
+		within = v.Say(" in %d days", apitype.MaxAgents/(24*time.Hour))
 	}
-	return append([]string{""}, v.chart("Completed by agent"+within+", and attempts; Enter lists what they tried", bars, width)...)
+	return append([]string{""}, v.chart(v.Say("Completed by agent%s, and attempts; Enter lists what they tried", within), bars, width)...)
 }

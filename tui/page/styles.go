@@ -29,6 +29,7 @@ type Styles struct {
 	bars                                              []string  // What bars are made of, by type of call.
 	steps                                             []string  // Heights of a line over days.
 	ascii                                             bool
+	say                                               func(text string, args ...any) string // In the agent's language.
 }
 
 // Themes are the sets of colours, the first where nobody chose: the terminal's own colours,
@@ -101,6 +102,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
+		say:      new(desk.Day).Say,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
@@ -129,7 +131,7 @@ func (s Styles) status(status string) (sign string, role paint) {
 // statusText returns a state with its sign.
 func (s Styles) statusText(status string) string {
 	sign, _ := s.status(status)
-	return strings.TrimLeft(sign+" "+Clean(render.Words(status)), " ")
+	return strings.TrimLeft(sign+" "+s.say(Clean(render.Words(status))), " ")
 }
 
 // pill returns a state as a block of its colour.
