@@ -220,11 +220,13 @@ func appendMembers(members []docMember, prefix string, doc []byte) []docMember {
 		token, _ := d.ReadToken() // The document is our own: it is not cut.
 		name := prefix + token.String()
 		value, _ := d.ReadValue()
+		end := d.InputOffset()
+		value = doc[end-int64(len(value)) : end] // What was read is overwritten.
 		if value.Kind() == jsontext.KindBeginObject && slices.Contains(insideObjects, name) {
-			members = appendMembers(members, name+".", bytes.Clone(value))
+			members = appendMembers(members, name+".", value)
 			continue
 		}
-		members = append(members, docMember{name, bytes.Clone(value)})
+		members = append(members, docMember{name, value})
 	}
 	return members
 }

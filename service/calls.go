@@ -143,7 +143,11 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 			return err
 		}
 		err = recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
-		if err == nil {
+		switch row.PersonRow = &person; {
+		case err != nil:
+		case row.Case == nil:
+			seen = &WholeCall{CallRow: row}
+		default:
 			seen, err = tx.WholeCall(id, c.Scope, LightOnly)
 		}
 		return err

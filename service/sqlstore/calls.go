@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -222,9 +223,11 @@ func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error)
 	return r.any(q, part)
 }
 
+var insertCall = sync.OnceValue(func() string { return insertText("calls", newCallColumns) })
+
 // InsertCall saves a new call.
 func (t *tx) InsertCall(c service.CallRow) error {
-	return t.insert(insertText("calls", newCallColumns), callValues(c)...)
+	return t.insert(insertCall(), callValues(c)...)
 }
 
 // UpdateCall saves a changed call. SQLite writes anew what is set in each index that holds it, also

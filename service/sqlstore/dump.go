@@ -47,7 +47,7 @@ func copyTables() []copyTable {
 		{"signatures", 1, signatureColumns, 16, ``},
 		numbered("calls", newCallColumns),
 		{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
-		{"queue_calls", 1, newQueueColumns, copyBatch, ``},
+		{"queue_calls", 1, slices.Concat([]string{"call_number"}, queueColumns, []string{"kind"}), copyBatch, ``},
 		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_numbers", 1, []string{"digest", "person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_leases", 1, allLeaseColumns, copyBatch, ``},

@@ -61,7 +61,7 @@ const ineligibleUntil = `UPDATE queue_calls AS c SET
 var (
 	insertLease      = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
 	ineligibleAtOnce = sync.OnceValue(func() string {
-		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
 	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
 	// hold are left to them.
@@ -72,10 +72,11 @@ var (
 				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
-			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
-			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
+			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
+			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
+			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
 		), ineligible AS (` +
-			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
+			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_number = theirs.call_number
 		) SELECT lease_uuid FROM saved`
 	})
 )
@@ -123,7 +124,7 @@ var selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
 var leaseFields = strings.Join(leaseColumns[:13], `, `) + `, COALESCE(ended_by, '')`
 
 // selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
-var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
+var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = queue_leases.call_uuid)) FROM queue_leases WHERE `
 
 func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.Note) }
 

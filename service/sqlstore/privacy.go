@@ -115,8 +115,8 @@ func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow,
 
 // KeptWaiting are those of some calls that wait.
 func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
-	cond, arg := r.engine.among("c.call_uuid", calls)
-	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
+	cond, arg := r.amongWaiting(calls)
+	rows, err := all(r.conn, queueFacts+` WHERE c.`+cond, []any{arg}, factsDest)
 	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
 }
 
@@ -165,7 +165,7 @@ func (r *reader) keptMarks(k *service.Kept) error {
 // keptOfQueue reads what the queue keeps of a person.
 func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	id := identifier(k.Person.UUID)
-	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE person_uuid = $1`, id).scan(&k.Waiting); err != nil {
+	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+ofPerson, id).scan(&k.Waiting); err != nil {
 		return err
 	}
 	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
@@ -191,7 +191,7 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 // ForgetPerson lets nothing of a person wait, and ends their lease.
 func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	for _, text := range []string{
-		`DELETE FROM queue_calls WHERE person_uuid = $1`,
+		`DELETE FROM queue_calls WHERE ` + ofPerson,
 		`DELETE FROM queue_rings WHERE person_uuid = $1`,
 		`DELETE FROM queue_numbers WHERE person_uuid = $1`,
 	} {

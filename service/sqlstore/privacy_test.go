@@ -101,9 +101,12 @@ func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
 			eligible *apitype.Time
 			want     bool
 		}{{nil, false}, {new(apitype.NewTime(now.Add(time.Hour))), false}, {&past, true}} {
-			person := apitype.NewUUID()
+			person, call := apitype.NewUUID(), apitype.NewUUID()
 			update(t, store, func(tx service.Tx) error {
-				if err := tx.InsertQueueRow(service.QueueRow{Call: apitype.NewUUID(), Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible}); err != nil {
+				if err := errors.Join(
+					tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
+					tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: past, UpdatedAt: past, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
+					tx.InsertQueueRow(service.QueueRow{Call: call, Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible})); err != nil {
 					return err
 				}
 				query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: past, Returned: past}

@@ -16,7 +16,13 @@ var (
 		"call_uuid", "person_uuid", "owner", "type", "language", "requested_at", "attempts", "external", "opted_out", "due_at", "kept_for",
 		"eligible_at", "ready", "note",
 	}
-	newQueueColumns = append(slices.Clip(queueColumns), "kind")
+	newQueueColumns = append(slices.Clip(queueColumns), "kind", "call_number")
+)
+
+// ofCall and ofPerson choose what waits by the identifier $1 of a call, or of a person.
+const (
+	ofCall   = `call_number = (SELECT number FROM calls WHERE uuid = $1)`
+	ofPerson = `call_number IN (SELECT number FROM calls WHERE person_number = (SELECT number FROM persons WHERE uuid = $1))`
 )
 
 func queueDest(q *service.QueueRow) []any {
@@ -39,7 +45,7 @@ func queueDest(q *service.QueueRow) []any {
 }
 
 func queueValues(q service.QueueRow) []any {
-	return append(queueDest(&q), queueKind(q.Owner, string(q.Type), q.Language))
+	return append(queueDest(&q), queueKind(q.Owner, string(q.Type), q.Language), identifier(q.Call))
 }
 
 // queueKind is what calls are narrowed by, as one value: what waits of a kind is found in
@@ -48,14 +54,16 @@ func queueKind(owner apitype.UUID, callType, language string) string {
 	return strings.ReplaceAll(owner.String(), "-", "") + " " + callType + " " + language
 }
 
+var insertQueueRow = sync.OnceValue(func() string { return insertText("queue_calls", newQueueColumns) })
+
 // InsertQueueRow lets a call wait.
 func (t *tx) InsertQueueRow(q service.QueueRow) error {
-	return t.insert(insertAsRead("queue_calls", newQueueColumns), queueValues(q)...)
+	return t.insert(insertQueueRow(), queueValues(q)...)
 }
 
 // DeleteQueueRow lets a call wait no more.
 func (t *tx) DeleteQueueRow(call apitype.UUID) error {
-	_, err := t.exec(`DELETE FROM queue_calls WHERE call_uuid = $1`, identifier(call))
+	_, err := t.exec(`DELETE FROM queue_calls WHERE `+ofCall, identifier(call))
 	return err
 }
 
@@ -71,7 +79,7 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 			eligible_at = $8,
 			ready = $9,
 			note = $10
-		WHERE call_uuid = $1`,
+		WHERE `+ofCall,
 		identifier(q.Call),
 		q.Language,
 		queueKind(q.Owner, string(q.Type), q.Language),
@@ -115,9 +123,9 @@ func factsDest(q *service.QueueRow) []any {
 // after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
-		return all(t.conn, queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, factsDest)
+		return all(t.conn, queueFacts+` WHERE c.`+ofPerson+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, factsDest)
 	}
-	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
+	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE `+ofPerson+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
 }
 
 // QueueOfAttempts is what waits of an organization's service-managed calls with so many attempts
@@ -133,8 +141,14 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	cond, arg := t.engine.among("c.call_uuid", ids)
-	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, factsDest)
+	cond, arg := t.amongWaiting(ids)
+	return all(t.conn, queueFacts+` WHERE c.`+cond, []any{arg}, factsDest)
+}
+
+// amongWaiting is the condition that a call that waits is one of some, given as $1.
+func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
+	cond, arg = r.engine.among("uuid", calls)
+	return `call_number IN (SELECT number FROM calls WHERE ` + cond + `)`, arg
 }
 
 // mostMarked is how many calls are marked as eligible at one time, so that no take waits long for it: where more
@@ -143,8 +157,8 @@ const mostMarked = 5000
 
 // MarkEligible marks calls whose time has come, those first that wait longest.
 func (t *tx) MarkEligible(now apitype.Time) error {
-	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
+	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
+		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
 	return err
 }
 

@@ -76,7 +76,7 @@ func (p *queueParts) narrowed() (conds []string) {
 
 // returned is the condition that the user gave a call back a moment ago.
 func (p *queueParts) returned() string {
-	return `call_uuid IN (SELECT r.call_uuid FROM queue_leases r WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
+	return `call_number IN (SELECT k.number FROM queue_leases r JOIN calls k ON k.uuid = r.call_uuid WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
 		` AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
 }
 
@@ -281,7 +281,7 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 		for i, position := range positions {
 			ids[i] = position.UUID
 		}
-		cond, arg := t.engine.among("call_uuid", ids)
+		cond, arg := t.amongWaiting(ids)
 		p.arg(arg) // It is the first one.
 		part.under = func() []string { return []string{cond, isReady, `due_at IS NULL`} }
 		rows, err := t.lockPart(p, part, limit)

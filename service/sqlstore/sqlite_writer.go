@@ -12,16 +12,14 @@ import (
 
 // The writer of an SQLite file, which commits together what waits together.
 
-// writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
-// pages of the indexes that it changes all over: with the small one a load writes them
-// to the log again and again. It maps nothing: a mapping is dropped where another connection has
-// written, which only the writer does, so that its own would grow to all that it ever
-// read. SQLite brings the log into the file by
-// itself, at the commit that makes it longer than 16 MB: with a log of 4 MB a creation takes a
-// seventh more of the processor, as each checkpoint writes the same pages of the indexes again.
+// writerSettings are those of the writer's connection alone. It maps nothing: its mapping would grow to
+// all that it ever read. SQLite brings the log into the file at the commit that makes it longer than 16 MB: with
+// 4 MB a creation takes a seventh more of the processor, as checkpoints write the same pages of indexes again.
+// The cache, in KiB, is small, since a commit that divided a page of an index looks at all of it; a load, in one
+// commit, would write pages to the log again and again with it.
 const (
 	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -%d`
-	writerCache    = 32_000
+	writerCache    = 4_000
 	bulkCache      = 256_000
 )
 

@@ -189,11 +189,14 @@ CREATE INDEX transactions_by_pledge ON transactions (pledge_number, created_at, 
 
 -- The queue: calls that wait, leases, and what agents did. It names records by their identifiers.
 
--- Each call that is requested. eligible_at is from when it may be given, null: not as things are. ready is
+-- Each call that is requested, by its number: new ones have their place at the end, and calls has the index
+-- of its identifier and of its person. eligible_at is from when it may be given, null: not as things are. ready is
 -- 1 once that time has come: the oldest of those is found without passing over the others. note is what
 -- agents left for the next one.
 CREATE TABLE queue_calls (
-    call_uuid    IDENTIFIER NOT NULL CONSTRAINT queue_calls_by_uuid PRIMARY KEY,
+--sqlite call_number INTEGER NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
+--postgres call_number BIGINT NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
+    call_uuid    IDENTIFIER NOT NULL,
     person_uuid  IDENTIFIER NOT NULL,
     owner        IDENTIFIER NOT NULL,
     type         TEXT NOT NULL,
@@ -213,7 +216,6 @@ CREATE INDEX queue_calls_by_age ON queue_calls (requested_at, call_uuid) WHERE r
 CREATE INDEX queue_calls_by_kind ON queue_calls (kind, requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
 CREATE INDEX queue_calls_by_due ON queue_calls (due_at, call_uuid) WHERE due_at IS NOT NULL;
 CREATE INDEX queue_calls_by_wake ON queue_calls (eligible_at) WHERE ready = 0;
-CREATE INDEX queue_calls_by_person ON queue_calls (person_uuid);
 -- A take passes over the rows that were there before: vacuum clears them away when some hundreds have
 -- gathered, however long the queue is.
 --postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
