@@ -102,6 +102,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
+	a.Styles.Remote = o.Remote
 	a.mouse.on, a.login = o.Mouse, o.Login
 	a.ASCII = o.ASCII
 	a.Spinner = widget.NewSpinner(o.ASCII)

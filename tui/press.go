@@ -42,7 +42,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	current := a.pages[a.current]
-	if a.desk.TickInstead(name) {
+	if page.TickInstead(a.desk, name) {
 		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
 		return nil
 	}

@@ -29,8 +29,6 @@ func (a *app) corner() string {
 		text += a.Styles.Bad(strings.Replace(a.Say(a.Day.Offline), "service ", a.Say("service")+" ", 1)) + " "
 	case a.Day.Changes.Unsent() > len(a.Day.Changes.Held):
 		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
-	case a.Day.Changes.Unsent() > 0: // It is held, and goes by itself.
-		text += a.Styles.Held(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
 	}
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(a.Say("%d refused", n)) + " "
@@ -41,12 +39,12 @@ func (a *app) corner() string {
 		if a.Day.Agent != nil && a.Day.AgentName(*a.Day.Agent) != "" {
 			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
-		if parts = append(parts, a.Day.Now().Local().Format("15:04")); a.Day.Offline == "" {
-			parts = append(parts, a.Say("online"))
-		}
+		parts = append(parts, a.Day.Now().Local().Format("15:04"))
 		reached, missed := a.Day.Accepted[apiclient.OpCompleteCall], a.Day.Accepted[apiclient.OpAddAttempt]
 		if called := reached + missed; called > 0 {
 			parts = append(parts, a.Say("%d called, %d reached", called, reached))
+		} else if a.Day.Offline == "" {
+			parts = append(parts, a.Say("online"))
 		}
 	}
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "

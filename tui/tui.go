@@ -37,6 +37,7 @@ type Options struct {
 	In             io.Reader              // Nil: the terminal.
 	Out            io.Writer              // Nil: the terminal.
 	NoColor, ASCII bool
+	Remote         bool     // The terminal is behind a line: what is behind a dialog is not drawn anew.
 	Theme          string   // One of page.Themes; "": the first.
 	Mouse          bool     // Clicks and the wheel are taken.
 	Hidden         []string // Actions that the Desk does not have, by their names.

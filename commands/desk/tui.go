@@ -101,7 +101,7 @@ func ScreenOptions(ctx context.Context, s *cli.Session, page string, ascii bool)
 	}
 	screen := tui.Options{
 		Options: options, Profile: t.Label(), PledgeActions: actions, Page: page,
-		NoColor: s.Flags.NoColor || s.App.Getenv("NO_COLOR") != "", ASCII: ascii,
+		NoColor: s.Flags.NoColor || s.App.Getenv("NO_COLOR") != "", ASCII: ascii, Remote: s.App.Getenv("SSH_CONNECTION") != "",
 	}
 	if ends := s.TokenEnd(); ends != "" {
 		screen.Notice = "the token " + ends + ": ask for another one"

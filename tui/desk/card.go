@@ -166,10 +166,10 @@ func OptIns(p apitype.Person) []OptIn {
 }
 
 // OptInWords returns which ways a person may be reached, each with its word.
-func (b *base) OptInWords(p apitype.Person) string {
+func OptInWords(say func(string, ...any) string, p apitype.Person) string {
 	var parts []string
 	for _, o := range OptIns(p) {
-		parts = append(parts, b.Say(o.Name)+" "+b.Say(cmp.Or(YesNo(o.In), "unknown")))
+		parts = append(parts, say(o.Name)+" "+say(cmp.Or(YesNo(o.In), "unknown")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -213,7 +213,7 @@ func (k *Card) Contacts() []string {
 		if k.Now().Sub(c.at) > 300*24*time.Hour {
 			layout = "2 January 2006"
 		}
-		texts[i] = k.SayDate(k.Locale.Date(c.at.Local(), layout)) + ", " + c.text
+		texts[i] = SayDate(k.Say, k.Locale.Date(c.at.Local(), layout)) + ", " + c.text
 	}
 	return texts
 }

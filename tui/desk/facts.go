@@ -148,7 +148,7 @@ func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
 		if err != nil {
 			return render.Clean(value)
 		}
-		return e.SayDate(locale.Date(day.Midnight(), "2 January 2006"))
+		return SayDate(e.Say, locale.Date(day.Midnight(), "2 January 2006"))
 	default:
 		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
 	}

@@ -110,18 +110,18 @@ func (e *Form) Draft() outbox.Draft {
 }
 
 // DraftText says what a draft contains.
-func (b *base) DraftText(draft outbox.Draft) string {
+func DraftText(d *Day, draft outbox.Draft) string {
 	var parts []string
 	add := func(n int, one, several string) {
 		if n > 0 {
-			parts = append(parts, b.Count(n, one, several))
+			parts = append(parts, d.Count(n, one, several))
 		}
 	}
 	if draft.ResultCode != "" {
-		parts = append(parts, b.Say(render.Words(draft.ResultCode)))
+		parts = append(parts, d.Say(render.Words(draft.ResultCode)))
 	}
 	if draft.Rating != nil {
-		parts = append(parts, b.Say("rating %d", *draft.Rating))
+		parts = append(parts, d.Say("rating %d", *draft.Rating))
 	}
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")

@@ -286,7 +286,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
-	what := d.Say("later") + ": " + d.SayDate(at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
+	what := d.Say("later") + ": " + SayDate(d.Say, at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
 	d.finish(Change{Change: change, Label: d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
 	return d.drain()
 }

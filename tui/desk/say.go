@@ -30,10 +30,10 @@ func (b *base) Say(text string, args ...any) string {
 }
 
 // SayDate returns a date with its days and months in the agent's language.
-func (b *base) SayDate(text string) string {
+func SayDate(say func(string, ...any) string, text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
-		words[i] = b.Say(word)
+		words[i] = say(word)
 	}
 	return strings.Join(words, " ")
 }

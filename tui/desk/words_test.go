@@ -88,7 +88,7 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		}
 	}
 	opted := apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}
-	if got, want := new(Day).OptInWords(opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
+	if got, want := OptInWords(new(Day).Say, opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if Value((*string)(nil)) != "" || d.Name() != "" {

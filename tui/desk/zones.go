@@ -48,12 +48,12 @@ func (k *Card) BothTimes(at time.Time) string {
 	if there.Year() != k.Now().In(there.Location()).Year() {
 		layout = "Mon 2 Jan 2006 15:04"
 	}
-	text, ours := k.SayDate(there.Format(layout)), here.Format("15:04")
+	text, ours := SayDate(k.Say, there.Format(layout)), here.Format("15:04")
 	switch {
 	case there.Format(layout) == here.Format(layout):
 		return text
 	case there.Day() != here.Day():
-		ours = k.SayDate(here.Format(layout))
+		ours = SayDate(k.Say, here.Format(layout))
 	}
 	return k.Say("%s there (%s here)", text, ours)
 }

@@ -459,7 +459,7 @@ func (d *Desk) Tick() tea.Cmd {
 }
 
 // TickInstead ticks the fact of a digit in place of the one that the key before it has ticked; false for no such key.
-func (d *Desk) TickInstead(key string) bool {
+func TickInstead(d *Desk, key string) bool {
 	just := d.ticked
 	if d.ticked = nil; just == nil || len(key) != 1 || key[0] < '0' || key[0] > '9' {
 		return false

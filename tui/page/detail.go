@@ -223,7 +223,7 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(d.ref.Kind.String()))), s.Styles.pill(status))}
 	switch {
 	case d.failed != nil:
-		for _, text := range s.describe(d.failed) {
+		for _, text := range described(s.Say, d.failed) {
 			for _, part := range widget.Wrap(Clean(text), frame.Inner()) {
 				lines = append(lines, frame.Line(s.Styles.Bad(part)))
 			}
@@ -269,13 +269,13 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 	return frame.Close(append(lines, frame.Lines(d.view.Lines()...)...), height)
 }
 
-// describe returns an error with its details, for a dialog.
-func (e *Env) describe(err error) []string {
+// described returns an error with its details, for a dialog.
+func described(say func(string, ...any) string, err error) []string {
 	lines := []string{err.Error()}
 	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
 		lines = append(lines, failure.Detail...)
 		if failure.RequestID != "" {
-			lines = append(lines, e.Say("request %s", failure.RequestID))
+			lines = append(lines, say("request %s", failure.RequestID))
 		}
 	}
 	return lines

@@ -478,7 +478,9 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	frame := widget.Frame{Border: s.border, Width: min(inner, max(longest, 36)) + 4}
 	lines = frame.Close(append([]string{frame.Top(s.bold(title), "")}, frame.Lines(lines...)...), min(len(lines)+2, len(screen)))
 	for i, line := range screen {
-		screen[i] = s.Dim(ansi.Strip(line))
+		if !s.Remote {
+			screen[i] = s.Dim(ansi.Strip(line))
+		}
 	}
 	return widget.Over(screen, lines, width)
 }

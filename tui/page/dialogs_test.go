@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
 // press is a key by its name.
@@ -699,6 +700,23 @@ func TestPersonIsReadWhole(t *testing.T) {
 		}
 		if test.name == "whole" && r.calls[0].UUID != callID(94) {
 			t.Errorf("got %s first, want the newest", desk.ShortID(r.calls[0].UUID))
+		}
+	}
+}
+
+// TestDialogOverALine shows that a dialog leaves what is around it as it is where each cell travels over SSH.
+func TestDialogOverALine(t *testing.T) {
+	t.Parallel()
+	s := NewStyles("", false, false)
+	for _, isRemote := range []bool{false, true} {
+		s.Remote = isRemote
+		line := widget.Fit(s.accent("verify")+" Emma Stein", 80)
+		screen := DrawDialog(&Text{Title: "Reasons", Lines: []string{"x"}}, s, slices.Repeat([]string{line}, 24), 80)
+		if kept := screen[0] == line; kept != isRemote {
+			t.Errorf("remote %v: got the line %q above the dialog, of %q", isRemote, screen[0], line)
+		}
+		if !slices.ContainsFunc(screen, func(line string) bool { return strings.Contains(line, "Reasons") }) {
+			t.Errorf("remote %v: got no dialog", isRemote)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	case r.draft != nil:
 		return render.Entry{
 			State: "draft", Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
-			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(s.Day.DraftText(*r.draft))),
+			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(desk.DraftText(s.Day, *r.draft))),
 		}
 	default:
 		return render.Entry{State: "damaged", Label: s.Say("file"), Tries: -1, LastError: new(Clean(r.damaged.Reason))}
@@ -155,7 +155,7 @@ func (v *Outbox) CopyRecord() tea.Cmd {
 func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		v.Say("state") + ": " + v.Say(string(e.State)), e.Method + " " + e.Path,
-		v.Say("made: %s, tries: %d", v.Day.SayDate(v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")), e.Tries),
+		v.Say("made: %s, tries: %d", desk.SayDate(v.Say, v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")), e.Tries),
 	}
 	if e.LastError != "" {
 		lines = append(lines, v.Say("last answer")+": "+Clean(e.LastError))

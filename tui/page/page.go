@@ -248,7 +248,7 @@ func (e *Env) ago(t time.Time) string {
 
 // when returns the local date and time, with the time ago where that says more.
 func (e *Env) when(t apitype.Time) string {
-	text := e.Day.SayDate(e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
+	text := desk.SayDate(e.Say, e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
 		text = e.ago(t.Time) + " (" + text + ")"
 	}

@@ -107,7 +107,7 @@ func (f *fields) person(p apitype.Person) {
 		f.add("", f.Say("social security number")+" "+f.digits(*number)) // It is longer than a label.
 		f.last().copy = *number
 	}
-	f.add("opt-ins", f.Day.OptInWords(p))
+	f.add("opt-ins", desk.OptInWords(f.Say, p))
 	if m := p.Mandate.Pointer(); m != nil {
 		f.time("mandate", &m.CreatedAt)
 	}

@@ -199,7 +199,7 @@ func (v *Stats) dayLines(width int) []string {
 			mean = fmt.Sprintf("%4.1f", d.Rating.Value())
 		}
 		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
-		bars[i] = bar{label: v.Day.SayDate(date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
+		bars[i] = bar{label: desk.SayDate(v.Say, date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
 		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
 		}

@@ -29,6 +29,7 @@ type Styles struct {
 	bars                                              []string  // What bars are made of, by type of call.
 	steps                                             []string  // Heights of a line over days.
 	ascii                                             bool
+	Remote                                            bool                                  // What is behind a dialog is not drawn anew.
 	say                                               func(text string, args ...any) string // In the agent's language.
 }
 
