@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,8 +32,6 @@ type span struct {
 	from  time.Time // Zero: from the beginning.
 	until time.Time // Zero: without an end.
 }
-
-func (s span) isEverything() bool { return s == span{} }
 
 // bounds returns the times to ask for. Services that keep whole seconds, or leave the ends out, have
 // the calls at the ends between them.
@@ -105,17 +102,6 @@ func (q *queue) keepHistory() func() error {
 	}
 	q.keptAt = q.Now()
 	return func() error { return WriteState(path, h) }
-}
-
-// keepHistoryIfDue keeps the history of a desk that is open, every few minutes. One that cannot
-// be kept costs the next start a walk.
-func (q *queue) keepHistoryIfDue() {
-	if q.Now().Sub(q.keptAt) < historyEvery {
-		return
-	}
-	if keep := q.keepHistory(); keep != nil {
-		do(&q.events, func(context.Context) (any, error) { return nil, keep() }, func(any, error) {})
-	}
 }
 
 // ReadState reads what WriteState has kept; where that is nothing, value stays as it is.

@@ -141,7 +141,7 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
 	}
-	if !p.isEverything() {
+	if p.span != (span{}) {
 		from, until := p.span.bounds(p.now)
 		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}

@@ -85,7 +85,7 @@ func (q *queue) serve() {
 	}
 	offers := q.offers(1)
 	if len(offers) == 0 {
-		d.NoneLeft = q.isDone()
+		d.NoneLeft = q.isWhole() && !q.walking && !q.changesMissed
 		if q.walk(); q.ended {
 			q.readOlder()
 		}
@@ -98,10 +98,6 @@ func (q *queue) serve() {
 	}
 	d.present(call)
 	q.readOlder()
-}
-
-func (q *queue) isDone() bool {
-	return q.isWhole() && !q.walking && !q.changesMissed && len(q.offers(1)) == 0
 }
 
 // prefetch reads the next calls before they are asked for.
@@ -453,7 +449,11 @@ func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
 		q.rewalk()
 		q.walk()
 	}
-	q.keepHistoryIfDue()
+	if q.Now().Sub(q.keptAt) >= historyEvery {
+		if keep := q.keepHistory(); keep != nil { // What cannot be kept costs the next start a walk.
+			do(&q.events, func(context.Context) (any, error) { return nil, keep() }, func(any, error) {})
+		}
+	}
 	q.day.serve()
 }
 

@@ -148,12 +148,12 @@ func TestWhatATakeBrings(t *testing.T) {
 	}
 	d.leases.state = &apitype.QueueState{Waiting: 9}
 	d.leases.onTaken(taken{waiting: 1000}, nil)
-	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() || !d.source().isDone() {
+	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() {
 		t.Errorf("got %+v, want that none is left", d.leases)
 	}
 	due := apitype.NewTime(morning)
 	d.leases.onTaken(taken{waiting: 999, nextDueAt: &due, leases: []lease{{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: requested(1)}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(1)}}}}, nil)
-	if len(d.leases.held) != 1 || d.leases.held[0].LeaseUUID != callID(11) || d.leases.state.Waiting != 999 || d.source().isDone() || d.leases.nextDueAt != &due {
+	if len(d.leases.held) != 1 || d.leases.held[0].LeaseUUID != callID(11) || d.leases.state.Waiting != 999 || d.leases.nextDueAt != &due {
 		t.Errorf("got %+v, want the call once, and what waits", d.leases)
 	}
 	if n, all := d.Waiting(); n != 999 || !all {
