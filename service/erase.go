@@ -133,7 +133,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 
 // planErasure counts what would be erased.
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
-	err = s.read(ctx, ReadSnapshot, "count what would be erased", func(r Reader) error {
+	err = s.readLong(ctx, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
 		if erasure = kept.erasure(s.now()); open != nil {
 			erasure = open.Erasure

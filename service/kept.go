@@ -135,7 +135,7 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 	id := *line.Record
 	e := &Export{s: s, line: line, caller: c, mayShow: func(*apitype.UUID) bool { return true }}
 	var accounts []Account
-	err := s.read(ctx, ReadSnapshot, "export the person", func(r Reader) (err error) {
+	err := s.readLong(ctx, "export the person", func(r Reader) (err error) {
 		if c != nil {
 			if _, err := visiblePerson(r, *c, id); err != nil {
 				return err

@@ -255,10 +255,10 @@ func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apity
 // countHours adds the hours since a time, the one in which it lies included. They change no more, so
 // that they are read in parts, one request at a time: lists have the other connections.
 func (s *Service) countHours(ctx context.Context, scope Scope, since, counted apitype.Time, agents agentCounts) error {
-	if err := s.hours.Take(ctx); err != nil {
+	if err := s.long.Take(ctx); err != nil {
 		return err
 	}
-	defer s.hours.End(ctx)
+	defer s.long.End(ctx)
 	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
 		until := soonest(counted, apitype.NewTime(from.Add(countedAtOnce)))
 		part, err := viewed(ctx, s, "count the agents", func(r Reader) (part []HourDone, err error) {

@@ -51,13 +51,13 @@ type Service struct {
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
-	hours         *Turns       // Of requests that read what users did by the hour.
+	long          *Turns       // Of long reads: one at a time leaves the other connections to short ones.
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -161,6 +161,15 @@ func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
 // read runs read on the store and keeps kinds of errors that have one.
 func (s *Service) read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
 	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
+}
+
+// readLong reads one state of the data when no other long read is under way.
+func (s *Service) readLong(ctx context.Context, what string, read func(Reader) error) error {
+	if err := s.long.Take(ctx); err != nil {
+		return err
+	}
+	defer s.long.End(ctx)
+	return s.read(ctx, ReadSnapshot, what, read)
 }
 
 // viewed returns what read finds in one state of the data.
