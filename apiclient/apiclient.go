@@ -132,7 +132,10 @@ func New(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = Pause
 	}
-	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: apitype.MaxRecordBytes}
+	c := &Client{options: o, base: base, own: own, maxPage: maxPage, maxRecord: apitype.MaxRecordBytes}
+	if o.Trace != nil {
+		c.trace = &tracer{out: o.Trace}
+	}
 	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
 	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}

@@ -37,7 +37,10 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 		case step == StepRefused:
 			return nil, a.Refusal(h, failed)
 		case step == StepLookUp && a.IsLook:
-			return nil, unknown(lostBy(failed, a.Err))
+			if failed == nil || failed.Kind == KindConflict && a.Err != nil { // A conflict tells nothing of the change.
+				failed = a.Err
+			}
+			return nil, unknown(failed)
 		case step == StepLookUp, isFirstLook && step == StepSend:
 		default:
 			if failed == nil {
@@ -73,10 +76,13 @@ func (c *Client) again(ctx context.Context, ch Change, h History, step Step, fai
 func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: ifMatch(ch.Revision)})
 	switch {
-	case errors.Is(err, errTooLarge) && asError(err).answered == http.StatusOK && ch.isShownIn(asError(err).body):
-		return Answer{Response: &Response{Status: asError(err).answered, Header: http.Header{}}}
 	case err != nil:
-		return Answer{Err: asError(err)}
+		e := asError(err)
+		shown, wrong := apitype.RecordUUID(e.body)
+		if errors.Is(err, errTooLarge) && e.answered == http.StatusOK && wrong == nil && shown == ch.UUID { // It begins with the record.
+			return Answer{Response: &Response{Status: e.answered, Header: http.Header{}}}
+		}
+		return Answer{Err: e}
 	case answer.Status/100 != 2:
 		failed := answer.failure(c.options.Now())
 		ch.nameReferences(failed)
@@ -104,12 +110,6 @@ func (ch Change) nameReferences(e *Error) {
 	}
 }
 
-// isShownIn reports whether an answer of which this is the beginning is the record of the change.
-func (ch Change) isShownIn(beginning []byte) bool {
-	id, err := apitype.RecordUUID(beginning)
-	return err == nil && id == ch.UUID
-}
-
 // checkAnswer wants the record that was changed, or nothing where the service shows none. A
 // creation may have got another uuid from a service that chooses it itself: sent again, it would
 // make one more record. Other JSON than the 204 of processed marks is believed when it comes
@@ -133,15 +133,6 @@ func (ch Change) checkAnswer(answer *Response, h History) error {
 		}
 	}
 	return checkRecord(answer, id)
-}
-
-// lostBy is why it is not known what became of a change: a conflict says nothing of it, but that
-// its record could not be read.
-func lostBy(failed, look *Error) *Error {
-	if failed == nil || failed.Kind == KindConflict && look != nil {
-		return look
-	}
-	return failed
 }
 
 func unknown(cause *Error) *Error {

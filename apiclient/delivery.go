@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -80,8 +81,11 @@ func afterLook(ch Change, h History, a Answer) Step {
 	switch {
 	case a.Err != nil && (h.Sent || h.Refused != 0):
 		return StepLookUp
+	// An update that must not overwrite what was not shown waits, unless the account may not read at all.
+	case a.Err != nil && ch.Seen != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted}, a.Err.Kind):
+		return StepWait
 	case a.Err != nil:
-		return afterUnread(ch, a.Err)
+		return StepSend
 	case a.Outcome == Landed:
 		return StepAccepted
 	case a.Outcome == Conflict:
@@ -105,18 +109,6 @@ func afterLook(ch Change, h History, a Answer) Step {
 // shows would refuse it for ever.
 func (a Answer) shows(revision string) bool {
 	return revision != "" && a.Response != nil && a.Response.Header.Get("ETag") == revision
-}
-
-// afterUnread is the step after the record of an update could not be read before it is sent. One that
-// must not overwrite what was not shown waits, unless the account may not read at all.
-func afterUnread(ch Change, e *Error) Step {
-	switch e.Kind {
-	case KindUnavailable, KindUnauthenticated, KindInterrupted:
-		if ch.Seen != nil {
-			return StepWait
-		}
-	}
-	return StepSend
 }
 
 // After is the history with an answer.

@@ -60,8 +60,12 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 		}
 		isLost := failed.Sent || failed.Status >= http.StatusInternalServerError
 		wasLost = wasLost || isLost
-		if (isLost || wasLost && failed.Status == http.StatusPreconditionFailed) && c.hasSettings(ctx, s) {
-			return r, nil
+		if isLost || wasLost && failed.Status == http.StatusPreconditionFailed {
+			read, _, err := c.Settings(ctx, "")
+			all, err := Decoded(read, err)
+			if err == nil && slices.ContainsFunc(all.Organizations, func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) }) {
+				return r, nil // It has them.
+			}
 		}
 		if err := c.pause(ctx, failed, try); err != nil {
 			if wasLost {
@@ -70,14 +74,4 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 			return r, err
 		}
 	}
-}
-
-// hasSettings reports whether the service has settings now.
-func (c *Client) hasSettings(ctx context.Context, s apitype.OrganizationSettings) bool {
-	read, _, err := c.Settings(ctx, "")
-	if err != nil {
-		return false
-	}
-	all, err := read.Decode()
-	return err == nil && slices.ContainsFunc(all.Organizations, func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) })
 }

@@ -22,13 +22,6 @@ type tracer struct {
 	out io.Writer
 }
 
-func newTracer(out io.Writer) *tracer {
-	if out == nil {
-		return nil
-	}
-	return &tracer{out: out}
-}
-
 // maxTrace is how much of a body is shown, in bytes.
 const maxTrace = 8 << 10
 

@@ -175,19 +175,14 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 	case parent.Err() != nil, errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String()
 	case !connected:
-		e.Message = "cannot reach " + c.base.Host + ": " + dialFault(err).Error()
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+			err = dial.Err // Without the address, which is said already.
+		}
+		e.Message = "cannot reach " + c.base.Host + ": " + err.Error()
 	default:
 		e.Message = "the connection to " + c.base.Host + " broke: " + err.Error()
 	}
 	return e
-}
-
-// dialFault is why a dial failed, without the address: that was just said.
-func dialFault(err error) error {
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-		return dial.Err
-	}
-	return err
 }
 
 // unwrapURL takes the address off an error: Go's text holds the query, which may hold

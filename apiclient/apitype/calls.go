@@ -233,15 +233,6 @@ func hasAttempts(groups []string, n int) bool {
 	})
 }
 
-// attemptsChoices returns the groups, and those that are open above.
-func attemptsChoices() []string {
-	all := AttemptsGroups()
-	for n := 1; n < manyAttempts; n++ {
-		all = append(all, strconv.Itoa(n)+"+")
-	}
-	return all
-}
-
 // CallSelections are the filters that look at what was retrieved.
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
@@ -254,7 +245,11 @@ func CallSelections() []Filter[CallSelection] {
 		{"person", "", "applied after the download: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
 		{"resultCode", "", "applied after the download: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
 		{"attempts", "", "applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more", func(o *CallSelection) field {
-			return listField(&o.Attempts, attemptsChoices(), true)
+			all := AttemptsGroups()
+			for n := 1; n < manyAttempts; n++ {
+				all = append(all, strconv.Itoa(n)+"+") // Open above.
+			}
+			return listField(&o.Attempts, all, true)
 		}},
 		{"attemptBy", "", "applied after the download: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
 		{"completedOn", "", "applied after the download: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},

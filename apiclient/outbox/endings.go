@@ -141,17 +141,6 @@ func readFrom(path string, offset int64) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// forgetEndings removes the files of days that are over for longer than endings are kept.
-func (o *Outbox) forgetEndings() {
-	files, _ := os.ReadDir(filepath.Join(o.dir, dirEndings))
-	oldest := o.options.Now().UTC().Add(-keptFor).Format(time.DateOnly)
-	for _, file := range files {
-		if file.Name() < oldest {
-			_ = durable.Remove(filepath.Join(o.dir, dirEndings, file.Name()))
-		}
-	}
-}
-
 // refusal is the entry of an ending that is a refusal, and why it was refused.
 func (o *Outbox) refusal(ending Ending) (Entry, error) {
 	e, err := o.Show(ending.ID)

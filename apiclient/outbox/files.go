@@ -223,7 +223,13 @@ func (o *Outbox) setAside(damaged []Damaged) {
 // sweep erases what writers that died left behind before it was an entry. The folder
 // lock does not cover the writers of drafts, so that only old ones go.
 func (o *Outbox) sweep() {
-	o.forgetEndings()
+	endings, _ := os.ReadDir(filepath.Join(o.dir, dirEndings))
+	oldest := o.options.Now().UTC().Add(-keptFor).Format(time.DateOnly)
+	for _, day := range endings {
+		if day.Name() < oldest { // Its endings are kept no longer.
+			_ = durable.Remove(filepath.Join(o.dir, dirEndings, day.Name()))
+		}
+	}
 	for _, folder := range append([]string{dirDrafts}, precedence...) {
 		left, _ := filepath.Glob(filepath.Join(o.dir, folder, durable.NewPrefix+"*"))
 		for _, path := range left {

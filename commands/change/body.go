@@ -119,7 +119,7 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		}
 	}
 	for _, name := range b.clear {
-		if !b.hasField(name) {
+		if !slices.ContainsFunc(b.Fields, func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") }) {
 			return nil, cli.UsageError("--clear: there is no field "+cli.Quote(name), "fields: "+strings.Join(b.Paths(), ", "))
 		}
 		SetPath(object, name, nil)
@@ -143,11 +143,6 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		SetPath(object, field.Path, value)
 	}
 	return object, nil
-}
-
-// hasField reports whether a field or a group of fields can be cleared.
-func (b *Body) hasField(name string) bool {
-	return slices.ContainsFunc(b.Fields, func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") })
 }
 
 // Paths returns the JSON names of the fields.
@@ -203,7 +198,7 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 		}
 		return text == "true", nil
 	case apitype.UUIDsField:
-		return splitAll(texts), nil
+		return strings.Split(strings.Join(texts, ","), ","), nil
 	case apitype.ObjectField:
 		if !jsontext.Value(text).IsValid() {
 			return nil, errJSON
@@ -212,14 +207,6 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	default:
 		return text, nil
 	}
-}
-
-func splitAll(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, strings.Split(text, ",")...)
-	}
-	return all
 }
 
 // SetPath sets a dotted field of an object.

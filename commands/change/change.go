@@ -244,15 +244,6 @@ type Result struct {
 	Error  *string `json:"error"`
 }
 
-func resultColumns() []render.Column[Result] {
-	return []render.Column[Result]{
-		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
-		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
-		{Name: "status", Default: true, Value: func(r Result) string { return strconv.Itoa(r.Status) }},
-		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return desk.Value(r.Error) }},
-	}
-}
-
 // delivery is what became of a change that was sent, directly or through the outbox.
 type delivery = bulk.Outcome[apiclient.Change, *apiclient.Response]
 
@@ -361,7 +352,12 @@ type Results struct {
 
 // NewResults opens the output of a bulk operation.
 func NewResults(s *cli.Session) (*Results, error) {
-	print, err := cli.Print(s, "", resultColumns())
+	print, err := cli.Print(s, "", []render.Column[Result]{
+		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
+		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
+		{Name: "status", Default: true, Value: func(r Result) string { return strconv.Itoa(r.Status) }},
+		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return desk.Value(r.Error) }},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -96,27 +96,23 @@ func outboxShow(s *cli.Session) *cobra.Command {
 			if json.Valid(entry.Body) {
 				shown.Body = entry.Body
 			}
-			return cli.ShowOne(s, shown, entryFields(shown))
+			fields := []cli.Pair{
+				{"id", entry.ID},
+				{"state", string(entry.State)},
+				{"op", entry.Op},
+				{"uuid", desk.Value(shown.UUID)},
+				{"service", entry.BaseURL},
+				{"request", entry.Method + " " + entry.Path},
+				{"body", string(shown.Body)},
+				{"created", shown.CreatedAt.String()},
+				{"tries", strconv.Itoa(entry.Tries)},
+			}
+			if entry.LastError != "" {
+				fields = append(fields, cli.Pair{"last error", entry.LastError})
+			}
+			return cli.ShowOne(s, shown, fields)
 		},
 	}
-}
-
-func entryFields(e render.Entry) []cli.Pair {
-	fields := []cli.Pair{
-		{"id", e.ID},
-		{"state", e.State},
-		{"op", e.Op},
-		{"uuid", desk.Value(e.UUID)},
-		{"service", e.Service},
-		{"request", e.Method + " " + e.Path},
-		{"body", string(e.Body)},
-		{"created", e.CreatedAt.String()},
-		{"tries", strconv.Itoa(e.Tries)},
-	}
-	if e.LastError != nil {
-		fields = append(fields, cli.Pair{"last error", *e.LastError})
-	}
-	return fields
 }
 
 func aboutEntry(id string, err error) error {

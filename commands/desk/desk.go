@@ -35,7 +35,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if o.StateFile, err = deskState(s, t); err != nil {
 		return o, t, err
 	}
-	if err = applyDeskSettings(s, t, &o); err == nil {
+	if err = inProfile(s, t, deskSettings(t.Profile, &o)); err == nil {
 		err = s.Agent(&o.Agent)
 	}
 	if o.Agent == nil && s.Embedded() != nil && !s.Embedded().Agent().IsZero() {
@@ -99,7 +99,11 @@ func (l *lineDesk) work(ctx context.Context) error {
 			l.poll(ctx)
 		}
 		l.tellCall()
-		l.tellIdle()
+		idle := l.day.Call == nil && l.day.NoneLeft
+		if idle && !l.idle {
+			l.say("No other call waits; %s shown. A message appears when one arrives.", l.day.Count(l.shown, "call", "calls"))
+		}
+		l.idle = idle
 		answer, shown, err := l.next(ctx)
 		if err == nil && !shown {
 			err = l.answerTo(ctx, answer)
@@ -112,15 +116,6 @@ func (l *lineDesk) work(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// tellIdle says, once, that no call waits.
-func (l *lineDesk) tellIdle() {
-	idle := l.day.Call == nil && l.day.NoneLeft
-	if idle && !l.idle {
-		l.say("No other call waits; %s shown. A message appears when one arrives.", l.day.Count(l.shown, "call", "calls"))
-	}
-	l.idle = idle
 }
 
 // next asks what to do. While there is no call it looks whether one comes, and says so; while

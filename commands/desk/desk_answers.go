@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
 )
@@ -62,18 +63,14 @@ func (l *lineDesk) action(key, id string, ask func() desk.Answer) lineAnswer {
 		ask = func() desk.Answer { return a.Run(l.day) }
 	}
 	return lineAnswer{key, a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
-		if l.toldAgain(id); id == "result" {
+		switch id {
+		case "undo", "last-calls": // The call is told again after what brings another one, or the same as it was.
+			l.call = apitype.UUID{}
+		case "result":
 			l.tellCorrected(ctx)
 		}
 		return l.follow(ctx, ask())
 	}}
-}
-
-// toldAgain has the call told again after an action that brings another one, or the same as it was.
-func (l *lineDesk) toldAgain(id string) {
-	if id == "undo" || id == "last-calls" {
-		l.call = [16]byte{}
-	}
 }
 
 // key returns the answer that stands for an action in a text of the desk.

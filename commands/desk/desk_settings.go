@@ -145,11 +145,6 @@ func dialProgram(dial profile.Dial, system string, getenv func(string) string) (
 	return nil, cli.UsageError("dial must be tel, none, or a program with its arguments, one of them with " + desk.NumberPlace)
 }
 
-// applyDeskSettings are those of the target, and what to do about wrong ones.
-func applyDeskSettings(s *cli.Session, t *cli.Target, o *desk.Options) error {
-	return inProfile(s, t, deskSettings(t.Profile, o))
-}
-
 // AgentFilter fills what a filter of the queue does not name with what the profile's agent
 // takes.
 func AgentFilter(s *cli.Session, f *apitype.QueueFilter) error {

@@ -47,12 +47,16 @@ func showTraits(s *cli.Session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	queue := trait{"queue", true, "calls are leased", ""}
+	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
+		queue = trait{"queue", false, "none", "the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7"}
+	}
 	return cli.ShowList(s, "", []render.Column[trait]{
 		{Name: "point", Default: true, Value: func(t trait) string { return t.Point }},
 		render.OutcomeColumn("differs", func(t trait) bool { return t.OK }),
 		{Name: "found", Default: true, Flexible: true, Value: func(t trait) string { return t.Found }},
 		{Name: "does", Default: true, Flexible: true, Value: func(t trait) string { return t.Does }},
-	}, append(traits, refusalTrait(refusal), extensionTrait(ctx, client)))
+	}, append(traits, refusalTrait(refusal), queue))
 }
 
 // sampleSize is how many records a list is asked for: few, and more than a service needs
@@ -190,11 +194,4 @@ func refusalTrait(answer *apiclient.Response) trait {
 	default:
 		return trait{point, false, "text", "shows the status and the first sentence"}
 	}
-}
-
-func extensionTrait(ctx context.Context, client *apiclient.Client) trait {
-	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
-		return trait{"queue", false, "none", "the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7"}
-	}
-	return trait{"queue", true, "calls are leased", ""}
 }

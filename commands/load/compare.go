@@ -141,20 +141,15 @@ func (d *comparison) clearWhole() {
 	}
 }
 
-// isSetByService reports whether answers show a value that no body carries.
-func (d *comparison) isSetByService(name string) bool {
-	_, can := fieldNamed(d.reader.shape.Creates, name)
-	return !can && d.reader.shape.Shows(name)
-}
-
 // readOnly wants a value that cannot be changed to be as it is.
 func (d *comparison) readOnly(v rowValue) {
 	before, there := apiclient.Shown(d.record, v.name)
+	_, canCreate := fieldNamed(d.reader.shape.Creates, v.name)
 	switch {
 	case d.reader.isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
 	case v.name == updatedAt:
 		d.stale = true
-	case d.create && d.isSetByService(v.name):
+	case d.create && !canCreate && d.reader.shape.Shows(v.name):
 		d.left = append(d.left, v.name)
 	case there || d.reader.shape.Shows(v.name):
 		way := ""

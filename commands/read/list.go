@@ -269,7 +269,14 @@ func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flag
 	if err != nil {
 		return "", err
 	}
-	if err := p.walk(l.embedded(cmd.Context(), client, eachOf(page.Records))); err != nil {
+	records := func(yield func(apiclient.Record[T], error) bool) {
+		for _, record := range page.Records {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+	if err := p.walk(l.embedded(cmd.Context(), client, records)); err != nil {
 		return "", err
 	}
 	if err := page.Err(); err != nil {
@@ -297,16 +304,6 @@ func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, reco
 		return records
 	}
 	return l.Embed(ctx, client, records)
-}
-
-func eachOf[T any](records []apiclient.Record[T]) iter.Seq2[apiclient.Record[T], error] {
-	return func(yield func(apiclient.Record[T], error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
 }
 
 // collectAt is how much may be let go of before it is collected while a list is walked,

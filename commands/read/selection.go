@@ -92,7 +92,9 @@ func EmbedPersons(of *apitype.UUID) func(context.Context, *apiclient.Client, ite
 		embed := func(ctx context.Context, record pledge) (pledge, error) {
 			var err error
 			person := known
-			if hasMember(record.Raw, "person") {
+			var members map[string]json.RawMessage
+			_ = json.Unmarshal(record.Raw, &members) // What is no object has none.
+			if _, has := members["person"]; has {
 				return record, nil
 			}
 			if person == nil {
@@ -162,13 +164,6 @@ func personOfPledge(ctx context.Context, client *apiclient.Client, record apicli
 		return json.RawMessage("null"), nil
 	}
 	return members.Person, nil
-}
-
-func hasMember(raw json.RawMessage, name string) bool {
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &members) // What is no object has none.
-	_, has := members[name]
-	return has
 }
 
 // withMember is an object with a member more, at its end; the rest stays as it was sent.

@@ -49,7 +49,7 @@ func Actions() []Action {
 		{"fix", "correct", "correct the donor's details and the pledge…", nil, whyNotFix},
 		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", nil, whyNotFix},
 		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
-		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, whyNotLater},
+		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", nil, func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }},
 		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},
 		{"cancel", "cancel", "cancel the call…", asks((*Questions).Cancel), whyNotEnd},
 		{"expire", "expire", "expire the call…", asks((*Questions).Expire), whyNotEnd},
@@ -90,13 +90,8 @@ func whyNotEnd(d *Day) string {
 }
 
 func whyNotFix(d *Day) string {
-	if why := whyNotEnd(d); why != "" {
-		return why
-	}
-	return When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
+	return cmp.Or(whyNotEnd(d), When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"))
 }
-
-func whyNotLater(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }
 
 // whyNotComplete names the key, too, that does what is missing.
 func whyNotComplete(d *Day) string {

@@ -171,7 +171,12 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 		switch {
 		case failure != nil:
 			err = errors.Join(err, failure)
-			a.retry(d)
+			a.mu.Lock()
+			if _, newer := a.pending[d.Call]; !newer {
+				now := time.Now()
+				a.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
+			}
+			a.mu.Unlock()
 		case !isSame(saved, d):
 			joined = append(joined, draftJoined{written: d, saved: saved})
 		}
@@ -180,15 +185,6 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 		a.mu.Unlock()
 	}
 	return joined, len(taken), err
-}
-
-func (a *Autosave) retry(d outbox.Draft) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, newer := a.pending[d.Call]; !newer {
-		now := time.Now()
-		a.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
-	}
 }
 
 // writeOne saves a draft, together with what another terminal has saved for the call. It

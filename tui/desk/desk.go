@@ -171,9 +171,14 @@ func (d *Day) Told(e outbox.Event) Result {
 		d.Changes.onSender(e)
 		d.Gate.offerRest(e)
 		d.Recent.hear(e)
-		d.Form.learnRefusal(e)
+		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
+			d.Form.permissions.refused[e.Entry.Op] = true
+		}
 		d.onOutcome(e)
-		d.Form.offerConflict(e)
+		if e.Outcome == outbox.OutcomeRejected && len(e.Entry.Fields) > 0 {
+			text := d.Say("%s was not sent, the record has changed", d.Changes.entryName(e.Entry))
+			d.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { d.Form.readConflict(e.Entry) }})
+		}
 	}
 }
 
@@ -234,7 +239,8 @@ func (d *Day) IsReading() bool {
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
-	return q.day.Changes.isPending(c.ID) || q.isNarrowedOut(c)
+	return q.day.Changes.isPending(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
+		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 
 // Waiting returns how many requested calls are known; all reports whether there are no others.
@@ -243,19 +249,6 @@ func (d *Day) Waiting() (n int, all bool) {
 		return state.Waiting, true
 	}
 	return len(d.queue.candidates), d.queue.isWhole()
-}
-
-// WaitingAfter returns how many of them come after the one that is next: calls that are leased wait no more,
-// and where there is no queue the one on the desk is among them.
-func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
-	n, all = d.Waiting()
-	if d.leases.state == nil && d.Call != nil && d.queue.known[d.Call.UUID] {
-		n--
-	}
-	if d.leases.leaseOf(next.ID) == nil {
-		n--
-	}
-	return max(n, 0), all
 }
 
 // PassedOver returns the calls that Next passes over.

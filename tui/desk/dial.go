@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -67,8 +68,5 @@ func (k *Card) Whose() string {
 }
 
 func whyNotDial(d *Day) string {
-	if why := whyNoCall(d); why != "" {
-		return why
-	}
-	return When(len(Numbers(d.Call.Person.Pointer())) == 0, "no number is known")
+	return cmp.Or(whyNoCall(d), When(d.Call != nil && len(Numbers(d.Call.Person.Pointer())) == 0, "no number is known"))
 }

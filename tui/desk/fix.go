@@ -291,18 +291,9 @@ func (k *Card) FixText(f Fix) string {
 // corrected, though a result for that is known.
 func (e *Form) DeniesCorrections() bool {
 	row := e.result(e.Code)
-	_, isKnown := e.correctedRow()
+	isKnown := slices.ContainsFunc(e.Results(), func(row apitype.ResultChoice) bool { return row.Has(apitype.EffectCorrected) })
 	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == nil && isKnown
-}
-
-func (e *Form) correctedRow() (apitype.ResultChoice, bool) {
-	for _, row := range e.Results() {
-		if row.Has(apitype.EffectCorrected) {
-			return row, true
-		}
-	}
-	return apitype.ResultChoice{}, false
 }
 
 // CorrectedPerson returns the person of the call as it is to be.

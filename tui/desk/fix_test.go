@@ -382,7 +382,7 @@ func TestNarrowing(t *testing.T) {
 		language string
 		want     bool
 	}{{apitype.CallHappy, "de", false}, {apitype.CallHappy, "", false}, {apitype.CallHappy, "fr", true}, {apitype.CallWinback, "de", true}} {
-		if got := d.queue.isNarrowedOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
+		if got := d.queue.isLeftOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
 			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
 		}
 	}

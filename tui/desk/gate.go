@@ -151,7 +151,11 @@ func (d *Day) next() {
 
 // takeCall takes the call off the desk and reads a certain one for it.
 func (d *Day) takeCall(id apitype.UUID) {
-	d.leases.releaseAllBut(id)
+	for _, l := range slices.Clone(d.leases.held) {
+		if !l.done && l.CallUUID != id {
+			d.leases.releaseLease(l.CallUUID)
+		}
+	}
 	d.leave()
 	d.Gate.askedAt = d.Guard.presses
 	d.Call, d.Wanted, d.NoneLeft = nil, false, false

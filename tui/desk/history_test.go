@@ -152,8 +152,8 @@ func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
 	}
 }
 
-// One old call that is open holds nobody up, though it may not be rung: the next start leaves out the
-// years after it in which no call is open. A service that pays no heed to the times between which
+// One old call that is open delays no start, though it may not be called: the years after it are read
+// when the agent has a call. A service that pays no heed to the times between which
 // calls were requested is walked from the beginning, as if nothing was remembered.
 func TestOldCallHidesNoHistory(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestOldCallHidesNoHistory(t *testing.T) {
 		next.End()
 	}
 	for range 2 {
-		start(7, 8) // The changes, three parts, and a look after each.
+		start(history+5, 8)
 	}
 	f.deaf = true
 	start(2*(history+3), history+9)

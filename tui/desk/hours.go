@@ -13,11 +13,7 @@ type CallingHours map[string]apitype.HoursOfDays
 
 // Against says why a donor in a country is not called now, "" where nothing speaks
 // against it. Of a country that is not known it says nothing.
-func (c CallingHours) Against(now time.Time, country string) string {
-	return c.against(now, country, (*base)(nil).Say)
-}
-
-func (c CallingHours) against(now time.Time, country string, say func(text string, args ...any) string) string {
+func (c CallingHours) Against(now time.Time, country string, say func(text string, args ...any) string) string {
 	zone, known := Zone(country)
 	if !known {
 		return ""

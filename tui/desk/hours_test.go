@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestCallingHours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := test.hours.Against(now, test.country); got != test.want {
+			if got := test.hours.Against(now, test.country, fmt.Sprintf); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -166,8 +166,6 @@ func (s *leases) serve() {
 
 func (s *leases) prefetch() { s.serve() }
 
-func (s *leases) isDone() bool { return s.none && s.ahead() == nil }
-
 // takeLease asks the queue for the next call.
 func (s *leases) takeLease() {
 	if s.taking {
@@ -240,16 +238,6 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	do(&s.events, func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) {}) // One that cannot be given back expires.
-}
-
-// releaseAllBut gives back what was taken and not worked on, for a call that was chosen by
-// hand.
-func (s *leases) releaseAllBut(call apitype.UUID) {
-	for _, l := range slices.Clone(s.held) {
-		if !l.done && l.CallUUID != call {
-			s.releaseLease(l.CallUUID)
-		}
-	}
 }
 
 func (s *leases) endLease(id apitype.UUID) {

@@ -107,24 +107,6 @@ func (a *agent) perform(events []desk.Event) {
 	}
 }
 
-// How many come after the next call is right whether a take or a count was answered last: the call that
-// was taken for after this one waits no more.
-func TestWhatWaitsAfterTheNextCall(t *testing.T) {
-	t.Parallel()
-	f := newFloor(t, 5)
-	a := f.agent(t.TempDir())
-	a.Guard.Press("n", false, false, f.Clock.Now())
-	a.perform(a.Next())
-	for polls := range 4 {
-		if offers := a.Offers(1); len(offers) != 1 || offers[0].ID != f.calls[1] {
-			t.Fatalf("got %+v next, want the second call", offers)
-		} else if n, all := a.WaitingAfter(offers[0]); n != 3 || !all {
-			t.Errorf("after %d polls: got %d (all: %t), want 3 of 5: one is on the desk, one is next", polls, n, all)
-		}
-		a.perform(a.Poll())
-	}
-}
-
 // A call that was taken for after this one is next once, though it was among those that wait when the
 // queue was read; the one on the desk is none of them.
 func TestEachCallIsNextOnce(t *testing.T) {

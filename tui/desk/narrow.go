@@ -74,13 +74,6 @@ func (d *Day) Toggle(c NarrowChoice) []Event {
 	return d.Narrow(filter)
 }
 
-// isNarrowedOut reports whether a call of a service without a queue is none that the agent
-// takes. A person without a language matches all of them, as in a queue.
-func (q *queue) isNarrowedOut(c Candidate) bool {
-	return len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
-		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
-}
-
 // Toggled returns a list with a value more, or without it.
 func Toggled[T comparable](all []T, value T) []T {
 	if slices.Contains(all, value) {

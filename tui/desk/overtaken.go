@@ -77,14 +77,6 @@ func (e *Form) resolve(c conflict) []Event {
 	return e.drain()
 }
 
-// offerConflict offers to ask about an update that was refused because its details are overtaken.
-func (e *Form) offerConflict(told outbox.Event) {
-	if told.Outcome == outbox.OutcomeRejected && len(told.Entry.Fields) > 0 {
-		text := e.Say("%s was not sent, the record has changed", e.day.Changes.entryName(told.Entry))
-		e.day.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { e.readConflict(told.Entry) }})
-	}
-}
-
 // AskConflict asks about a refused update whose details are overtaken.
 func (e *Form) AskConflict(entry outbox.Entry) []Event {
 	e.readConflict(entry)

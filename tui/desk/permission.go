@@ -6,7 +6,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 )
 
 // permissions are what the account may correct, as far as that is known, by operation.
@@ -66,13 +65,6 @@ func isRefused(ctx context.Context, client *apiclient.Client, op string) (bool, 
 	}
 	answer, err := client.Do(ctx, change.Method, change.Path, nil, change.Body, nil)
 	return err == nil && apiclient.KindOf(answer.Err()) == apiclient.KindForbidden, err
-}
-
-// learnRefusal takes in that a correction was forbidden.
-func (e *Form) learnRefusal(told outbox.Event) {
-	if told.Outcome == outbox.OutcomeRejected && apiclient.KindOf(told.Err) == apiclient.KindForbidden {
-		e.permissions.refused[told.Entry.Op] = true
-	}
 }
 
 // CompleteAlone completes the call without the corrections that the account may not make.

@@ -67,11 +67,8 @@ type queue struct {
 	skipped    []PassedOver
 
 	position
-	later      []span // What is walked after the position's own part, where there are gaps.
-	older      []span // What lies before it, and is read when the agent has a call.
+	older      *span // What lies before the position's part, and is read when the agent has a call.
 	readsOlder bool
-	gaps       []gap       // That an earlier start has found.
-	pageEnds   []time.Time // Where pages of the walk ended: between two of them lies one.
 	walking    bool
 	ended      bool
 	walkedTo   time.Time    // The newest call that was walked was requested then.
@@ -144,7 +141,7 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
 	}
-	if !p.isEverything() {
+	if p.span != (span{}) {
 		from, until := p.span.bounds(p.now)
 		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}
@@ -215,15 +212,12 @@ func (q *queue) add(w walked) {
 	isStray := false
 	if w.from.cursor == cursor && w.from.span == part { // Else the walk has begun anew.
 		isStray = slices.ContainsFunc(w.calls, func(c listed) bool { return !part.mayHold(c.RequestedAt) })
-		switch {
-		case w.more:
+		if q.ended = !w.more; w.more {
 			cursor = w.next.cursor
-		case len(q.later) > 0:
-			cursor, part, q.later = "", q.later[0], q.later[1:]
-		default:
-			q.ended = true
 		}
-		q.pageRead(w.calls, w.more)
+		if n := len(w.calls); n > 0 && w.calls[n-1].RequestedAt.After(q.walkedTo) {
+			q.walkedTo = w.calls[n-1].RequestedAt
+		}
 	}
 	q.position = w.next
 	q.cursor, q.span = cursor, part
@@ -237,15 +231,14 @@ func (q *queue) add(w walked) {
 
 // rewalk begins the walk anew: what it knows stays, and what it missed comes in.
 func (q *queue) rewalk() {
-	q.cursor, q.ended, q.span, q.walkedTo = "", false, span{}, time.Time{}
-	q.older, q.later, q.gaps, q.pageEnds = nil, nil, nil, nil
+	q.cursor, q.ended, q.span, q.walkedTo, q.older = "", false, span{}, time.Time{}, nil
 }
 
 // isInOrder reports whether the oldest call that waits is among those that are known.
 func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 
 // isWhole reports whether every call that waits is among those that are known.
-func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
+func (q *queue) isWhole() bool { return q.ended && q.older == nil }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,22 +38,20 @@ func (q *queue) onWalked(w walked, err error) {
 
 // readOlder reads what lies before the part of the history in which the walk began.
 func (q *queue) readOlder() {
-	if len(q.older) == 0 || q.readsOlder {
+	if q.older == nil || q.readsOlder {
 		return
 	}
 	q.readsOlder = true
-	parts, at := q.older, q.position
+	at := q.position
+	at.cursor, at.span = "", *q.older
 	do(&q.events, func(ctx context.Context) (calls []listed, _ error) {
-		for _, part := range parts {
-			at.cursor, at.span = "", part
-			for more := true; more; {
-				page, err := walkPage(ctx, q.Client, at)
-				if err != nil {
-					return nil, err
-				}
-				at, more = page.next, page.more
-				calls = append(calls, page.calls...)
+		for more := true; more; {
+			page, err := walkPage(ctx, q.Client, at)
+			if err != nil {
+				return nil, err
 			}
+			at, more = page.next, page.more
+			calls = append(calls, slices.DeleteFunc(page.calls, func(l listed) bool { return !l.requested })...)
 		}
 		return calls, nil
 	}, q.onOlder)
@@ -82,14 +81,14 @@ func (q *queue) serve() {
 	}
 	if !d.mayServe() {
 		q.prefetch() // A call comes with its draft, or typing would write over that.
-		q.readOlder()
 		return
 	}
 	offers := q.offers(1)
 	if len(offers) == 0 {
-		d.NoneLeft = q.isDone()
-		q.readOlder()
-		q.walk()
+		d.NoneLeft = q.isWhole() && !q.walking && !q.changesMissed
+		if q.walk(); q.ended {
+			q.readOlder()
+		}
 		return
 	}
 	call, prefetched := q.prefetched[offers[0].ID]
@@ -99,10 +98,6 @@ func (q *queue) serve() {
 	}
 	d.present(call)
 	q.readOlder()
-}
-
-func (q *queue) isDone() bool {
-	return q.isWhole() && !q.walking && !q.changesMissed && len(q.offers(1)) == 0
 }
 
 // prefetch reads the next calls before they are asked for.
@@ -454,7 +449,11 @@ func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
 		q.rewalk()
 		q.walk()
 	}
-	q.keepHistoryIfDue()
+	if q.Now().Sub(q.keptAt) >= historyEvery {
+		if keep := q.keepHistory(); keep != nil { // What cannot be kept costs the next start a walk.
+			do(&q.events, func(context.Context) (any, error) { return nil, keep() }, func(any, error) {})
+		}
+	}
 	q.day.serve()
 }
 

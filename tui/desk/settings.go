@@ -130,5 +130,5 @@ func (b *base) againstHours(call *apitype.Call, at time.Time) string {
 	hours := CallingHours{}
 	maps.Copy(hours, b.floor.of(call).CallingHours)
 	maps.Copy(hours, b.Hours)
-	return hours.against(at, call.Person.Value().Address.Value().Country, b.Say)
+	return hours.Against(at, call.Person.Value().Address.Value().Country, b.Say)
 }

@@ -8,8 +8,6 @@ type source interface {
 	prefetch()
 	// offers returns the calls that come next, in their order, up to limit.
 	offers(limit int) []Candidate
-	// isDone reports whether all calls were looked at and none may be rung now.
-	isDone() bool
 }
 
 func (d *Day) source() source {

@@ -148,12 +148,12 @@ func TestWhatATakeBrings(t *testing.T) {
 	}
 	d.leases.state = &apitype.QueueState{Waiting: 9}
 	d.leases.onTaken(taken{waiting: 1000}, nil)
-	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() || !d.source().isDone() {
+	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() {
 		t.Errorf("got %+v, want that none is left", d.leases)
 	}
 	due := apitype.NewTime(morning)
 	d.leases.onTaken(taken{waiting: 999, nextDueAt: &due, leases: []lease{{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: requested(1)}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(1)}}}}, nil)
-	if len(d.leases.held) != 1 || d.leases.held[0].LeaseUUID != callID(11) || d.leases.state.Waiting != 999 || d.source().isDone() || d.leases.nextDueAt != &due {
+	if len(d.leases.held) != 1 || d.leases.held[0].LeaseUUID != callID(11) || d.leases.state.Waiting != 999 || d.leases.nextDueAt != &due {
 		t.Errorf("got %+v, want the call once, and what waits", d.leases)
 	}
 	if n, all := d.Waiting(); n != 999 || !all {
@@ -611,36 +611,25 @@ func TestOrFewer(t *testing.T) {
 	}
 }
 
-// The parts of a history in which calls may be open, and what a start remembers of them.
+// A start goes on where the first call could be offered, and reads what lies before it later.
 func TestHistoryParts(t *testing.T) {
 	t.Parallel()
 	hour := func(n int) apitype.Time { return apitype.NewTime(morning.Add(time.Duration(n) * time.Hour)) }
-	h := history{OpenSince: hour(0), KnownAt: hour(9), Gaps: []gap{{hour(1), hour(3)}, {hour(3), hour(5)}}, PageEnds: []apitype.Time{hour(2), hour(4)}}
-	want := []span{{hour(0).Time, hour(1).Time}, {hour(3).Time, hour(3).Time}, {hour(5).Time, time.Time{}}}
-	if diff := cmp.Diff(want, h.parts(), cmp.AllowUnexported(span{})); diff != "" {
-		t.Errorf("parts (-want +got):\n%s", diff)
-	}
-	if !h.isSound() {
-		t.Error("a history in order was refused")
-	}
-	for name, change := range map[string]func(*history){
-		"no beginning": func(h *history) { h.OpenSince = apitype.Time{} }, "no time": func(h *history) { h.KnownAt = apitype.Time{} },
-		"a gap that ends before it begins": func(h *history) { h.Gaps = []gap{{hour(2), hour(1)}} }, "gaps in each other": func(h *history) { h.Gaps = []gap{{hour(1), hour(3)}, {hour(2), hour(4)}} },
-		"a gap before the beginning": func(h *history) { h.Gaps = []gap{{hour(-1), hour(3)}} },
+	whole, before := span{from: hour(0).Time}, span{hour(0).Time, hour(4).Time}
+	for _, test := range []struct {
+		name    string
+		offered *apitype.Time
+		span    span
+		older   *span
+	}{
+		{"none could be offered", nil, whole, nil},
+		{"the oldest open one", new(hour(0)), whole, nil},
+		{"a later one", new(hour(4)), span{from: hour(4).Time}, &before},
 	} {
-		other := h
-		if change(&other); other.isSound() {
-			t.Errorf("%s: got it taken", name)
-		}
-	}
-	for offered, first := range map[int]int{-1: 0, 1: 0, 2: 1, 3: 1, 4: 2, 9: 2, 100: 2} {
 		q := newQueue(morning, new(Codes))
-		if h.OfferedAt = new(hour(offered)); offered == 100 {
-			h.OfferedAt = nil
-		}
-		q.remember(h)
-		if len(q.older) != first || q.span != want[first] || len(q.later) != 2-first || len(q.pageEnds) != 2 || q.since != h.KnownAt || !q.changesMissed || len(q.gaps) != 2 {
-			t.Errorf("offered at hour %d: got %d parts before and %d after, want the walk to begin in part %d", offered, len(q.older), len(q.later), first)
+		q.remember(history{OpenSince: hour(0), KnownAt: hour(9), OfferedAt: test.offered})
+		if diff := cmp.Diff(test.older, q.older, cmp.AllowUnexported(span{})); diff != "" || q.span != test.span || q.since != hour(9) || !q.changesMissed {
+			t.Errorf("%s: got %v, known at %v, before it (-want +got):\n%s", test.name, q.span, q.since, diff)
 		}
 	}
 	s := span{from: hour(0).Time, until: hour(1).Time}
@@ -649,7 +638,7 @@ func TestHistoryParts(t *testing.T) {
 			t.Errorf("%v: got it held %t, want %t", at, got, want)
 		}
 	}
-	if !(span{}).mayHold(morning) || !(span{}).isEverything() || s.isEverything() {
+	if !(span{}).mayHold(morning) {
 		t.Error("everything: got a bound")
 	}
 	from, until := s.bounds(morning)
@@ -658,65 +647,5 @@ func TestHistoryParts(t *testing.T) {
 	}
 	if _, until := (span{from: morning}).bounds(morning); !until.Equal(apitype.NewTime(morning.AddDate(10, 0, 0).Add(time.Second))) {
 		t.Errorf("got until %v, want ten years ahead", until)
-	}
-}
-
-// What is walked tells in which parts no call is open: those with a page at least are remembered.
-func TestLongestGaps(t *testing.T) {
-	t.Parallel()
-	hour := func(n int) time.Time { return morning.Add(time.Duration(n) * time.Hour) }
-	page := func(more bool, from, to int, q *queue) {
-		q.pageRead([]listed{{Candidate: Candidate{RequestedAt: hour(from)}}, {Candidate: Candidate{RequestedAt: hour(to)}}}, more)
-	}
-	q := newQueue(morning, new(Codes))
-	q.pageRead(nil, true)
-	for n := 0; n < 20; n += 2 {
-		page(true, n, n+1, q)
-	}
-	page(true, 4, 5, q) // Its end is known.
-	page(false, 20, 30, q)
-	if len(q.pageEnds) != 10 || !q.walkedTo.Equal(hour(30)) || !q.openSince().Equal(hour(30)) {
-		t.Fatalf("got %d ends, walked to %v", len(q.pageEnds), q.walkedTo)
-	}
-	for _, n := range []int{6, 8, 18} {
-		q.candidates = append(q.candidates, Candidate{RequestedAt: hour(n)})
-	}
-	var got []string
-	for _, g := range q.longestGaps() {
-		got = append(got, fmt.Sprint(g.From.Sub(morning).Hours(), "-", g.Until.Sub(morning).Hours()))
-	}
-	if diff := cmp.Diff([]string{"8-18"}, got); diff != "" || !q.openSince().Equal(hour(6)) {
-		t.Errorf("open since %v, gaps (-want +got):\n%s", q.openSince(), diff)
-	}
-	// A gap of an earlier start reaches further than the walk has come.
-	q.walkedTo = hour(12)
-	q.gaps = []gap{{apitype.NewTime(hour(0)), apitype.NewTime(hour(12))}, {apitype.NewTime(hour(10)), apitype.NewTime(hour(17))}}
-	got = nil
-	for _, g := range q.longestGaps() {
-		got = append(got, fmt.Sprint(g.From.Sub(morning).Hours(), "-", g.Until.Sub(morning).Hours()))
-	}
-	if diff := cmp.Diff([]string{"8-12", "12-17"}, got); diff != "" {
-		t.Errorf("gaps of an earlier start (-want +got):\n%s", diff)
-	}
-	// Twelve are remembered, the longest, in their order.
-	q = newQueue(morning, new(Codes))
-	for n := range 14 {
-		length := 10 + n
-		start := 100 * n
-		q.candidates = append(q.candidates, Candidate{RequestedAt: hour(start)}, Candidate{RequestedAt: hour(start + length)})
-		q.pageEnds = append(q.pageEnds, hour(start+1), hour(start+length-1))
-		q.walkedTo = hour(start + length)
-	}
-	gaps := q.longestGaps()
-	if len(gaps) != 12 || !gaps[0].From.Equal(apitype.NewTime(hour(200))) || !gaps[11].From.Equal(apitype.NewTime(hour(1300))) {
-		t.Errorf("got %d gaps from %v on, want the 12 longest in order", len(gaps), gaps[0].From)
-	}
-	// Of many ends of pages every second is kept.
-	q = newQueue(morning, new(Codes))
-	for n := 257; n > 0; n-- {
-		page(true, 2*n, 2*n, q)
-	}
-	if len(q.pageEnds) != 128 || !q.pageEnds[0].Equal(hour(2)) || !q.pageEnds[1].Equal(hour(6)) || !q.pageEnds[127].Equal(hour(2+4*127)) {
-		t.Errorf("got %d ends, the first %v, %v", len(q.pageEnds), q.pageEnds[0], q.pageEnds[1])
 	}
 }
