@@ -156,16 +156,16 @@ func (r record) title() (name, status string) {
 }
 
 // show opens a record above the list.
-func (l *List) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
+func (l *List[T]) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
 
 // ShowFrom is show for a record that another page has asked for.
-func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
+func (l *List[T]) ShowFrom(ref Reference, from int) tea.Cmd {
 	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
 	return l.readDetail(d)
 }
 
-func (l *List) readDetail(d *detail) tea.Cmd {
+func (l *List[T]) readDetail(d *detail) tea.Cmd {
 	d.seq++
 	return loadAs(l.Env, &d.seq, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
 		l.onRecord(d, r, err)

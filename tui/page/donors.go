@@ -74,25 +74,14 @@ func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
 	return ids
 }
 
-func (v *Pledges) readDonors(rows []Row) tea.Cmd {
-	ids := v.donors.missing(rows)
+// readDonors reads the donors of pledges in sight.
+func (l *List[T]) readDonors(ids []apitype.UUID) tea.Cmd {
 	if len(ids) == 0 {
 		return nil
 	}
-	return Load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
-		v.Day.Changes.NoteConnection(err)
-		v.arrange() // It may be by the donor.
+	return Load(l.Env, func(ctx context.Context) (any, error) { return nil, l.donors.read(ctx, l.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
+		l.Day.Changes.NoteConnection(err)
+		l.arrange() // It may be by the donor.
 		return nil  // What could not be read is asked for again with the next move.
 	})
-}
-
-// withDonors returns a fetch that brings the donors, too: they are searched.
-func (d *donors) withDonors(client *apiclient.Client, fetch func(context.Context, string) (batch, error)) func(context.Context, string) (batch, error) {
-	return func(ctx context.Context, after string) (batch, error) {
-		b, err := fetch(ctx, after)
-		if err == nil {
-			err = d.read(ctx, client, d.missing(b.rows))
-		}
-		return b, err
-	}
 }

@@ -1,12 +1,14 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
 )
@@ -20,8 +22,8 @@ type parsedFilter struct {
 }
 
 // parseFilter reads a filter and refuses names that are not known.
-func parseFilter(say func(string, ...any) string, text string, now time.Time, known ...string) (parsedFilter, error) {
-	t := parsedFilter{values: map[string]string{}, now: now}
+func parseFilter(say func(string, ...any) string, text string, now time.Time, fields []filterField) (parsedFilter, error) {
+	t, known := parsedFilter{values: map[string]string{}, now: now}, fieldNames(fields)
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
@@ -40,23 +42,55 @@ func parseFilter(say func(string, ...any) string, text string, now time.Time, kn
 	return t, nil
 }
 
-// keepTerms returns the local part that looks for terms; nil when there are none.
-func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) func(Row) bool {
-	if len(t.terms) == 0 && more == nil {
-		return nil
+// parse reads a filter of a list.
+func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text string) (query, error) {
+	o, selects := s.options, (func(T) bool)(nil)
+	t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
+	if err == nil {
+		err = setFilters(t, s.filters, &o)
 	}
-	return func(row Row) bool {
-		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.FindsInList(search(row), t.terms))
+	if err == nil && s.selects != nil {
+		selects, err = s.selects(t)
 	}
-}
-
-// readFilter reads a filter into the options of a list; others are names that it may have
-// besides.
-func readFilter[O any](say func(string, ...any) string, text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
-	if t, err = parseFilter(say, text, now, append(fieldNames(filterFields(filters)), others...)...); err == nil {
-		err = setFilters(t, filters, &o)
+	if options, checks := any(o).(interface{ Validate() apitype.Violations }); err == nil && checks {
+		err = options.Validate().Err()
 	}
-	return t, o, err
+	row := func(record T) Row {
+		r := l.row(record)
+		r.leftOut = selects != nil && !selects(record)
+		return r
+	}
+	q := query{says: t.says(l.Say, fieldNames(s.local)), fetch: func(ctx context.Context, after string) (batch, error) {
+		o := o
+		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}
+		page, err := s.of(l.Day.Client).List(ctx, o)
+		if err != nil {
+			return batch{}, err
+		}
+		b := batch{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}
+		if l.donors != nil && len(t.terms) > 0 { // They are searched, too.
+			err = l.donors.read(ctx, l.Day.Client, l.donors.missing(b.rows))
+		}
+		return b, err
+	}, changed: func(ctx context.Context, since apitype.Time) (rows []Row, err error) {
+		for _, o := range s.changed(o, since) {
+			all := s.of(l.Day.Client).All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}) // Beyond it the list is read anew.
+			for record, err := range apiclient.Readable(all, l.Day.Client.Omit) {
+				if err != nil {
+					return rows, err
+				}
+				rows = append(rows, row(record))
+			}
+		}
+		return rows, nil
+	}}
+	if len(t.terms) > 0 || selects != nil {
+		q.keep = func(r Row) bool { return !r.leftOut && desk.FindsInList(l.searched(r), t.terms) }
+	}
+	if s.remains != nil {
+		q.remains = func(r Row) bool { return s.remains(o, r) }
+	}
+	return q, err
 }
 
 // setFilters sets the options that the filter names.
@@ -72,7 +106,7 @@ func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error 
 }
 
 // says tells which parts of a filter the service does, and which are done here.
-func (t parsedFilter) says(say func(string, ...any) string, local ...string) string {
+func (t parsedFilter) says(say func(string, ...any) string, local []string) string {
 	var there, here []string
 	for name := range t.values {
 		if slices.Contains(local, name) {

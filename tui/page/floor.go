@@ -23,7 +23,7 @@ import (
 // waits. It holds nothing of a donor.
 type Floor struct {
 	*Env
-	table   widget.Table[apitype.QueueAgent]
+	table   widget.Table[apitype.QueueAgent, apitype.QueueAgent]
 	agents  []apitype.QueueAgent
 	waiting []waitingType
 	read    bool // Once at least.
@@ -46,9 +46,7 @@ type floorRead struct {
 
 // NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
-	v := &Floor{Env: s}
-	v.table.Columns = columnsOf(s, render.QueueAgentList(s.queueAgent))
-	return v
+	return &Floor{Env: s, table: wholeTable(s, render.QueueAgentList(s.queueAgent), itself[apitype.QueueAgent])}
 }
 
 // agentName returns the name of an agent, or enough of the identifier to tell agents apart: where

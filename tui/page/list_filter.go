@@ -15,11 +15,11 @@ const mostHistory = 50
 
 // AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
 // until the screen is full, and Enter asks the service.
-func (l *List) AskFilter() tea.Cmd {
-	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.Hint, history: l.filters, complete: l.completions}
+func (l *List[T]) AskFilter() tea.Cmd {
+	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) (string, tea.Cmd) {
-		t, err := parseFilter(l.Say, text, l.Day.Now(), fieldNames(l.fields)...)
+		t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
 		cmd := l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)
@@ -45,7 +45,7 @@ func (l *List) AskFilter() tea.Cmd {
 }
 
 // narrow shows those of the rows that have some words.
-func (l *List) narrow(terms []string) tea.Cmd {
+func (l *List[T]) narrow(terms []string) tea.Cmd {
 	l.arranged.terms = terms
 	l.arrange()
 	if l.searchN = 0; l.wantsFound() {
@@ -56,18 +56,18 @@ func (l *List) narrow(terms []string) tea.Cmd {
 
 // wantsFound reports whether a filter that looks at what was read reads on: until something is found, and
 // then until the screen is full, within reason.
-func (l *List) wantsFound() bool {
+func (l *List[T]) wantsFound() bool {
 	narrows := l.query.keep != nil || len(l.arranged.terms) > 0
 	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
 }
 
 // SetFilter shows the records of a filter, with none of them in front.
-func (l *List) SetFilter(text string) tea.Cmd {
+func (l *List[T]) SetFilter(text string) tea.Cmd {
 	l.stack = nil
 	return l.setFilter(text)
 }
 
-func (l *List) setFilter(text string) tea.Cmd {
+func (l *List[T]) setFilter(text string) tea.Cmd {
 	q, err := l.parse(text)
 	if err != nil {
 		l.Messages.Fail("cannot filter", err)
@@ -102,7 +102,7 @@ func fieldNames(fields []filterField) (names []string) {
 }
 
 // completions returns how the last word of a filter may go on: fields, or the values of one.
-func (l *List) completions(text string) (all []string) {
+func (l *List[T]) completions(text string) (all []string) {
 	last := text[strings.LastIndex(text, " ")+1:]
 	if last == "" {
 		return nil

@@ -16,47 +16,33 @@ import (
 	"fundesk/tui/desk"
 )
 
-func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
-	about := func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} }
-	return newRowMaker(e, render.PledgeList(), about, "createdAt", "status", "donationAmount", "donationInterval")
-}
-
-func (d *donors) search(r Row) string {
-	name, _ := d.of(r.ID)
-	return name + " " + r.search()
-}
-
 // Pledges is the list of pledges.
-type Pledges struct {
-	*List
-	donors *donors
-}
+type Pledges struct{ *List[apitype.Pledge] }
 
 // NewPledges returns the list of pledges.
-func NewPledges(s *Env) *Pledges {
-	d := &donors{names: map[apitype.UUID]string{}}
-	columns := pledgeRows(s).columns()
-	columns[0].Text = func(b []byte, r Row) []byte {
-		name, known := d.of(r.ID)
-		if !known {
-			name = "…"
-		}
-		return append(b, name...)
-	}
-	fields := filterFields(apitype.PledgeFilters())
-	l := newList(s, records{
-		name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
-		columns: columns, search: d.search,
-		Hint: []string{
-			s.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
-			s.Say("local, over what is read") + ": " + s.Say("words, of the donor's name too; for example") + ": status=lead jansen",
+func NewPledges(e *Env) *Pledges {
+	type options = apitype.PledgeListOptions
+	v := &Pledges{}
+	v.List = newList(e, noun[apitype.Pledge]{
+		kind: KindPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
+		about:  func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
+		donors: &donors{names: map[apitype.UUID]string{}}, bulk: v.actions,
+	}, source[apitype.Pledge, options]{
+		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
+		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		changed: func(o options, since apitype.Time) []options {
+			o.Status = nil // One that has left the status is a change, too.
+			updated, released := o, o
+			updated.UpdatedAfter = later(o.UpdatedAfter, since)
+			if o.ReleasedAfter == nil {
+				return []options{updated}
+			}
+			released.ReleasedAfter = later(o.ReleasedAfter, since) // A release is no update.
+			return []options{updated, released}
 		},
-		fields: fields,
-		parse:  func(text string) (query, error) { return pledgeQuery(s, d, text) },
+		remains: func(o options, r Row) bool { return o.Status == nil || v.text(r, "status") == string(*o.Status) },
+		words:   "words, of the donor's name too; for example", example: "status=lead jansen",
 	})
-	l.bulk = func(rows []Row, sent func()) []Option { return pledgeBulk(s, rows, sent) }
-	v := &Pledges{l, d}
-	l.inSight = v.readDonors
 	return v
 }
 
@@ -72,32 +58,28 @@ func (v *Pledges) WhyNotStatus() string {
 func (v *Pledges) AskStatus() tea.Cmd {
 	row, _ := v.Chosen()
 	if d := v.Front(); d != nil {
-		row = pledgeRows(v.Env).row(*d.record.pledge)
+		row = v.row(*d.record.pledge)
 	}
-	v.Dialog = NewChoice("Status action", "asks again before it does anything", pledgeActions(v.Env, []Row{row}, nil))
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.actions([]Row{row}, nil))
 	return nil
 }
 
-// pledgeActions returns the status actions of the profile, else of our service. Spec gap: G1.
-func pledgeActions(e *Env, rows []Row, sent func()) []Option {
+// actions returns the status actions of the profile, else of our service. Spec gap: G1.
+func (v *Pledges) actions(rows []Row, sent func()) []Option {
 	var options []Option
-	for _, act := range e.PledgeActions {
-		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
-		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return e.Day.Changes.Action(id, act, string(act)+": "+name)
+	for _, act := range v.PledgeActions {
+		t := v.targets(rows, sent, func(r Row) bool { return v.allows(r, act) })
+		options = append(options, v.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
+			return v.Day.Changes.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options
 }
 
-func pledgeBulk(e *Env, rows []Row, sent func()) []Option {
-	return append(pledgeActions(e, rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
-}
-
 // allows reports whether the state of the pledge allows an action, as far as our service has
 // it: another action, and a pledge of another system, is the service's to judge. Spec gap: G1.
-func allows(pledge Row, act apitype.PledgeAction) bool {
-	status, released := apitype.PledgeStatus(pledge.text("status")), pledge.text("releasedAt") == "yes"
+func (v *Pledges) allows(pledge Row, act apitype.PledgeAction) bool {
+	status, released := apitype.PledgeStatus(v.text(pledge, "status")), v.text(pledge, "releasedAt") == "yes"
 	switch {
 	case pledge.external:
 		return true
@@ -112,42 +94,6 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 	default:
 		return true
 	}
-}
-
-func pledgeQuery(e *Env, d *donors, text string) (query, error) {
-	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.PledgeFilters())
-	if err != nil {
-		return query{}, err
-	}
-	m := pledgeRows(e)
-	fetch := m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-		o := o
-		o.Paging = p
-		return e.Day.Client.Pledges.List(ctx, o)
-	})
-	if len(t.terms) > 0 {
-		fetch = d.withDonors(e.Day.Client, fetch)
-	}
-	return query{
-		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(e.Say),
-		remains: func(r Row) bool { return o.Status == nil || r.text("status") == string(*o.Status) },
-		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
-			read := func(o apitype.PledgeListOptions) ([]Row, error) {
-				o.Status = nil // One that has left the status is a change, too.
-				return m.changed(e.Day.Client.Pledges.All(ctx, o, mostChanged))
-			}
-			updated, released := o, o
-			updated.UpdatedAfter = later(o.UpdatedAfter, since)
-			rows, err := read(updated)
-			if err != nil || o.ReleasedAfter == nil {
-				return rows, err
-			}
-			// A release is no update.
-			released.ReleasedAfter = later(o.ReleasedAfter, since)
-			more, err := read(released)
-			return append(rows, more...), err
-		},
-	}, nil
 }
 
 func pledgeFields(e *Env, p apitype.Pledge) []field {
