@@ -1,8 +1,8 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -57,47 +57,38 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 	return &Query{code: code, values: values}, nil
 }
 
-// run writes what the expression makes of a value, one result a line, and tells how many
-// those are.
-func (q *Query) run(w *bufio.Writer, value any, o Options) (count int, err error) {
-	for results := q.code.Run(value, q.values...); ; count++ {
-		result, ok := results.Next()
+// run adds to b what the expression makes of a value, one result a line, and tells how many those are.
+func (q *Query) run(b []byte, value any, o Options) (results []byte, count int, err error) {
+	for all := q.code.Run(value, q.values...); ; count++ {
+		result, ok := all.Next()
 		if !ok {
-			return count, nil
+			return b, count, nil
 		}
 		if err, failed := result.(error); failed {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				return count, nil
+			if halt, halts := errors.AsType[*gojq.HaltError](err); halts && halt.Value() == nil {
+				return b, count, nil
 			}
-			return count, &QueryError{cause: err}
+			return b, count, &QueryError{cause: err}
 		}
-		if err := q.writeResult(w, result, o); err != nil {
-			return count, err
+		if text, ok := result.(string); ok && (q.Raw || o.Format == ID || o.Format == TSV) {
+			if o.Terminal {
+				text = CleanLines(text)
+			}
+			b = append(append(b, text...), '\n')
+			continue
 		}
-	}
-}
-
-func (q *Query) writeResult(w *bufio.Writer, result any, o Options) error {
-	if text, ok := result.(string); ok && (q.Raw || o.Format == ID || o.Format == TSV) {
-		if o.Terminal {
-			text = CleanLines(text)
+		line, err := gojq.Marshal(result)
+		if err != nil {
+			return b, count, &QueryError{cause: err}
 		}
-		_, err := w.WriteString(text + "\n")
-		return err
+		switch {
+		case o.Terminal && o.Format == JSON:
+			line = indent(line)
+		case o.Terminal:
+			line = CleanJSON(line)
+		}
+		b = append(append(b, line...), '\n')
 	}
-	line, err := gojq.Marshal(result)
-	if err != nil {
-		return &QueryError{cause: err}
-	}
-	switch {
-	case o.Terminal && o.Format == JSON:
-		line = indent(line)
-	case o.Terminal:
-		line = CleanJSON(line)
-	}
-	_, err = w.Write(append(line, '\n'))
-	return err
 }
 
 // maxQueried is how many values a document may hold, about: each takes a hundred bytes
@@ -123,9 +114,7 @@ func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
-	if _, err := q.run(w, value, o); err != nil {
-		return err
-	}
-	return w.Flush()
+	results, _, err := q.run(nil, value, o)
+	_, failed := out.Write(results)
+	return cmp.Or(err, failed)
 }
