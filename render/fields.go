@@ -6,6 +6,23 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+// PersonColumns are the columns of persons.
+func PersonColumns() []Column[apitype.Person] { return fieldColumns(apitype.PersonFields()) }
+
+// CallColumns are the columns of calls.
+func CallColumns() []Column[apitype.Call] { return fieldColumns(apitype.CallFields()) }
+
+// PledgeColumns are the columns of pledges.
+func PledgeColumns() []Column[apitype.Pledge] { return fieldColumns(apitype.PledgeFields()) }
+
+// ErasedColumns are the columns of persons who were erased.
+func ErasedColumns() []Column[apitype.ErasedPerson] {
+	return []Column[apitype.ErasedPerson]{
+		shown(column("uuid", func(p apitype.ErasedPerson) string { return p.UUID.String() }), ""),
+		shown(timeColumn("erasedAt", "", func(p apitype.ErasedPerson) *apitype.Time { return &p.ErasedAt }), ""),
+	}
+}
+
 // fieldColumns returns the columns of the fields that answers show.
 func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 	var columns []Column[T]
@@ -79,5 +96,21 @@ func fieldCell[T any](f apitype.Field[T]) func(T, View) Text {
 		}
 	default:
 		return nil
+	}
+}
+
+// statusRole colours the states of calls and pledges, and the outcomes of changes.
+func statusRole(status string) Role {
+	switch status {
+	case "requested", "lead":
+		return Waiting
+	case "completed", "active", "ok", "fulfilled":
+		return Good
+	case "cancelled", "dropped", "failed":
+		return Bad
+	case "expired":
+		return Faint
+	default:
+		return Plain
 	}
 }

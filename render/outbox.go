@@ -2,7 +2,6 @@ package render
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"fundesk/apiclient/apitype"
 )
@@ -41,21 +40,4 @@ func EntryColumns() []Column[Entry] {
 		{Name: "path", Value: func(e Entry) string { return e.Path }},
 		{Name: "service", Value: func(e Entry) string { return e.Service }},
 	}
-}
-
-// EntryList are the columns of entries in a list on the screen, in their order; what is no
-// entry yet stands among them.
-func EntryList() []Column[Entry] {
-	return onScreen(EntryColumns(), []Column[Entry]{
-		{Name: "state", Width: 9},
-		{Name: "op", Title: "What", Width: 35, Cell: func(e Entry, _ View) Text { return Text{Text: e.Label} }},
-		{Name: "createdAt", Title: "Made", Width: 4},
-		{Name: "tries", Width: 5, Cell: func(e Entry, _ View) Text {
-			if e.Tries < 0 {
-				return Text{} // It was not to be sent.
-			}
-			return Text{Text: strconv.Itoa(e.Tries)}
-		}},
-		{Name: "lastError", Title: "Last answer", Width: 10, Grow: true},
-	})
 }

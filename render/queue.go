@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -112,38 +111,6 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 			Cell:  func(a agent, _ View) Text { return Text{Text: Results(a.ByResult)} },
 		},
 	}
-}
-
-// longOnCall is how long an agent is on one call before the floor marks it.
-const longOnCall = 10 * time.Minute
-
-// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
-// names are the profile's or the service's to tell.
-func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.QueueAgent] {
-	type agent = apitype.QueueAgent
-	return onScreen(QueueAgentColumns(), []Column[agent]{
-		{Name: "name", Width: 22, Cell: func(a agent, _ View) Text { return Text{Text: name(a)} }},
-		{Name: "type", Width: 12},
-		{Name: "takenAt", Width: 8, Cell: func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} }},
-		{Name: "taken", Title: "Today", Width: 5},
-		{Name: "completed", Width: 7},
-		{Name: "attempts", Width: 8},
-		{Name: "deferred", Title: "Later", Width: 5},
-		{Name: "byResult", Width: 12, Grow: true},
-	})
-}
-
-// sinceText says how long an agent is on a call, marked where that is long; "" without one.
-func sinceText(at *apitype.Time, now time.Time) string {
-	if at == nil {
-		return ""
-	}
-	d := now.Sub(at.Time)
-	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
-	if d >= longOnCall {
-		text += " ▲"
-	}
-	return text
 }
 
 // Results are counts by result code as a person says them, the most frequent first.
