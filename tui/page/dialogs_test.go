@@ -361,7 +361,7 @@ func TestListTakesChangesIn(t *testing.T) {
 	e, _ := scene(t, nil)
 	l := NewCalls(e).List
 	l.onBatch(batch{rows: testRows(e, 1, 2, 3)}, nil)
-	l.reload()
+	l.reread(true)
 	if order(l) != "1 2 3" || !l.loading {
 		t.Errorf("read anew: got %q, want the rows of before until others come", order(l))
 	}

@@ -41,7 +41,7 @@ type source[T any, O apiclient.ListOptions] struct {
 	paging  func(*O) *apitype.Paging
 	// changed returns the options of what has changed or come since a time.
 	changed func(o O, since apitype.Time) []O
-	// remains reports whether a record is still what the service was asked for, as far as a change may end that; nil: it may not.
+	// remains reports whether a record is still what the service was asked for; nil: no change ends that.
 	remains func(O, Row) bool
 	local   []filterField                            // What is looked at here,
 	selects func(parsedFilter) (func(T) bool, error) // and how; nil: nothing is.
@@ -132,7 +132,7 @@ func (l *List[T]) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
 	}
-	return l.restart()
+	return l.reread(false)
 }
 
 // refreshed is where the cursor was when the list was read anew.
@@ -142,21 +142,13 @@ type refreshed struct {
 	depth int // The row it was on; -1 when the cursor is where it belongs.
 }
 
-// restart reads the list from its beginning.
-func (l *List[T]) restart() tea.Cmd {
-	l.Rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
-	l.arrange()
-	return l.reread()
-}
-
-// reload is restart that keeps the rows until the new ones are there, and the cursor
-// on its record.
-func (l *List[T]) reload() tea.Cmd {
-	l.refreshed = refreshed{old: true, depth: -1}
-	return l.reread()
-}
-
-func (l *List[T]) reread() tea.Cmd {
+// reread reads the list from its beginning. It may keep the rows until the new ones are there, and the cursor on its
+// record.
+func (l *List[T]) reread(keepsRows bool) tea.Cmd {
+	if l.refreshed = (refreshed{old: keepsRows, depth: -1}); !keepsRows {
+		l.Rows, l.preview = nil, nil
+		l.arrange()
+	}
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
 	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), time.Time{}, map[apitype.UUID]bool{}
@@ -312,7 +304,10 @@ func (l *List[T]) Lines(layout Layout) []string {
 	if !layout.Framed {
 		width -= ruleWidth
 	}
-	return s.panes(layout, lines, l.previewLines(s.frame(layout, width), layout.Body))
+	if frame = s.frame(layout, width); l.preview == nil || len(l.shown()) == 0 {
+		return s.panes(layout, lines, frame.Close([]string{frame.Top("", "")}, layout.Body))
+	}
+	return s.panes(layout, lines, l.preview.besideLines(l.Env, frame, layout.Body))
 }
 
 // nothing says why no record is here, and which key changes that.

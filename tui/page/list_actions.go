@@ -97,7 +97,7 @@ func (l *List[T]) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
 	}
-	return l.reload()
+	return l.reread(true)
 }
 
 // Scroll implements Page.
@@ -176,7 +176,9 @@ func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 // MarkRow marks the row under the cursor and goes on.
 func (l *List[T]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
-		l.toggle(row.ID)
+		if l.Marks[row.ID] = !l.Marks[row.ID]; !l.Marks[row.ID] {
+			delete(l.Marks, row.ID)
+		}
 		l.marking = markRange{}
 		l.moveBy(1)
 	}
@@ -191,14 +193,6 @@ func (l *List[T]) moveBy(rows int) {
 func (l *List[T]) clearMarks() {
 	clear(l.Marks)
 	l.marking = markRange{}
-}
-
-func (l *List[T]) toggle(id apitype.UUID) {
-	if l.Marks[id] {
-		delete(l.Marks, id)
-	} else {
-		l.Marks[id] = true
-	}
 }
 
 // AskBulk offers the actions on the marked records, or the one under the cursor.

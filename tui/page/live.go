@@ -13,7 +13,7 @@ import (
 // Poll asks for what has changed since it last asked.
 func (l *List[T]) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
-		return l.restart() // It could not be read so far.
+		return l.reread(false) // It could not be read so far.
 	}
 	if l.loading {
 		return nil
@@ -34,7 +34,7 @@ func (l *List[T]) Poll() tea.Cmd {
 // belongs, and the cursor stays on its record.
 func (l *List[T]) update(rows []Row, until apitype.Time) tea.Cmd {
 	if len(rows) >= desk.MostChanges {
-		return l.reload()
+		return l.reread(true)
 	}
 	l.since = until
 	changed := make(map[apitype.UUID]Row, len(rows)) // Few, where the list may be long.

@@ -68,11 +68,11 @@ func (f *fields) person(p apitype.Person) {
 	f.text("e-mail", p.Email)
 	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {
-		f.add("IBAN", f.iban(*p.IBAN))
+		f.add("IBAN", f.secret(*p.IBAN, render.MaskIBAN))
 		f.last().copy = *p.IBAN
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		f.add("", f.Say("social security number")+" "+f.digits(*number)) // It is longer than a label.
+		f.add("", f.Say("social security number")+" "+f.secret(*number, render.MaskDigits)) // It is longer than a label.
 		f.last().copy = *number
 	}
 	f.add("opt-ins", desk.OptInWords(f.Say, p))

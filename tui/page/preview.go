@@ -5,8 +5,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"fundesk/tui/widget"
 )
 
 // PreviewPause is how long the cursor rests on a row before its record is read: running
@@ -69,12 +67,4 @@ func (l *List[T]) onRecord(d *detail, r record, err error) {
 		d.record, d.ready = r, true
 		d.move(0, d.fields(l.Env)) // Off the heading.
 	}
-}
-
-// previewLines returns the pane beside the list.
-func (l *List[T]) previewLines(frame widget.Frame, height int) []string {
-	if l.preview == nil || len(l.shown()) == 0 {
-		return frame.Close([]string{frame.Top("", "")}, height)
-	}
-	return l.preview.besideLines(l.Env, frame, height)
 }
