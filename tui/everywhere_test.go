@@ -62,8 +62,7 @@ func TestPaletteOpensARecord(t *testing.T) {
 // The mouse is off; once it is on it turns to tabs, chooses rows, opens and scrolls.
 func TestMouse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	if d.app.View().MouseMode != tea.MouseModeNone {
 		t.Error("the mouse is taken by default")

@@ -204,9 +204,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 						done.typed[text] = began
 					}
 				case "find":
-					for _, key := range []string{"/", "a", "enter"} {
-						d.press(key)
-					}
+					d.enter("/", "a", "enter")
 				case "a":
 					w.Clock.Advance(time.Second)
 					before := len(a.Day.Recent)

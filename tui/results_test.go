@@ -36,8 +36,7 @@ func TestResultsOfTheProfile(t *testing.T) {
 // A result that was being chosen is none of the call that comes instead.
 func TestChoiceGoesWithItsCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	d.enter("n", "c")
 	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As when somebody else was faster.
 	d.enter("1", "2")
