@@ -13,18 +13,24 @@ import (
 // "in 3d". Beyond sixty days it is the date.
 func RelativeTime(t, now time.Time) string { return Locale{}.Relative(t, now) }
 
-// shortDuration is a duration in its largest unit, "" beyond sixty days.
-func shortDuration(d time.Duration) string {
-	switch {
+// distance is how far t lies from now in the largest unit up to days: "now", "5m ago", "in 3d".
+func distance(t, now time.Time) string {
+	ago := now.Sub(t)
+	text := ""
+	switch d := ago.Abs(); {
 	case d < 10*time.Second:
 		return "now"
 	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + "s"
-	case d < 60*24*time.Hour:
-		return string(AppendAge(nil, d))
+		text = strconv.Itoa(int(d.Seconds())) + "s"
+	case d < 48*time.Hour:
+		text = string(AppendAge(nil, d))
 	default:
-		return ""
+		text = strconv.Itoa(int(d/(24*time.Hour))) + "d"
 	}
+	if ago < 0 {
+		return "in " + text
+	}
+	return text + " ago"
 }
 
 // longest is more than any age.

@@ -79,6 +79,26 @@ func (d *driver) press(name string) {
 	d.send(keyPress(name))
 }
 
+// sees holds the screen to texts that stand on it.
+func (d *driver) sees(all ...string) {
+	d.t.Helper()
+	for _, want := range all {
+		if text := d.text(); !strings.Contains(text, want) {
+			d.t.Errorf("got:\n%s\nwant %q", text, want)
+		}
+	}
+}
+
+// lacks holds the screen to texts that do not stand on it.
+func (d *driver) lacks(all ...string) {
+	d.t.Helper()
+	for _, gone := range all {
+		if text := d.text(); strings.Contains(text, gone) {
+			d.t.Errorf("got:\n%s\nwant no %q", text, gone)
+		}
+	}
+}
+
 // keyPress is a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	codes := map[string]tea.KeyPressMsg{

@@ -140,9 +140,7 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	}
 	w.Clock.Advance(time.Second)
 	d.send(ticked{})
-	if text := d.text(); !strings.Contains(text, "a callback is due") {
-		t.Errorf("got:\n%s\nwant it said", text)
-	}
+	d.sees("a callback is due")
 }
 
 // The profile's types and languages narrow what the agent takes, are shown, and are changed
@@ -199,9 +197,8 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	requests = nil
 	d.enter("enter")
-	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "◷ win-back, requested") || strings.Contains(text, "other calls") {
-		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
-	}
+	d.sees("2 calls", "◷ win-back, requested")
+	d.lacks("other calls")
 	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool { return request != "GET /api/v1/calls" })
 	if len(lists) != 1 {
 		t.Errorf("got %q, want one request for calls", requests)

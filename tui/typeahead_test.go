@@ -11,16 +11,22 @@ import (
 	"fundesk/tui/widget"
 )
 
-// slowDesk is a desk whose first reading has not come back; answer lets it.
-func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+// unreadDesk is a desk that has read nothing yet.
+func unreadDesk(t *testing.T, w *world) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-	d = &driver{t: t, app: a}
-	reading := a.Init()
+	return &driver{t: t, app: a}
+}
+
+// slowDesk is a desk whose first reading has not come back; answer lets it.
+func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+	t.Helper()
+	d = unreadDesk(t, w)
+	reading := d.app.Init()
 	return d, func() { d.run(reading, 0) }
 }
 
@@ -52,12 +58,8 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	if err := w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := newApp(t.Context(), w.options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-	d := &driver{t: t, app: a}
+	d := unreadDesk(t, w)
+	a := d.app
 	drafts := a.Perform(a.Day.Changes.ReadOutbox())
 	d.run(a.Perform(a.Day.Begin()), 0)
 	d.enter("n", "i", "!")
