@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -87,9 +88,11 @@ func uuidText(id apitype.UUID) string {
 // text is a nullable value as text.
 func text[T any](value *T) string { return FieldText(value) }
 
-// FieldText returns the value of a field as text, "" for none.
+// FieldText returns the value of a field as text, "" for none: texts, numbers and times bare, objects and lists as JSON.
 func FieldText(value any) string {
 	switch v := value.(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case *string:
@@ -101,6 +104,10 @@ func FieldText(value any) string {
 		return uuidText(v)
 	case *apitype.Time:
 		return exactTime(v)
+	case apitype.Time:
+		return exactTime(&v)
+	case apitype.Object:
+		return string(v)
 	}
 	r := reflect.ValueOf(value)
 	if r.Kind() == reflect.Pointer {
@@ -109,7 +116,15 @@ func FieldText(value any) string {
 	if !r.IsValid() {
 		return ""
 	}
-	return fmt.Sprint(r.Interface())
+	_, says := r.Interface().(fmt.Stringer)
+	switch kind := r.Kind(); {
+	case kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice, says:
+		return fmt.Sprint(r.Interface())
+	case kind != reflect.Struct && r.IsNil():
+		return ""
+	}
+	text, _ := json.Marshal(r.Interface()) // It was read from JSON.
+	return string(text)
 }
 
 // OutcomeColumn tells whether something went well: ok, or the other word.

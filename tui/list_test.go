@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -142,15 +141,6 @@ func TestFilters(t *testing.T) {
 		if len(calls.Rows) != test.rows || !strings.Contains(d.text(), "["+test.says+"]") {
 			t.Errorf("%s: got %d rows, want %d and %q:\n%s", test.name, len(calls.Rows), test.rows, test.says, d.text())
 		}
-	}
-	for _, wrong := range []string{"status=", "colour=red", "requestedAfter=soon", "person=x", "requestedFrom=7d", "externalReferenceId=1"} {
-		d.press("/")
-		d.app.Dialog.(*page.Prompt).Editor.SetValue(wrong)
-		d.press("enter")
-		if p, open := d.app.Dialog.(*page.Prompt); !open || p.Wrong == "" {
-			t.Errorf("%s: got no answer, want what is wrong with it", wrong)
-		}
-		d.press("esc")
 	}
 }
 
@@ -320,28 +310,6 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	}
 }
 
-// The numbers of a supervisor: by type, by day, with their ratings.
-func TestStatsCountByTypeAndDay(t *testing.T) {
-	t.Parallel()
-	w, d := opened(t)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
-	d.press("6")
-	d.check("stats")
-	d.enter("j", "j") // The bar of calls that are 4 to 7 days old.
-	screen := d.text()
-	for _, want := range []string{
-		"calls a day", "mean rating", " █ verification 5   ▓ happy call 0   ░ win-back 0", " reached          1 █",
-		w.Clock.Now().Local().Format("Mon 2 Jan") + "       1 █",
-	} {
-		if !strings.Contains(screen, want) {
-			t.Errorf("screen: got no %q:\n%s", want, screen)
-		}
-	}
-	if day := regexp.MustCompile(`\b1 █+ +8\.0`); !day.MatchString(screen) {
-		t.Errorf("screen: got no day with its mean rating:\n%s", screen)
-	}
-}
-
 // What is given each month is never added to what is given each year: the value of a year is
 // shown, and what is given once beside it. A bar opens what is behind it.
 func TestStatsValueAYear(t *testing.T) {
@@ -439,20 +407,6 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 	}
 	if opened["with a blank"] != 0 {
 		t.Errorf("a code with a blank cannot be filtered, and was opened")
-	}
-}
-
-// What y copies of a completion in the outbox is what somebody typed.
-func TestOutboxCopiesTheNotes(t *testing.T) {
-	t.Parallel()
-	w, d := opened(t)
-	d.press("n")
-	w.seen()
-	d.enter("c", "1", "8", "i")
-	d.send(tea.PasteMsg{Content: "Belt morgen terug."})
-	d.enter("ctrl+s", "O")
-	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); copied.(page.Copied).Text != "Belt morgen terug." {
-		t.Errorf("got %+v, want the notes", copied)
 	}
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -137,5 +138,41 @@ func numberColumn[T any](name string, value func(T) int) Column[T] {
 		Name: name, Default: true, Right: true,
 		Value:  func(record T) string { return strconv.Itoa(value(record)) },
 		Number: func(record T) int64 { return int64(value(record)) },
+	}
+}
+
+// Entry is a change that waits in the outbox, as commands print it.
+type Entry struct {
+	ID        string          `json:"id"`
+	State     string          `json:"state"`
+	Op        string          `json:"op"`
+	UUID      *string         `json:"uuid"` // Nil: of no single record.
+	Method    string          `json:"method"`
+	Path      string          `json:"path"`
+	CreatedAt *apitype.Time   `json:"createdAt"`
+	Tries     int             `json:"tries"`
+	LastError *string         `json:"lastError"`
+	After     *string         `json:"after"` // The entry that it waits for; nil: none.
+	Service   string          `json:"service"`
+	Body      json.RawMessage `json:"body,omitempty"`
+	Label     string          `json:"-"` // What it is, in words.
+}
+
+// EntryColumns are the columns of entries.
+func EntryColumns() []Column[Entry] {
+	fixed := func(name string, value func(Entry) string) Column[Entry] {
+		return Column[Entry]{Name: name, Default: true, Value: value}
+	}
+	return []Column[Entry]{
+		fixed("id", func(e Entry) string { return e.ID }),
+		fixed("state", func(e Entry) string { return e.State }),
+		fixed("op", func(e Entry) string { return e.Op }),
+		fixed("uuid", func(e Entry) string { return text(e.UUID) }),
+		shown(timeColumn("createdAt", "", func(e Entry) *apitype.Time { return e.CreatedAt }), "created"),
+		numberColumn("tries", func(e Entry) int { return e.Tries }),
+		shown(column("lastError", func(e Entry) string { return text(e.LastError) }), ""),
+		{Name: "method", Value: func(e Entry) string { return e.Method }},
+		{Name: "path", Value: func(e Entry) string { return e.Path }},
+		{Name: "service", Value: func(e Entry) string { return e.Service }},
 	}
 }
