@@ -1,27 +1,13 @@
 package render
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient/apitype"
 )
-
-// PersonColumns are the columns of persons.
-func PersonColumns() []Column[apitype.Person] { return fieldColumns(apitype.PersonFields()) }
-
-// CallColumns are the columns of calls.
-func CallColumns() []Column[apitype.Call] { return fieldColumns(apitype.CallFields()) }
-
-// PledgeColumns are the columns of pledges.
-func PledgeColumns() []Column[apitype.Pledge] { return fieldColumns(apitype.PledgeFields()) }
-
-// ErasedColumns are the columns of persons who were erased.
-func ErasedColumns() []Column[apitype.ErasedPerson] {
-	return []Column[apitype.ErasedPerson]{
-		shown(column("uuid", func(p apitype.ErasedPerson) string { return p.UUID.String() }), ""),
-		shown(timeColumn("erasedAt", "", func(p apitype.ErasedPerson) *apitype.Time { return &p.ErasedAt }), ""),
-	}
-}
 
 // fieldColumns returns the columns of the fields that answers show.
 func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
@@ -99,18 +85,22 @@ func fieldCell[T any](f apitype.Field[T]) func(T, View) Text {
 	}
 }
 
-// statusRole colours the states of calls and pledges, and the outcomes of changes.
-func statusRole(status string) Role {
-	switch status {
-	case "requested", "lead":
-		return Waiting
-	case "completed", "active", "ok", "fulfilled":
-		return Good
-	case "cancelled", "dropped", "failed":
-		return Bad
-	case "expired":
-		return Faint
-	default:
-		return Plain
+// onScreen fills in what the columns of a noun say of those in its list on the screen: each names one, and has how
+// much room it takes. One with a cell of its own says something in other words than a table, which is also read by
+// programs, and is sorted by them.
+func onScreen[T any](columns []Column[T], listed []Column[T]) []Column[T] {
+	for i := range listed {
+		l := &listed[i]
+		title := l.Name
+		if at := slices.IndexFunc(columns, func(c Column[T]) bool { return c.Name == l.Name }); at >= 0 {
+			c := columns[at]
+			title, l.Right = cmp.Or(c.Title, c.Name), c.Right
+			if l.Cell == nil {
+				l.Time, l.Number = c.Time, c.Number
+				l.Cell = func(record T, v View) Text { return c.In(record, v) }
+			}
+		}
+		l.Title = cmp.Or(l.Title, strings.ToUpper(title[:1])+title[1:])
 	}
+	return listed
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -57,37 +58,40 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 	return &Query{code: code, values: values}, nil
 }
 
-// run adds to b what the expression makes of a value, one result a line, and tells how many those are.
-func (q *Query) run(b []byte, value any, o Options) (results []byte, count int, err error) {
-	for all := q.code.Run(value, q.values...); ; count++ {
-		result, ok := all.Next()
+// run writes what the expression makes of a value, one result a line, and tells how many those are. They may be
+// without end, so each is written by itself.
+func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
+	for results := q.code.Run(value, q.values...); ; count++ {
+		result, ok := results.Next()
 		if !ok {
-			return b, count, nil
+			return count, nil
 		}
-		if err, failed := result.(error); failed {
-			if halt, halts := errors.AsType[*gojq.HaltError](err); halts && halt.Value() == nil {
-				return b, count, nil
-			}
-			return b, count, &QueryError{cause: err}
-		}
-		if text, ok := result.(string); ok && (q.Raw || o.Format == ID || o.Format == TSV) {
+		var line []byte
+		switch text, isText := result.(string); {
+		case isText && (q.Raw || o.Format == ID || o.Format == TSV):
 			if o.Terminal {
 				text = CleanLines(text)
 			}
-			b = append(append(b, text...), '\n')
-			continue
+			line = []byte(text)
+		default:
+			if err, failed := result.(error); failed {
+				if halt, halts := errors.AsType[*gojq.HaltError](err); halts && halt.Value() == nil {
+					return count, nil
+				}
+				return count, &QueryError{cause: err}
+			}
+			if line, err = gojq.Marshal(result); err != nil {
+				return count, &QueryError{cause: err}
+			}
+			if o.Terminal && o.Format == JSON {
+				line = indent(line)
+			} else if o.Terminal {
+				line = CleanJSON(line)
+			}
 		}
-		line, err := gojq.Marshal(result)
-		if err != nil {
-			return b, count, &QueryError{cause: err}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return count, err
 		}
-		switch {
-		case o.Terminal && o.Format == JSON:
-			line = indent(line)
-		case o.Terminal:
-			line = CleanJSON(line)
-		}
-		b = append(append(b, line...), '\n')
 	}
 }
 
@@ -114,7 +118,7 @@ func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	results, _, err := q.run(nil, value, o)
-	_, failed := out.Write(results)
-	return cmp.Or(err, failed)
+	w := bufio.NewWriter(out)
+	_, err = q.run(w, value, o)
+	return cmp.Or(err, w.Flush())
 }

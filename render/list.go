@@ -107,7 +107,7 @@ func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
 			l.merged = append(l.merged, value)
 			return b, nil
 		}
-		b, results, err := o.Query.run(b, value, o)
+		results, err := o.Query.run(l.out, value, o)
 		if results == 0 {
 			l.silent++
 		}
@@ -173,7 +173,7 @@ func (l *List[T]) end(complete, closed bool) error {
 	switch {
 	case o.Query != nil:
 		if complete && !o.eachRecord() {
-			b, _, err = o.Query.run(b, append([]any{}, l.merged...), o)
+			_, err = o.Query.run(l.out, append([]any{}, l.merged...), o)
 		}
 	case o.Format == JSON && l.count > 0 && closed:
 		b = append(b, "\n]\n"...)

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,26 +15,6 @@ func Words(code string) string {
 		return "win-back"
 	}
 	return strings.ReplaceAll(code, "_", " ")
-}
-
-// PersonName is a person's name as it is spoken, "" when nothing of it is known.
-func PersonName(p apitype.Person) string {
-	first := p.FirstName
-	if first == nil {
-		first = p.Initials
-	}
-	var parts []string
-	for _, part := range []*string{p.AcademicTitle, first, p.LastNamePrefix, p.LastName} {
-		if part != nil && *part != "" {
-			parts = append(parts, *part)
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// PersonPhone is the number to dial, the mobile one where there is one; "" for none.
-func PersonPhone(p apitype.Person) string {
-	return cmp.Or(text(p.MobilePhoneNumber), text(p.PhoneNumber))
 }
 
 // Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.

@@ -2,11 +2,11 @@ package render
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -141,38 +141,34 @@ func numberColumn[T any](name string, value func(T) int) Column[T] {
 	}
 }
 
-// Entry is a change that waits in the outbox, as commands print it.
-type Entry struct {
-	ID        string          `json:"id"`
-	State     string          `json:"state"`
-	Op        string          `json:"op"`
-	UUID      *string         `json:"uuid"` // Nil: of no single record.
-	Method    string          `json:"method"`
-	Path      string          `json:"path"`
-	CreatedAt *apitype.Time   `json:"createdAt"`
-	Tries     int             `json:"tries"`
-	LastError *string         `json:"lastError"`
-	After     *string         `json:"after"` // The entry that it waits for; nil: none.
-	Service   string          `json:"service"`
-	Body      json.RawMessage `json:"body,omitempty"`
-	Label     string          `json:"-"` // What it is, in words.
+// longOnCall is how long an agent is on one call before the floor marks it.
+const longOnCall = 10 * time.Minute
+
+// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
+// names are the profile's or the service's to tell.
+func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.QueueAgent] {
+	type agent = apitype.QueueAgent
+	return onScreen(QueueAgentColumns(), []Column[agent]{
+		{Name: "name", Width: 22, Cell: func(a agent, _ View) Text { return Text{Text: name(a)} }},
+		{Name: "type", Width: 12},
+		{Name: "takenAt", Width: 8, Cell: func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} }},
+		{Name: "taken", Title: "Today", Width: 5},
+		{Name: "completed", Width: 7},
+		{Name: "attempts", Width: 8},
+		{Name: "deferred", Title: "Later", Width: 5},
+		{Name: "byResult", Width: 12, Grow: true},
+	})
 }
 
-// EntryColumns are the columns of entries.
-func EntryColumns() []Column[Entry] {
-	fixed := func(name string, value func(Entry) string) Column[Entry] {
-		return Column[Entry]{Name: name, Default: true, Value: value}
+// sinceText says how long an agent is on a call, marked where that is long; "" without one.
+func sinceText(at *apitype.Time, now time.Time) string {
+	if at == nil {
+		return ""
 	}
-	return []Column[Entry]{
-		fixed("id", func(e Entry) string { return e.ID }),
-		fixed("state", func(e Entry) string { return e.State }),
-		fixed("op", func(e Entry) string { return e.Op }),
-		fixed("uuid", func(e Entry) string { return text(e.UUID) }),
-		shown(timeColumn("createdAt", "", func(e Entry) *apitype.Time { return e.CreatedAt }), "created"),
-		numberColumn("tries", func(e Entry) int { return e.Tries }),
-		shown(column("lastError", func(e Entry) string { return text(e.LastError) }), ""),
-		{Name: "method", Value: func(e Entry) string { return e.Method }},
-		{Name: "path", Value: func(e Entry) string { return e.Path }},
-		{Name: "service", Value: func(e Entry) string { return e.Service }},
+	d := now.Sub(at.Time)
+	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
+	if d >= longOnCall {
+		text += " ▲"
 	}
+	return text
 }

@@ -1,0 +1,70 @@
+package page
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// PreviewPause is how long the cursor rests on a row before its record is read: running
+// over rows asks the service for nothing and leaves the pane alone.
+const PreviewPause = 120 * time.Millisecond
+
+// cursorMoved reads the row under the cursor for the pane beside the list, and what else is
+// wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
+func (l *List[T]) cursorMoved() tea.Cmd {
+	if _, ok := l.Chosen(); !ok || l.donors == nil && !l.wantsPreview() {
+		return nil
+	}
+	l.moves++
+	n, seq := l.moves, l.seq
+	if n == 1 || l.preview == nil && l.layout.Panes > 1 || l.PreviewPause == 0 {
+		return l.onCursorPaused()
+	}
+	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg {
+		return Result(func() tea.Cmd {
+			if n != l.moves || seq != l.seq {
+				return nil
+			}
+			return l.onCursorPaused()
+		})
+	})
+}
+
+func (l *List[T]) onCursorPaused() tea.Cmd {
+	row, ok := l.Chosen()
+	if !ok {
+		return nil
+	}
+	var read tea.Cmd
+	if l.donors != nil {
+		read = l.readDonors(l.donors.missing(l.table.InSight(l.shown())))
+	}
+	if !l.wantsPreview() {
+		return read
+	}
+	l.coming = &detail{ref: Reference{l.kind, row.ID}, from: NoPage}
+	return tea.Batch(read, l.readDetail(l.coming))
+}
+
+// wantsPreview reports whether the row under the cursor is to be read.
+func (l *List[T]) wantsPreview() bool {
+	row, ok := l.Chosen()
+	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.ID)
+}
+
+// onRecord takes a record in that was read, if it is still to be seen.
+func (l *List[T]) onRecord(d *detail, r record, err error) {
+	switch {
+	case d == l.coming:
+		l.preview = d
+	case d != l.preview && !slices.Contains(l.stack, d):
+		return
+	}
+	d.failed, d.beside = err, nil
+	if l.Day.Changes.NoteConnection(err); err == nil {
+		d.record, d.ready = r, true
+		d.move(0, d.fields(l.Env)) // Off the heading.
+	}
+}
