@@ -168,7 +168,14 @@ func (a *app) notice(n desk.Notice) {
 }
 
 // KeyOf returns the key of an action as it is shown.
-func (a *app) KeyOf(id string) string { return a.keys.keyOf(id) }
+func (a *app) KeyOf(id string) string {
+	for _, act := range a.keys {
+		if keys := act.Keys(); act.id == id && len(keys) > 0 {
+			return a.Styles.KeyNames(keys[0])
+		}
+	}
+	return id
+}
 
 // Jump opens a record on the page of its kind; the way back leads here.
 func (a *app) Jump(to page.Reference) tea.Cmd {
@@ -292,7 +299,7 @@ func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
 	case a.Day.Changes.Trouble != nil:
-		line = a.Say("What you typed could not be saved and is lost then: %s.", desk.Cause(a.Day.Changes.Trouble))
+		line = a.Say("What you typed could not be saved and is lost then: %s.", a.Say(desk.Cause(a.Day.Changes.Trouble)))
 	case !a.Day.Form.HasDraft():
 		return a.finish()
 	}

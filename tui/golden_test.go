@@ -144,7 +144,7 @@ func TestGoldenCard(t *testing.T) {
 // Pages 2 to 7 speak the agent's language: what a frame shares with the English one is data, or a word of that language.
 func TestGoldenLanguages(t *testing.T) {
 	t.Parallel()
-	data := regexp.MustCompile(`(?i)^(eevil|test|anna|jansen|bert|opgegeven|carla|gebeld|dmitri|evil|zoë|van|der|straaten|fia|klaar|utrecht|dorpsstraat|helder|water|example|org|ask|for|the|new|address|all|well|was|not|reachable|number|call|completed|and|cannot|cancelled|reached|esc|uuid|iban|min|wants|stop|enter|space)$`)
+	data := regexp.MustCompile(`(?i)^(eevil|test|anna|jansen|bert|opgegeven|carla|gebeld|dmitri|evil|zoë|van|der|straaten|fia|klaar|utrecht|dorpsstraat|helder|water|example|org|ask|for|the|new|address|all|well|was|not|reachable|number|reached|esc|uuid|iban|min|wants|stop)$`)
 	word := regexp.MustCompile(`\p{L}{3,}`)
 	frames := map[string][]string{}
 	for _, language := range []string{"", "nl", "de"} {

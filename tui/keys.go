@@ -265,16 +265,6 @@ func (k keymap) in(scopes []page.Scope) []*action {
 	return found
 }
 
-// keyOf returns the key of an action as it is shown.
-func (k keymap) keyOf(id string) string {
-	for _, a := range k {
-		if keys := a.Keys(); a.id == id && len(keys) > 0 {
-			return page.KeyName(keys[0])
-		}
-	}
-	return id
-}
-
 // footer returns the actions of the scopes that the footer may show.
 func (k keymap) footer(scopes []page.Scope) []*action {
 	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })

@@ -70,7 +70,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", page.KeyName(msg.String())))
+	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(msg.String())))
 	return cmd, true
 }
 
@@ -79,7 +79,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
-		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", page.KeyName(name)))
+		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
 		return nil
 	}
 	return a.run(act)

@@ -55,27 +55,27 @@ const leastNews = 16
 
 // status returns the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
-	width := a.layout.Width
-	held := a.Day.Changes.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" || a.Day.Offline != "" && !a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Until.After(a.Day.Now()) && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
+	width, changes := a.layout.Width, a.Day.Changes
+	if len(changes.Held) == 0 {
+		return a.news(width)
+	}
+	left := changes.Held[len(changes.Held)-1].Until.Sub(a.Day.Now())
+	if a.Day.Offline != "" && left <= 0 && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
-	held = a.Styles.DueSign + " " + page.Clean(held)
-	if last := a.Day.Changes.Held[len(a.Day.Changes.Held)-1]; a.layout.Panes > 1 && a.Day.Offline == "" {
-		bar, _, _ := strings.Cut(a.HoldBar(last.Until.Sub(a.Day.Now())), " ")
-		held = a.Styles.DueSign + " " + bar + strings.TrimPrefix(held, a.Styles.DueSign)
+	sign := a.Styles.DueSign + " "
+	if a.layout.Panes > 1 && a.Day.Offline == "" {
+		bar, _, _ := strings.Cut(a.HoldBar(left), " ")
+		sign += bar + " "
 	}
-	label := page.Clean(a.Say(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label))
-	if render.Width(held) > width {
-		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
+	label, rest := changes.HeldParts(a.KeyOf(page.ActUndo), false)
+	if render.Width(sign+page.Clean(label)+rest) > width {
+		label, rest = changes.HeldParts(a.KeyOf(page.ActUndo), true)
 	}
-	if render.Width(held) > width {
-		there := strings.NewReplacer(" there (", " (")
-		held, label = there.Replace(held), there.Replace(label)
+	if label = page.Clean(label); render.Width(sign+label+rest) > width {
+		label = strings.Replace(label, strings.Split(a.Say("%s there (%s here)"), "%s")[1], " (", 1)
 	}
-	if over := render.Width(held) - width; over > 0 { // What it is may be cut, not the way back.
-		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
-	}
+	held := sign + widget.Fit(label, min(render.Width(label), max(width-render.Width(sign+rest), 1))) + rest
 	room := width - render.Width(held) - 2
 	if room < leastNews || a.Messages.IsSaid() && a.Messages.Aside && len(a.Messages.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
@@ -113,7 +113,7 @@ func (a *app) news(width int) string {
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case a.Day.Changes.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(desk.Cause(a.Day.Changes.Trouble)), width))
+		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))), width))
 	}
 	return line + a.Styles.Dim(suffix)
 }
@@ -124,9 +124,9 @@ func (a *app) banner() []string {
 	if a.Day.Offline == "" {
 		return nil
 	}
-	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
+	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 	if a.Day.LoggedOut {
-		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
+		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 		if a.login != "" {
 			text += " " + a.Say(a.login) + "."
 		}
@@ -206,7 +206,7 @@ func (a *app) footerLine(acts []*action, worded map[string]bool) string {
 		case i > 0:
 			b.WriteString(" ")
 		}
-		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
+		b.WriteString(a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])))
 		if worded[act.id] {
 			word := a.Say(act.footer)
 			if act.id == page.ActUndo {
@@ -231,7 +231,7 @@ func (a *app) textHints() (hints []page.Hint) {
 func (a *app) hintLine(hints []page.Hint) string {
 	items := make([]string, 0, len(hints))
 	for _, h := range hints {
-		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+a.Say(h.Does))
+		items = append(items, a.Styles.Key(a.Styles.KeyNames(h.Key))+" "+a.Say(h.Does))
 	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }

@@ -344,17 +344,17 @@ func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
 	}
-	return CallName(*d.Call)
+	return d.callName(*d.Call)
 }
 
-// CallName returns the person of a call, or its identifier where the person is not shown.
-func CallName(call apitype.Call) string {
+// callName returns the person of a call, or its identifier where the person is not shown.
+func (b *base) callName(call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
 			return name
 		}
 	}
-	return "call " + ShortID(call.UUID)
+	return b.Say("call %s", ShortID(call.UUID))
 }
 
 // Value returns a text that may be missing.

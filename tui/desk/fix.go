@@ -208,8 +208,8 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	amount, err := apitype.ParseTypedAmount(typed, 0)
 	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
 		return e.Say("%q has two meanings.", strings.TrimSpace(typed)), []FixChoice{
-			{"t", e.Say("thousands: %s Euros", ambiguous.Thousands.Fixed()), ambiguous.Thousands.Fixed()},
-			{"c", e.Say("cents: %s Euros", ambiguous.Cents.Fixed()), ambiguous.Cents.Fixed()},
+			{"t", e.Say("thousands: %s Euros", e.Locale.Amount(ambiguous.Thousands)), ambiguous.Thousands.Fixed()},
+			{"c", e.Say("cents: %s Euros", e.Locale.Amount(ambiguous.Cents)), ambiguous.Cents.Fixed()},
 		}
 	}
 	was, _ := apitype.ParseAmount(f.Was)
@@ -218,7 +218,7 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
 		return "", nil
 	}
-	return e.Say("The amount is %s Euros now.", f.Was), []FixChoice{{"y", e.Say("yes, %s Euros", amount.Fixed()), amount.Fixed()}}
+	return e.Say("The amount is %s Euros now.", e.Locale.Amount(was)), []FixChoice{{"y", e.Say("yes, %s Euros", e.Locale.Amount(amount)), amount.Fixed()}}
 }
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
@@ -368,7 +368,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	case apitype.AmountField:
 		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
-			return "", err.Error()
+			return "", e.Say(err.Error())
 		}
 		return amount.Fixed(), ""
 	default:

@@ -333,7 +333,7 @@ func checkRuleOf(c *card) string {
 	if checked := c.Day.Form.CheckedText(); checked != "" {
 		title += c.Styles.Dim(" · ") + checked
 	}
-	return c.frame.Rule(title, c.Styles.Key(KeyName(c.Host.KeyOf(ActTick)))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
+	return c.frame.Rule(title, c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
 }
 
 // fixing returns the correction that is being made; nil for none.

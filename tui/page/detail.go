@@ -271,9 +271,11 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 
 // described returns an error with its details, for a dialog.
 func described(say func(string, ...any) string, err error) []string {
-	lines := []string{err.Error()}
+	lines := []string{say(err.Error())}
 	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
-		lines = append(lines, failure.Detail...)
+		for _, detail := range failure.Detail {
+			lines = append(lines, say(detail))
+		}
 		if failure.RequestID != "" {
 			lines = append(lines, say("request %s", failure.RequestID))
 		}

@@ -228,9 +228,9 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	top := max(0, min(c.cursor-room/2, len(found)-room))
 	for i := top; i < min(len(found), top+max(room, 1)); i++ {
 		o := found[i]
-		line := widget.Fit(KeyName(o.Key), 9) + " " + o.Label
+		line := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9) + " " + o.Label
 		if !c.Filterable {
-			line = widget.Fit(KeyName(o.Key), 3) + s.say(o.Label)
+			line = widget.Fit(s.KeyNames(o.Key), 3) + s.say(o.Label)
 		}
 		if o.Why != "" {
 			line += "  (" + s.say(o.Why) + ")"
@@ -485,7 +485,14 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	return widget.Over(screen, lines, width)
 }
 
-// KeyName returns a key as it is shown.
-func KeyName(name string) string { return keySigns.Replace(name) }
+// KeyNames returns keys as they are shown, in the agent's language.
+func (s Styles) KeyNames(names ...string) string {
+	for i, name := range names {
+		if said := s.say("key " + name); !strings.HasPrefix(said, "key ") {
+			names[i] = said
+		}
+	}
+	return keySigns.Replace(strings.Join(names, " "))
+}
 
 var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")

@@ -63,7 +63,7 @@ func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field 
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
 	if r.DonorRetentionRating != nil {
-		fields = append(fields, field{label: "rating", text: r.DonorRetentionRating.String()})
+		fields = append(fields, field{label: "rating", text: e.Day.Locale.Decimal(r.DonorRetentionRating.String())})
 	}
 	if notes := desk.Value(r.Notes); notes != "" {
 		fields = append(fields, field{label: "notes", text: notes})
