@@ -336,9 +336,6 @@ func (a *app) View() tea.View {
 	return view
 }
 
-// asciiSigns are what stands for our signs where there is only ASCII.
-var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
-
 // screen returns exactly the lines of the terminal.
 func (a *app) screen() []string {
 	l := a.layout
@@ -365,7 +362,7 @@ func (a *app) screen() []string {
 	}
 	if a.ASCII {
 		for i, line := range screen {
-			screen[i] = asciiSigns.Replace(line)
+			screen[i] = asciiLine(line)
 		}
 	}
 	return screen
