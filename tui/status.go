@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -40,8 +39,7 @@ func (a *app) corner() string {
 			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
 		parts = append(parts, a.Day.Now().Local().Format("15:04"))
-		reached, missed := a.Day.Accepted[apiclient.OpCompleteCall], a.Day.Accepted[apiclient.OpAddAttempt]
-		if called := reached + missed; called > 0 {
+		if called, reached := a.Day.Today(); called > 0 {
 			parts = append(parts, a.Say("%d called, %d reached", called, reached))
 		} else if a.Day.Offline == "" {
 			parts = append(parts, a.Say("online"))

@@ -103,7 +103,8 @@ type Day struct {
 	screen        *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	claiming      map[apitype.UUID]claims
 	settingsAsked time.Time // When the settings were asked for last.
-	settingsRead  bool      // The service has said what it has of them.
+	today         today
+	settingsRead  bool // The service has said what it has of them.
 	guessedTold   bool
 	seq           int       // Of the reading of the call.
 	awake         time.Time // When the desk was last seen to run, by the wall clock.

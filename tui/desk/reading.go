@@ -342,6 +342,7 @@ func (d *Day) Poll() []Event {
 		return d.drain()
 	}
 	if d.leases.usable {
+		d.readToday()
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
