@@ -358,7 +358,7 @@ func (a *app) screen() []string {
 	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
 	if a.Dialog != nil {
-		screen = page.DrawDialog(a.Dialog, a.Styles, screen, l.Width)
+		screen = a.DrawDialog(screen, l.Width)
 	}
 	if a.ASCII {
 		for i, line := range screen {

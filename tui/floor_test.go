@@ -130,13 +130,12 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		d.enter("c", "1", "8", "ctrl+s")
 		w.Clock.Advance(6 * time.Second)
 		d.deliverOutbox(w)
-		before := asked
-		for _, pause := range []time.Duration{61 * time.Second, 20 * time.Second, 20 * time.Second, 30 * time.Second} {
-			w.Clock.Advance(pause)
-			d.run(d.app.Perform(d.app.Day.Poll()), 0)
+		for range 5 * 60 {
+			w.Clock.Advance(time.Second)
+			d.send(ticked{})
 		}
-		if asked -= before; asked != 2 {
-			t.Errorf("told %t: got %d requests in two minutes, want 2", isTold, asked)
+		if asked < 2 || asked > 5 {
+			t.Errorf("told %t: got %d requests in five minutes, want some, and one a minute at most", isTold, asked)
 		}
 		want := "1 called, 1 reached"
 		if isTold {

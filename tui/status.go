@@ -61,15 +61,15 @@ func (a *app) status() string {
 	if a.Day.Offline != "" && left <= 0 && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
-	sign := a.Styles.DueSign + " "
-	if a.layout.Panes > 1 && a.Day.Offline == "" {
-		bar, _, _ := strings.Cut(a.HoldBar(left), " ")
-		sign += bar + " "
+	sign, bar := a.Styles.DueSign+" ", ""
+	if a.layout.Panes > 1 && a.Day.Offline == "" { // Beside the time: a second draws one place of the line.
+		bar = " " + strings.Fields(a.HoldBar(left))[0]
 	}
 	label, rest := changes.HeldParts(a.KeyOf(page.ActUndo), false)
-	if render.Width(sign+page.Clean(label)+rest) > width {
+	if render.Width(sign+page.Clean(label)+bar+rest) > width {
 		label, rest = changes.HeldParts(a.KeyOf(page.ActUndo), true)
 	}
+	rest = bar + rest
 	if label = page.Clean(label); render.Width(sign+label+rest) > width {
 		label = strings.Replace(label, strings.Split(a.Say("%s there (%s here)"), "%s")[1], " (", 1)
 	}

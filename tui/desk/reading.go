@@ -342,7 +342,6 @@ func (d *Day) Poll() []Event {
 		return d.drain()
 	}
 	if d.leases.usable {
-		d.readToday()
 		d.leases.tend()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
@@ -354,7 +353,9 @@ func (d *Day) Poll() []Event {
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
 	}
-	switch turn := d.polls / 2 % 3; {
+	switch turn := d.polls / 2 % 4; {
+	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
+		d.readToday()
 	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
 		d.readSettings()
 	case d.leases.usable && turn == 1:

@@ -114,12 +114,8 @@ func (d *Day) Today() (called, reached int) {
 
 // readToday asks what the agent has done today. An account that may not know counts this session.
 func (d *Day) readToday() {
-	now := d.Now()
-	if now.Sub(d.today.asked) < todayEvery {
-		return
-	}
-	d.today.asked = now
-	year, month, day := now.Local().Date()
+	d.today.asked = d.Now()
+	year, month, day := d.today.asked.Local().Date()
 	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
 	do(&d.events, func(ctx context.Context) (apitype.QueueAgents, error) {
 		return apiclient.Decoded(d.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &since}))

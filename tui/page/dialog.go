@@ -463,23 +463,37 @@ func (r *askedRating) View(Styles, int, int) (string, []string) { return "", nil
 
 func (r *askedRating) inline() {}
 
-// DrawDialog lays a dialog over the screen.
-func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
-	if _, isInline := d.(Inline); isInline {
+// dialogSize is the size of the dialog that was drawn last, and of its screen. While a dialog is open it does not become
+// smaller: what is behind it would be drawn anew with each key.
+type dialogSize struct {
+	of            Dialog
+	width, lines  int
+	screen, cells int
+}
+
+// DrawDialog lays the dialog over the screen. What a filter narrows stays as it is, other ground is dimmed.
+func (e *Env) DrawDialog(screen []string, width int) []string {
+	if _, isInline := e.Dialog.(Inline); isInline {
 		return screen
 	}
 	inner := min(width-8, 90)
-	title, lines := d.View(s, inner, max(len(screen)-4, 1))
-	title = s.say(title)
+	title, lines := e.Dialog.View(e.Styles, inner, max(len(screen)-4, 1))
+	title = e.Say(title)
 	longest := render.Width(title) + 4
 	for _, line := range lines {
 		longest = max(longest, render.Width(line))
 	}
-	frame := widget.Frame{Border: s.border, Width: min(inner, max(longest, 36)) + 4}
-	lines = frame.Close(append([]string{frame.Top(s.bold(title), "")}, frame.Lines(lines...)...), min(len(lines)+2, len(screen)))
+	drawn := &e.drawnDialog
+	if drawn.of != e.Dialog || drawn.screen != len(screen) || drawn.cells != width {
+		*drawn = dialogSize{of: e.Dialog, screen: len(screen), cells: width}
+	}
+	drawn.width, drawn.lines = max(drawn.width, min(inner, max(longest, 36))), max(drawn.lines, len(lines))
+	frame := widget.Frame{Border: e.Styles.border, Width: drawn.width + 4}
+	lines = frame.Close(append([]string{frame.Top(e.Styles.bold(title), "")}, frame.Lines(lines...)...), min(drawn.lines+2, len(screen)))
+	prompt, isPrompt := e.Dialog.(*Prompt)
 	for i, line := range screen {
-		if !s.Remote {
-			screen[i] = s.Dim(ansi.Strip(line))
+		if !e.Styles.Remote && (!isPrompt || prompt.changed == nil) {
+			screen[i] = e.Styles.Dim(ansi.Strip(line))
 		}
 	}
 	return widget.Over(screen, lines, width)
