@@ -151,7 +151,8 @@ func everySecond() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
 }
 
-// footer returns the last line: all keys that work now, and their words as far as there is room.
+// footer returns the last line: keys that work now with their words, as far as there is room. Those that the card names
+// itself come last.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
@@ -169,21 +170,39 @@ func (a *app) footer() string {
 	}
 	return a.drawnFooter.of(key, func() string {
 		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
-		worded := map[string]bool{page.ActHelp: true} // The way to all the others always has its word.
-		for _, act := range acts {
-			if worded[act.id] = true; render.Width(a.footerLine(acts, worded)) > a.layout.Width {
-				delete(worded, act.id)
-				break
+		rank := func(act *action) int {
+			switch {
+			case act.id == page.ActHelp, act.id == page.ActUndo:
+				return 0
+			case act.is(namedOnCard):
+				return 3
+			case act.is(isRare):
+				return 2
+			}
+			return 1
+		}
+		items, room := make([]string, len(acts)), a.layout.Width
+		for wanted := range 4 {
+			for i, act := range acts {
+				word := a.Say(act.footer)
+				if act.id == page.ActUndo {
+					word = key.undo
+				}
+				item := a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])) + " " + word
+				if needs := render.Width(item) + 2; rank(act) == wanted && needs <= room+2 {
+					items[i], room = item, room-needs
+				}
 			}
 		}
-		return widget.Fit(a.footerLine(acts, worded), a.layout.Width)
+		items = slices.DeleteFunc(items, func(item string) bool { return item == "" })
+		return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 	})
 }
 
-// undoWord says what undo takes back: the donor of the change that is held last.
+// undoWord says what undo takes back: where there is room, the donor of the change that is held last.
 func (a *app) undoWord() string {
 	held := a.Day.Changes.Held
-	if len(held) == 0 {
+	if len(held) == 0 || a.layout.Panes < 3 {
 		return a.Say("undo")
 	}
 	_, name, named := strings.Cut(held[len(held)-1].Label, ": ")
@@ -192,28 +211,6 @@ func (a *app) undoWord() string {
 	}
 	name = strings.Join(strings.Fields(page.Clean(name)), " ")
 	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
-}
-
-// footerLine returns some keys beside each other, with the words of those that have room for one.
-func (a *app) footerLine(acts []*action, worded map[string]bool) string {
-	var b strings.Builder
-	for i, act := range acts {
-		switch {
-		case i > 0 && (worded[act.id] || worded[acts[i-1].id]):
-			b.WriteString("  ")
-		case i > 0:
-			b.WriteString(" ")
-		}
-		b.WriteString(a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])))
-		if worded[act.id] {
-			word := a.Say(act.footer)
-			if act.id == page.ActUndo {
-				word = a.undoWord()
-			}
-			b.WriteString(" " + word)
-		}
-	}
-	return b.String()
 }
 
 // textHints returns the keys that work while text is typed.
