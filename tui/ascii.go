@@ -8,9 +8,9 @@ import (
 	"fundesk/tui/desk"
 )
 
-// asciiSigns are what stands for our signs and for umlauts where there is only ASCII.
+// asciiSigns and spelled are what stands for our signs, and for letters of two, where there is only ASCII.
 var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
-var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
+var spelled = strings.NewReplacer("€", "EUR", "ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
 
 // asciiLine returns a line of the screen without accents, as wide as it was: a letter that becomes two takes a blank behind
 // it in its column; where there is none to spare, it becomes one.
@@ -20,9 +20,9 @@ func asciiLine(line string) string {
 		var roomy, tight strings.Builder
 		owed := 0
 		for at, r := range column {
-			letters := string(r)
-			if r >= utf8.RuneSelf {
-				letters = desk.Unaccented(strings.ToLower(umlauts.Replace(letters)))
+			letters := spelled.Replace(string(r))
+			if letters == string(r) && r >= utf8.RuneSelf {
+				letters = desk.Unaccented(strings.ToLower(letters))
 				if unicode.IsUpper(r) && letters != "" {
 					letters = strings.ToUpper(letters[:1]) + letters[1:]
 				}
@@ -32,8 +32,8 @@ func asciiLine(line string) string {
 			} else {
 				roomy.WriteString(letters)
 			}
-			if len(letters) == 2 && r >= utf8.RuneSelf && letters[0] < utf8.RuneSelf {
-				owed++
+			if r >= utf8.RuneSelf && len(letters) > 1 && letters[0] < utf8.RuneSelf {
+				owed += len(letters) - 1
 				letters = letters[:1]
 			}
 			tight.WriteString(letters)

@@ -129,8 +129,12 @@ func (c *card) head() [][]string {
 func (c *card) sections(tight bool) [][]string {
 	call := c.Day.Call
 	drawn := func(fields ...field) (lines []string) {
+		column := factLabel
 		for _, f := range fields {
-			if f.cells = factLabel; f.text != "" {
+			column = max(column, render.Width(c.Say(f.label))+1)
+		}
+		for _, f := range fields {
+			if f.cells = column; f.text != "" {
 				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
 			}
 		}

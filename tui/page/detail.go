@@ -209,7 +209,14 @@ func (d *detail) fields(s *Env) []field {
 	if len(all) > 0 {
 		all = append(all, field{label: d.ref.Kind.String(), text: d.ref.ID.String(), raw: true})
 	}
+	column := labelWidth // No label is cut.
+	for _, f := range all {
+		if !f.head && !f.raw {
+			column = max(column, min(render.Width(s.Say(f.label))+1, mostLabel))
+		}
+	}
 	for i := range all {
+		all[i].cells = cmp.Or(all[i].cells, column)
 		if all[i].to != nil && *all[i].to == d.ref {
 			all[i].to = nil
 		}
@@ -265,6 +272,9 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 	d.view.Set(all, frame.Inner(), room)
 	if focus {
 		d.view.Keep(first, last)
+	}
+	if below := d.view.Below(); below > 0 {
+		frame.Foot = s.Styles.Dim(s.Day.Count(below, "more line", "more lines"))
 	}
 	return frame.Close(append(lines, frame.Lines(d.view.Lines()...)...), height)
 }

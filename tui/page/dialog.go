@@ -225,25 +225,37 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 		longest = max(longest, render.Width(s.say(o.Label)+s.say(o.Why))+14)
 	}
 	width = min(width, longest)
-	top := max(0, min(c.cursor-room/2, len(found)-room))
-	for i := top; i < min(len(found), top+max(room, 1)); i++ {
-		o := found[i]
-		line := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9) + " " + o.Label
+	var all []string
+	first, last := 0, 0 // The lines of the chosen one.
+	for i, o := range found {
+		key, label := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9)+" ", o.Label
 		if !c.Filterable {
-			line = widget.Fit(s.KeyNames(o.Key), 3) + s.say(o.Label)
+			key, label = widget.Fit(s.KeyNames(o.Key), 3), s.say(o.Label)
 		}
 		if o.Why != "" {
-			line += "  (" + s.say(o.Why) + ")"
+			label += "  (" + s.say(o.Why) + ")"
 		}
-		line = widget.Fit(line, width)
-		switch {
-		case i == c.cursor:
-			line = s.chosen(line)
-		case o.Why != "":
-			line = s.Dim(line)
+		if i == c.cursor {
+			first = len(all)
 		}
-		lines = append(lines, line)
+		for _, part := range widget.Wrap(label, width-render.Width(key)) {
+			line := widget.Fit(key+part, width)
+			key = strings.Repeat(" ", render.Width(key))
+			switch {
+			case i == c.cursor:
+				line = s.chosen(line)
+			case o.Why != "":
+				line = s.Dim(line)
+			}
+			all = append(all, line)
+		}
+		if i == c.cursor {
+			last = len(all)
+		}
 	}
+	room = max(room, 1)
+	top := max(0, min(max(first-room/2, last-room), len(all)-room))
+	lines = append(lines, all[top:min(len(all), top+room)]...)
 	if len(found) == 0 {
 		lines = append(lines, s.Dim(s.say("nothing of that name works here")))
 	}

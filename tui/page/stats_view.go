@@ -232,7 +232,9 @@ func (v *Stats) otherTables(width int) []string {
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
-		results = append(results, bar{label: v.Say(render.Words(code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
+		types := byCode[code].Types
+		most := slices.MaxFunc(typesOf(types), func(a, b apitype.CallType) int { return types[a] - types[b] })
+		results = append(results, bar{label: v.Say(v.Day.Codes.Words(most, code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
 	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
