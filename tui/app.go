@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -52,38 +53,6 @@ type app struct {
 	login   string // How the agent gets another token; "" for no way.
 	// suspended says that ctrl+z stopped the program.
 	suspended bool
-	// Drawn with every key, and the same most of the time.
-	drawnTabs   drawn[tabsKey]
-	drawnFooter drawn[footerKey]
-}
-
-// drawn is a line and what it was made of.
-type drawn[K comparable] struct {
-	key  K
-	line string
-}
-
-// of returns the line for key, made anew when key is another one.
-func (d *drawn[K]) of(key K, draw func() string) string {
-	if d.line == "" || d.key != key {
-		d.key, d.line = key, draw()
-	}
-	return d.line
-}
-
-// tabsKey is all that the first line depends on.
-type tabsKey struct {
-	current, width, entries int
-	corner                  string
-}
-
-// footerKey is all that the last line depends on: allowed has a bit for each binding of
-// the footer.
-type footerKey struct {
-	current, width int
-	scope          page.Scope
-	allowed        uint64
-	undo           string
 }
 
 func newApp(ctx context.Context, o Options) (*app, error) {
@@ -100,7 +69,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
+	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }, layout: page.NewLayout(80, 24)}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.Styles.Remote = o.Remote
 	a.mouse.on, a.login = o.Mouse, o.Login
@@ -109,7 +78,11 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
-	if a.Kept, err = page.ReadKept(keptFile(o.StateFile)); err != nil {
+	kept := ""
+	if o.StateFile != "" {
+		kept = strings.TrimSuffix(o.StateFile, ".json") + "-screen.json"
+	}
+	if a.Kept, err = page.ReadKept(kept); err != nil {
 		a.Messages.Fail("how the screen was arranged is not known", err)
 	}
 	if o.Notice != "" {
@@ -119,14 +92,6 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.Day.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
-}
-
-// keptFile returns where the arrangement of the screen is kept, "" for nowhere.
-func keptFile(stateFile string) string {
-	if stateFile == "" {
-		return ""
-	}
-	return strings.TrimSuffix(stateFile, ".json") + "-screen.json"
 }
 
 // Perform does what the agent's day asks for.
@@ -371,16 +336,13 @@ func (a *app) screen() []string {
 // tabs returns the first line: the pages, and in the corner the profile and the state of
 // the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
-	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Day.Changes.Entries), corner}, func() string {
-		tabs := a.tabNames(true, " ")
-		for _, narrow := range []bool{true, false} {
-			if render.Width(tabs)+render.Width(corner) > a.layout.Width {
-				tabs = a.tabNames(narrow, "")
-			}
+	corner, tabs := a.corner(), a.tabNames(true, " ")
+	for _, narrow := range []bool{true, false} {
+		if render.Width(tabs)+render.Width(corner) > a.layout.Width {
+			tabs = a.tabNames(narrow, "")
 		}
-		return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
-	})
+	}
+	return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
 }
 
 func (a *app) tabNames(all bool, gap string) string {

@@ -9,8 +9,10 @@ import (
 )
 
 // asciiSigns and spelled are what stands for our signs, and for letters of two, where there is only ASCII.
-var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
-var spelled = strings.NewReplacer("€", "EUR", "ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
+var (
+	asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
+	spelled    = strings.NewReplacer("€", "EUR", "ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
+)
 
 // asciiLine returns a line of the screen without accents, as wide as it was: a letter that becomes two takes a blank behind
 // it in its column; where there is none to spare, it becomes one.

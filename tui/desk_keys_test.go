@@ -366,7 +366,7 @@ func TestEachKeyOfACallHasItsWord(t *testing.T) {
 		}
 		for width, keys := range all {
 			d.send(tea.WindowSizeMsg{Width: width, Height: 30})
-			for _, want := range strings.Fields(keys) {
+			for want := range strings.FieldsSeq(keys) {
 				if !slices.Contains(footerKeys(d), want) {
 					t.Errorf("%q, %d columns: got %q, want %s among the keys", language, width, ansi.Strip(d.app.footer()), want)
 				}

@@ -141,14 +141,6 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 }
 
-// flushDrafts saves what is typed, and leaves the outbox as it is until the program was
-// stopped and goes on.
-func (a *app) flushDrafts() tea.Msg {
-	_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
-	a.Day.Outbox.Quiesce(suspendTime)
-	return nil
-}
-
 // suspendTime is how long the program may take to be stopped.
 const suspendTime = 2 * time.Second
 
@@ -190,7 +182,11 @@ func (a *app) resizePanes(by int) tea.Cmd {
 
 func (a *app) suspend() tea.Cmd {
 	a.suspended = true
-	return tea.Sequence(a.flushDrafts, tea.Suspend)
+	return tea.Sequence(func() tea.Msg {
+		_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
+		a.Day.Outbox.Quiesce(suspendTime)
+		return nil
+	}, tea.Suspend)
 }
 
 func (a *app) redraw() tea.Cmd {

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"fundesk/render"
 	"fundesk/tui/desk"
@@ -116,7 +113,7 @@ func (a *app) news(width int) string {
 	return line + a.Styles.Dim(suffix)
 }
 
-// standing is what stands above the page while the service cannot be reached, or the login has
+// banner returns what stands above the page while the service cannot be reached, or the login has
 // ended: which service, why, what happens next, and what there is to do.
 func (a *app) banner() []string {
 	if a.Day.Offline == "" {
@@ -147,56 +144,41 @@ func (a *app) banner() []string {
 // ticked comes once a second.
 type ticked struct{}
 
-func everySecond() tea.Cmd {
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
-}
-
 // footer returns the last line: keys that work now with their words, as far as there is room. Those that the card names
 // itself come last.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
 	}
-	if a.isTyping() {
-		return a.hintLine(a.textHints())
-	}
-	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0], undo: a.undoWord()}
-	acts := a.keys.footer(scopes)
-	for i, act := range acts {
-		if a.whyNot(act) == "" {
-			key.allowed |= 1 << i
+	acts := a.keys.footer(append(a.pages[a.current].Scopes(), page.ScopeEverywhere))
+	typing := a.isTyping()
+	acts = slices.DeleteFunc(acts, func(act *action) bool { return typing && !act.is(inText) || a.whyNot(act) != "" })
+	rank := func(act *action) int {
+		switch {
+		case act.id == page.ActHelp, act.id == page.ActUndo:
+			return 0
+		case act.is(namedOnCard):
+			return 3
+		case act.is(isRare):
+			return 2
 		}
+		return 1
 	}
-	return a.drawnFooter.of(key, func() string {
-		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
-		rank := func(act *action) int {
-			switch {
-			case act.id == page.ActHelp, act.id == page.ActUndo:
-				return 0
-			case act.is(namedOnCard):
-				return 3
-			case act.is(isRare):
-				return 2
+	items, room := make([]string, len(acts)), a.layout.Width+2
+	for wanted := range 4 {
+		for i, act := range acts {
+			word := a.Say(act.footer)
+			if act.id == page.ActUndo {
+				word = a.undoWord()
 			}
-			return 1
-		}
-		items, room := make([]string, len(acts)), a.layout.Width
-		for wanted := range 4 {
-			for i, act := range acts {
-				word := a.Say(act.footer)
-				if act.id == page.ActUndo {
-					word = key.undo
-				}
-				item := a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])) + " " + word
-				if needs := render.Width(item) + 2; rank(act) == wanted && needs <= room+2 {
-					items[i], room = item, room-needs
-				}
+			item := a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])) + " " + word
+			if needs := render.Width(item) + 2; rank(act) == wanted && needs <= room {
+				items[i], room = item, room-needs
 			}
 		}
-		items = slices.DeleteFunc(items, func(item string) bool { return item == "" })
-		return widget.Fit(strings.Join(items, "  "), a.layout.Width)
-	})
+	}
+	items = slices.DeleteFunc(items, func(item string) bool { return item == "" })
+	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
 // undoWord says what undo takes back: where there is room, the donor of the change that is held last.
@@ -211,16 +193,6 @@ func (a *app) undoWord() string {
 	}
 	name = strings.Join(strings.Fields(page.Clean(name)), " ")
 	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
-}
-
-// textHints returns the keys that work while text is typed.
-func (a *app) textHints() (hints []page.Hint) {
-	for _, act := range a.keys.footer(a.pages[a.current].Scopes()) {
-		if act.is(inText) && a.whyNot(act) == "" {
-			hints = append(hints, page.Hint{Key: act.Keys()[0], Does: act.footer})
-		}
-	}
-	return hints
 }
 
 func (a *app) hintLine(hints []page.Hint) string {
