@@ -363,18 +363,6 @@ func (a *app) tabNames(all bool, gap string) string {
 	return b.String()
 }
 
-// tellOmitted says what is not shown because it could not be read: records, or objects in them.
-func (a *app) tellOmitted() {
-	if a.Day.Omitted == nil {
-		return
-	}
-	n, first := a.Day.Omitted()
-	if n > a.omitted {
-		a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
-	}
-	a.omitted = n
-}
-
 // pollEvery returns after how many seconds changes are asked for.
 func (a *app) pollEvery() int {
 	switch {
@@ -391,7 +379,13 @@ func (a *app) pollEvery() int {
 func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick(), a.Perform(a.Day.Tick())}
 	a.beats++
-	a.tellOmitted()
+	if a.Day.Omitted != nil { // Records, or objects in them, are left out of what is shown.
+		n, first := a.Day.Omitted()
+		if n > a.omitted {
+			a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
+		}
+		a.omitted = n
+	}
 	if a.reading.areSettled(a.Loads) {
 		commands = append(commands, freeMemory)
 	}

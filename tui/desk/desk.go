@@ -198,7 +198,12 @@ func (d *Day) Receive(r Result) []Event {
 	if d.Call != nil && d.settingsAsked.IsZero() { // The first call does not wait for them.
 		d.readSettings()
 	}
-	d.tellGuessed()
+	if d.settingsRead && !d.guessedTold && d.Call != nil {
+		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
+			d.guessedTold = true
+			d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
+		}
+	}
 	if d.Codes.isNew {
 		save := d.Codes.Save()
 		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {

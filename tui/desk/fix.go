@@ -53,10 +53,11 @@ const optOutKey = "optIns/phone"
 // Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
 func (e *Form) Fixes() []Fix {
-	all := recordedFixes(*e.day.Call)
+	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
-		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
-		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || e.whyNoPledgeFix() == "") {
+		refused := When(e.permissions.refused[f.operation()], e.Say("this account may not correct it"))
+		all[i].Is, all[i].Why = f.Was, cmp.Or(When(f.ofPledge, noPledge), refused)
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || noPledge == "") {
 			all[i].Is = is
 		}
 	}
@@ -108,17 +109,6 @@ func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
 		all = append(all, f)
 	}
 	return all
-}
-
-// whyNotCorrect says why a detail cannot be corrected, "" where it can.
-func (e *Form) whyNotCorrect(f Fix) string {
-	if why := e.whyNoPledgeFix(); f.ofPledge && why != "" {
-		return why
-	}
-	if e.permissions.refused[f.operation()] {
-		return e.Say("this account may not correct it")
-	}
-	return ""
 }
 
 // whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
