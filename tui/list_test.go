@@ -29,7 +29,7 @@ func TestReferencesAndBack(t *testing.T) {
 	if d.app.current != page.PersonsPage {
 		t.Fatalf("page after o: got %d, want persons", d.app.current)
 	}
-	persons := d.app.pages[page.PersonsPage].(*page.List)
+	persons := d.app.pages[page.PersonsPage].(*page.List[apitype.Person])
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPerson, ID: personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
@@ -205,7 +205,7 @@ func TestListsReadOnBeforeTheEnd(t *testing.T) {
 	w.Sample(260)
 	d := newDriver(t, w.options)
 	d.press("3")
-	persons := d.app.pages[page.PersonsPage].(*page.List)
+	persons := d.app.pages[page.PersonsPage].(*page.List[apitype.Person])
 	if len(persons.Rows) != page.ListPage {
 		t.Fatalf("rows: got %d, want %d", len(persons.Rows), page.ListPage)
 	}

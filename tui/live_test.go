@@ -162,7 +162,7 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 		d.press("G")
 	}
 	seen := map[apitype.UUID]bool{}
-	for _, id := range rowIDs(calls.List) {
+	for _, id := range rowIDs(calls.Rows) {
 		seen[id] = true
 	}
 	if got, want := len(calls.Rows), page.ListPage+20+40+6; got != want || len(seen) != want {
@@ -257,7 +257,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
-		if got := rowIDs(calls.List); !slices.Equal(got, want) {
+		if got := rowIDs(calls.Rows); !slices.Equal(got, want) {
 			t.Errorf("calls: got %v, want %v", got, want)
 		}
 		if now, _ := calls.Chosen(); now.ID != chosen.ID || chosen.ID != callID(3) {
@@ -274,10 +274,10 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		d.press("4")
 		pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 		d.filter("status=lead")
-		first := rowIDs(pledges.List)
+		first := rowIDs(pledges.Rows)
 		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
-		if got := rowIDs(pledges.List); !slices.Equal(got, first[1:]) {
+		if got := rowIDs(pledges.Rows); !slices.Equal(got, first[1:]) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])
 		}
 	})
@@ -301,12 +301,12 @@ func TestReleasedPledgesComeIn(t *testing.T) {
 	d.press("4")
 	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 	d.filter("releasedAfter=" + apitype.NewTime(now).String())
-	if got := rowIDs(pledges.List); len(got) != 0 {
+	if got := rowIDs(pledges.Rows); len(got) != 0 {
 		t.Fatalf("pledges: got %v, want none that is released", got)
 	}
 	w.Clock.Advance(10 * time.Minute)
 	d.untilPoll(w)
-	if got := rowIDs(pledges.List); len(got) != 1 || got[0].String() != id {
+	if got := rowIDs(pledges.Rows); len(got) != 1 || got[0].String() != id {
 		t.Errorf("pledges: got %v, want %s, which was released", got, id)
 	}
 }
@@ -326,9 +326,9 @@ func (w *world) change(t *testing.T, path string) {
 	}
 }
 
-func rowIDs(l *page.List) []apitype.UUID {
-	ids := make([]apitype.UUID, len(l.Rows))
-	for i, row := range l.Rows {
+func rowIDs(rows []page.Row) []apitype.UUID {
+	ids := make([]apitype.UUID, len(rows))
+	for i, row := range rows {
 		ids[i] = row.ID
 	}
 	return ids

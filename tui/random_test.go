@@ -12,9 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -274,19 +274,22 @@ func windowedFrame(rows []page.Row, cursor int) string {
 // What a key costs until its frame is handed to the terminal, and in turn with it what
 // the floor costs.
 func BenchmarkScreen(b *testing.B) {
+	h := servicetest.New(b)
+	h.Sample(300)
+	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: staticToken(h.Token())})
+	if err != nil {
+		b.Fatal(err)
+	}
 	a, err := newApp(b.Context(), Options{Profile: "bench", Page: "calls", Options: desk.Options{
-		Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
+		Client: client, Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
 	}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	a.tick = func() tea.Cmd { return nil }
-	const rows = 100_000
 	l := a.pages[page.CallsPage].(*page.Calls)
-	row := page.CallRows(l.Env)
-	for i := range rows {
-		l.Rows = append(l.Rows, row(benchCall(i)))
-	}
+	a.Update(l.Open()())
+	fill(l)
 	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
 	var ours, floors time.Duration
@@ -304,13 +307,4 @@ func BenchmarkScreen(b *testing.B) {
 		a.Update(keys[0])
 		_ = a.View()
 	}), "frame-allocs")
-}
-
-// benchCall is a call of a long list.
-func benchCall(i int) apitype.Call {
-	person := apitype.Person{FirstName: new("Anna"), LastName: new("Jansen")}
-	return apitype.Call{
-		UUID: ids(1, i), Status: apitype.CallRequested, Type: apitype.CallVerification, Person: apitype.Embed(person),
-		RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4,
-	}
 }
