@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -227,7 +228,8 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.suspended { // The library sets the terminal up after its own stop.
 			return a, nil
 		}
-		return a, setUp()
+		// The terminal is given back and taken again: whatever stopped the program may have changed it.
+		return a, tea.Exec(noProgram{}, func(error) tea.Msg { return tea.ResumeMsg{} })
 	case tea.ResumeMsg:
 		a.suspended = false
 		a.Day.Outbox.Resume()
@@ -386,9 +388,12 @@ func (a *app) onTick() tea.Cmd {
 		}
 		a.omitted = n
 	}
-	if a.reading.areSettled(a.Loads) {
-		commands = append(commands, freeMemory)
+	if quiet := a.Loads == a.reading.seen; quiet && a.Loads != a.reading.settled {
+		a.reading.settled = a.Loads
+		// What reading took goes back to the system: the library would keep it for minutes.
+		commands = append(commands, func() tea.Msg { debug.FreeOSMemory(); return nil })
 	}
+	a.reading.seen = a.Loads
 	if a.beats%5 == 0 {
 		commands = append(commands, a.Perform(a.Day.Changes.ReadOutbox()))
 	}

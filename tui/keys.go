@@ -267,11 +267,6 @@ func (k keymap) in(scopes []page.Scope) []*action {
 	return found
 }
 
-// footer returns the actions of the scopes that the footer may show.
-func (k keymap) footer(scopes []page.Scope) []*action {
-	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })
-}
-
 // loadKeymap reads the registry, changed by keys.toml where there is one: lines such
 // as
 //

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -219,31 +218,29 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	return nil
 }
 
-// showBatch lists what became of each record of the latest action on several.
-func (a *app) showBatch() tea.Cmd {
-	b := a.Day.Changes.Batch
-	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string { return a.batchLines(b, width) }}
-	return nil
-}
-
 // mostBar is how many cells a bar of progress has.
 const mostBar = 40
 
-func (a *app) batchLines(b *desk.Batch, width int) []string {
-	lines := []string{b.Summary(a.Say)}
-	if answered := b.Answered(); answered < len(b.Records) {
-		lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
-	}
-	lines = append(lines, "")
-	for _, r := range b.Records {
-		sign := "  "
-		switch {
-		case r.Bad:
-			sign = a.Styles.WarnSign + " "
-		case r.Done:
-			sign = a.Styles.OKSign + " "
+// showBatch lists what became of each record of the latest action on several.
+func (a *app) showBatch() tea.Cmd {
+	b := a.Day.Changes.Batch
+	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string {
+		lines := []string{b.Summary(a.Say)}
+		if answered := b.Answered(); answered < len(b.Records) {
+			lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
 		}
-		lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))
-	}
-	return lines
+		lines = append(lines, "")
+		for _, r := range b.Records {
+			sign := "  "
+			switch {
+			case r.Bad:
+				sign = a.Styles.WarnSign + " "
+			case r.Done:
+				sign = a.Styles.OKSign + " "
+			}
+			lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))
+		}
+		return lines
+	}}
+	return nil
 }

@@ -150,9 +150,10 @@ func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
 	}
-	acts := a.keys.footer(append(a.pages[a.current].Scopes(), page.ScopeEverywhere))
 	typing := a.isTyping()
-	acts = slices.DeleteFunc(acts, func(act *action) bool { return typing && !act.is(inText) || a.whyNot(act) != "" })
+	acts := slices.DeleteFunc(a.keys.in(append(a.pages[a.current].Scopes(), page.ScopeEverywhere)), func(act *action) bool {
+		return act.footer == "" || len(act.Keys()) == 0 || typing && !act.is(inText) || a.whyNot(act) != ""
+	})
 	rank := func(act *action) int {
 		switch {
 		case act.id == page.ActHelp, act.id == page.ActUndo:

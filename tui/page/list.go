@@ -349,7 +349,7 @@ func (l *List[T]) Waits() bool {
 func (l *List[T]) summary() string {
 	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
-		text += l.Say(" of %d read", l.read)
+		text += l.Say(" of %s read", l.Day.Locale.Count(l.read))
 	}
 	switch {
 	case l.loading:
