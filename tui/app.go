@@ -325,7 +325,7 @@ func (a *app) screen() []string {
 	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
 	if a.Dialog != nil {
-		screen = a.DrawDialog(screen, l.Width)
+		screen = page.DrawDialog(a.Env, screen, l.Width)
 	}
 	if a.ASCII {
 		for i, line := range screen {

@@ -350,11 +350,11 @@ func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
 	}
-	return d.callName(*d.Call)
+	return callName(d.base, *d.Call)
 }
 
 // callName returns the person of a call, or its identifier where the person is not shown.
-func (b *base) callName(call apitype.Call) string {
+func callName(b *base, call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
 			return name

@@ -71,7 +71,7 @@ func saidTexts(t *testing.T) (texts []string) {
 	}
 	for _, rows := range sample.Results {
 		for _, row := range rows {
-			add(ResultWords(row))
+			add(ResultWords(row), render.Words(row.Code))
 		}
 	}
 	for _, of := range factParts {

@@ -480,7 +480,7 @@ type dialogSize struct {
 }
 
 // DrawDialog lays the dialog over the screen. What a filter narrows stays as it is, other ground is dimmed.
-func (e *Env) DrawDialog(screen []string, width int) []string {
+func DrawDialog(e *Env, screen []string, width int) []string {
 	if _, isInline := e.Dialog.(Inline); isInline {
 		return screen
 	}

@@ -714,7 +714,7 @@ func TestDialogOverALine(t *testing.T) {
 		s.Remote = isRemote
 		line := widget.Fit(s.accent("verify")+" Emma Stein", 80)
 		e := &Env{Day: desk.New(desk.Options{}), Styles: s, Dialog: &Text{Title: "Reasons", Lines: []string{"x"}}}
-		screen := e.DrawDialog(slices.Repeat([]string{line}, 24), 80)
+		screen := DrawDialog(e, slices.Repeat([]string{line}, 24), 80)
 		if kept := screen[0] == line; kept != isRemote {
 			t.Errorf("remote %v: got the line %q above the dialog, of %q", isRemote, screen[0], line)
 		}
