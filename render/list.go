@@ -70,11 +70,17 @@ func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 			return err
 		}
 	}
-	if l.order != nil {
-		l.keep(raw, record)
-		return nil
+	if l.order == nil {
+		return l.write(raw, record)
 	}
-	return l.write(raw, record)
+	s := sortable[T]{raw: bytes.Clone(raw), record: record, key: strings.ToLower(l.order[0].Value(record))} // A page is used again.
+	if n, err := apitype.ParseNumber(s.key); err == nil {
+		s.number = &n
+	}
+	if l.kept = append(l.kept, s); l.options.Most > 0 && len(l.kept) >= 2*l.options.Most {
+		l.sort()
+	}
+	return nil
 }
 
 // write adds one record to the output.
@@ -155,8 +161,13 @@ func (l *List[T]) Close() error { return l.end(true, true) }
 func (l *List[T]) Abort(atEnd bool) error { return l.end(false, atEnd) }
 
 func (l *List[T]) end(complete, closed bool) error {
-	if err := l.release(); err != nil {
-		return err
+	l.sort()
+	kept := l.kept
+	l.kept = nil
+	for _, s := range kept {
+		if err := l.write(s.raw, s.record); err != nil {
+			return err
+		}
 	}
 	b, o, err := l.out.AvailableBuffer(), l.options, error(nil)
 	switch {
@@ -195,18 +206,6 @@ type sortable[T any] struct {
 	number *apitype.Number
 }
 
-// keep gathers a record; its text may lie in a page that is used again.
-func (l *List[T]) keep(raw []byte, record T) {
-	s := sortable[T]{raw: bytes.Clone(raw), record: record, key: strings.ToLower(l.order[0].Value(record))}
-	if n, err := apitype.ParseNumber(s.key); err == nil {
-		s.number = &n
-	}
-	l.kept = append(l.kept, s)
-	if most := l.options.Most; most > 0 && len(l.kept) >= 2*most {
-		l.sort()
-	}
-}
-
 // sort puts the gathered records in their order, and lets go of those beyond the most that are written:
 // numbers by their value, before texts; nothing comes last.
 func (l *List[T]) sort() {
@@ -232,19 +231,6 @@ func (l *List[T]) sort() {
 		clear(l.kept[most:])
 		l.kept, l.Cut = l.kept[:most], true
 	}
-}
-
-// release writes the gathered records in their order.
-func (l *List[T]) release() error {
-	l.sort()
-	kept := l.kept
-	l.kept = nil
-	for _, s := range kept {
-		if err := l.write(s.raw, s.record); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // compactLine is a record on one line; one that already is stays as it is.

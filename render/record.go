@@ -127,7 +127,7 @@ func fieldText(name, value string, o Options) Text {
 			if o.Location != nil {
 				at = at.In(o.Location)
 			}
-			return Text{Text: o.Locale.DateTime(at, "2006-01-02 15:04:05 MST") + " (" + relativeLong(at, o.Now) + ")"}
+			return Text{Text: o.Locale.DateTime(at, "2006-01-02 15:04:05 MST") + " (" + distance(at, o.Now) + ")"}
 		}
 	}
 	switch last {
@@ -152,19 +152,6 @@ func numberText(name, value string, o Options) Text {
 		}
 	}
 	return Text{Text: Clean(value)}
-}
-
-// relativeLong is RelativeTime that never falls back to the date.
-func relativeLong(t, now time.Time) string {
-	days := int(now.Sub(t).Hours() / 24)
-	switch {
-	case days >= 60:
-		return strconv.Itoa(days) + "d ago"
-	case days <= -60:
-		return "in " + strconv.Itoa(-days) + "d"
-	default:
-		return RelativeTime(t, now)
-	}
 }
 
 // Line writes one JSON document on one line.

@@ -3,6 +3,7 @@ package tui
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,8 +61,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 	const many = desk.MostChanges + 100
 	t.Run("the list", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("2")
 		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
@@ -79,8 +79,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 	})
 	t.Run("the queue of the desk", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		if _, all := d.app.Day.Waiting(); !all {
 			t.Fatal("the queue was not read to its end")
 		}
@@ -96,25 +95,25 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 // was made.
 func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	d.press("G")
 	chosen, _ := calls.Chosen()
+	cancelled := strings.Count(d.text(), "✗ cancelled")
 	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0] // Calls 3 and 2 were requested 97 and 98 hours ago.
 	last := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
+	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
 	d.untilPoll(w)
-	var got []apitype.UUID
-	for _, row := range calls.Rows {
-		got = append(got, row.ID)
-	}
-	want := []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
+	got, want := rowIDs(calls.Rows), []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
 	if !slices.Equal(got, want) {
 		t.Errorf("calls: got %v, want %v", got, want)
 	}
 	if now, _ := calls.Chosen(); now.ID != chosen.ID {
 		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
+	}
+	if text := d.text(); strings.Count(text, "✗ cancelled") != cancelled+1 {
+		t.Errorf("got:\n%s\nwant call 2 cancelled", text)
 	}
 }
 
@@ -173,14 +172,11 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 // A record that the service lists on two pages is changed once.
 func TestBulkChangesARecordOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	calls.Rows = append(calls.Rows, calls.Rows...)
-	for _, key := range []string{"j", "space", "space", "A", "1", "y"} {
-		d.press(key)
-	}
+	d.enter("j", "space", "space", "A", "1", "y")
 	entries, _, err := w.box.List()
 	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID {
 		t.Errorf("outbox: got %v, %v, want two changes of two calls", entries, err)
@@ -246,8 +242,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	t.Parallel()
 	t.Run("calls, locally", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("2")
 		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		d.filter("status=requested")
@@ -269,8 +264,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	})
 	t.Run("pledges, by the service", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("4")
 		pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 		d.filter("status=lead")

@@ -79,6 +79,26 @@ func (d *driver) press(name string) {
 	d.send(keyPress(name))
 }
 
+// sees holds the screen to texts that stand on it.
+func (d *driver) sees(all ...string) {
+	d.t.Helper()
+	for _, want := range all {
+		if text := d.text(); !strings.Contains(text, want) {
+			d.t.Errorf("got:\n%s\nwant %q", text, want)
+		}
+	}
+}
+
+// lacks holds the screen to texts that do not stand on it.
+func (d *driver) lacks(all ...string) {
+	d.t.Helper()
+	for _, gone := range all {
+		if text := d.text(); strings.Contains(text, gone) {
+			d.t.Errorf("got:\n%s\nwant no %q", text, gone)
+		}
+	}
+}
+
 // keyPress is a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	codes := map[string]tea.KeyPressMsg{
@@ -155,8 +175,7 @@ func TestRandomKeysAndSizes(t *testing.T) {
 
 func TestEverySizeIsFilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6", "7"} {
 		if key != "" {
 			d.press(key)
@@ -177,8 +196,7 @@ func TestKeysOfOneScopeDoNotClash(t *testing.T) {
 
 func TestPastedTextRunsNoKeys(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("n")
 	d.send(tea.PasteMsg{Content: "aaXy"})
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -210,8 +228,7 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 
 func TestBulkAsksWithCountAndNames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.enter("2", "space", "space", "space", "A")
 	if text := d.text(); !strings.Contains(text, "Cancel the calls (2 of 3: the state of the others does not allow it)") {
 		t.Fatalf("actions: got:\n%s\nwant that one of the three is completed", text)
