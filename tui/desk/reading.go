@@ -198,23 +198,16 @@ func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased
 	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil
 }
 
-// onLeased keeps the lease of a call that was opened, or gives it back where the call was left
-// meanwhile.
-func (s *leases) onLeased(read callRead) {
-	if read.lease == nil {
-		return
-	}
-	if s.leaseOf(read.id) == nil {
-		s.held = append(s.held, *read.lease)
-	}
-	if s.day.claimed != read.id {
-		s.releaseLease(read.id)
-	}
-}
-
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
-	d.leases.onLeased(read)
+	if read.lease != nil {
+		if d.leases.leaseOf(read.id) == nil {
+			d.leases.held = append(d.leases.held, *read.lease)
+		}
+		if d.claimed != read.id { // The call was left meanwhile.
+			d.leases.releaseLease(read.id)
+		}
+	}
 	if read.seq == d.stale {
 		d.stale = 0
 	}
@@ -328,7 +321,14 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
-		if labels := changedElsewhere(*before, *now); len(labels) > 0 {
+		var labels []string
+		was := recordedFixes(*before)
+		for i, f := range recordedFixes(*now) {
+			if i < len(was) && was[i].Was != f.Was {
+				labels = append(labels, f.Label)
+			}
+		}
+		if len(labels) > 0 {
 			d.sayOf(now.UUID, "the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
 		}
 	}
@@ -353,7 +353,9 @@ func (d *Day) Poll() []Event {
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
 	}
-	switch turn := d.polls / 2 % 3; {
+	switch turn := d.polls / 2 % 4; {
+	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
+		d.readToday()
 	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
 		d.readSettings()
 	case d.leases.usable && turn == 1:

@@ -685,7 +685,8 @@ func TestDialogOverALine(t *testing.T) {
 	for _, isRemote := range []bool{false, true} {
 		s.Remote = isRemote
 		line := widget.Fit(s.accent("verify")+" Emma Stein", 80)
-		screen := DrawDialog(&Text{Title: "Reasons", Lines: []string{"x"}}, s, slices.Repeat([]string{line}, 24), 80)
+		e := &Env{Day: desk.New(desk.Options{}), Styles: s, Dialog: &Text{Title: "Reasons", Lines: []string{"x"}}}
+		screen := DrawDialog(e, slices.Repeat([]string{line}, 24), 80)
 		if kept := screen[0] == line; kept != isRemote {
 			t.Errorf("remote %v: got the line %q above the dialog, of %q", isRemote, screen[0], line)
 		}

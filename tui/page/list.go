@@ -286,10 +286,10 @@ func (l *List[T]) findCursor() bool {
 func (l *List[T]) Lines(layout Layout) []string {
 	s := l.Styles
 	if d := l.Front(); d != nil {
-		return d.lines(l.Env, s.frame(layout, layout.Width), layout.Body, true)
+		return d.lines(l.Env, s.active(layout, layout.Width), layout.Body, true)
 	}
-	frame := s.frame(layout, l.width(layout))
-	lines := append([]string{frame.Top(l.summary(), "")}, frame.Lines(l.table.Lines(l.shown(), frame.Inner(), s.head, func(row Row, chosen bool, line string) string {
+	frame, place := s.active(layout, l.width(layout)), ""
+	rows := l.table.Lines(l.shown(), frame.Inner(), s.head, func(row Row, chosen bool, line string) string {
 		if l.Marks[row.ID] {
 			line = s.mark + widget.Fit(ansi.Strip(line)[1:], frame.Inner()-1)
 			if !chosen {
@@ -300,7 +300,14 @@ func (l *List[T]) Lines(layout Layout) []string {
 			return s.chosen(line)
 		}
 		return line
-	})...)...)
+	})
+	if count := len(l.shown()); count > l.table.Height() {
+		place = s.Dim(l.Say("%s of %s", l.Day.Locale.Count(l.table.Cursor()+1), l.Day.Locale.Count(count)))
+	}
+	if layout.Framed {
+		frame.Foot, place = place, ""
+	}
+	lines := append([]string{frame.Top(l.summary(), place)}, frame.Lines(rows...)...)
 	if len(l.shown()) == 0 && !l.loading {
 		lines = append(lines, frame.Line(" "+l.nothing()))
 	}
@@ -350,7 +357,7 @@ func (l *List[T]) Waits() bool {
 func (l *List[T]) summary() string {
 	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
-		text += l.Say(" of %d read", l.read)
+		text += l.Say(" of %s read", l.Day.Locale.Count(l.read))
 	}
 	switch {
 	case l.loading:

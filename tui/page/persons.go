@@ -1,8 +1,6 @@
 package page
 
 import (
-	"fmt"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -88,9 +86,10 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	if q == nil {
 		return
 	}
-	f.head(f.Say("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
+	decimal := func(n apitype.Number) string { return f.Day.Locale.Decimal(n.String()) }
+	f.head(f.Say("Data quality %s %% (%s of %s)", decimal(q.Percentage), decimal(q.Score), decimal(q.MaxScore)))
 	for _, gate := range q.GateResults {
-		f.add(render.Words(gate.Identifier), fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
+		f.add(render.Words(gate.Identifier), decimal(gate.Percentage)+" % "+gate.Explanation)
 		if desk.IsLow(gate) {
 			f.last().role = f.Styles.Warn
 			f.last().text = f.Styles.WarnSign + " " + f.last().text
