@@ -484,8 +484,8 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
-	want := question + "no match among the newest 5000 donors; m looks through more, empty for not: " +
-		question + "no match among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
+	want := question + "no match among the newest 5,000 donors; m looks through more, empty for not: " +
+		question + "no match among the newest 5,000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
 		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
 	_, text, _ := strings.Cut(said.String(), "when one arrives.\n")
 	if !strings.HasPrefix(text, want) {
