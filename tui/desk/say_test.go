@@ -179,7 +179,7 @@ func saidIn(n ast.Node, isSaid bool) (texts []string) {
 	}
 	switch n := n.(type) {
 	case *ast.KeyValueExpr:
-		if key, is := n.Key.(*ast.Ident); is && (key.Name == "Heading" || isSaid && slices.Contains([]string{"label", "Label", "Title", "title", "Wrong"}, key.Name)) {
+		if key, is := n.Key.(*ast.Ident); is && (key.Name == "Heading" || key.Name == "Title" || isSaid && slices.Contains([]string{"label", "Label", "Title", "title", "Wrong"}, key.Name)) {
 			literal(n.Value)
 		}
 	case *ast.BasicLit:

@@ -121,9 +121,10 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string) stri
 		here = append(here, say("words"))
 	}
 	var parts []string
-	for i, names := range [][]string{there, here} {
-		if slices.Sort(names); len(names) > 0 {
-			parts = append(parts, say([]string{"service", "local"}[i])+": "+strings.Join(names, ", "))
+	for i, title := range []string{say("service"), say("local")} {
+		if names := [][]string{there, here}[i]; len(names) > 0 {
+			slices.Sort(names)
+			parts = append(parts, title+": "+strings.Join(names, ", "))
 		}
 	}
 	return strings.Join(parts, "; ")
