@@ -104,6 +104,17 @@ func (l Locale) Grouped(a apitype.Amount) string {
 	return l.Amount(a)
 }
 
+// Count is a number of records with its thousands apart, as in English where no locale is set.
+func (l Locale) Count(n int) string {
+	text := l.Grouped(apitype.Cents(int64(n) * 100))
+	return text[:len(text)-len(".00")]
+}
+
+// Decimal is a number with the decimal sign of the region.
+func (l Locale) Decimal(number string) string {
+	return strings.Replace(number, ".", cmp.Or(l.amounts.decimal, "."), 1)
+}
+
 // Date is the calendar day of t in the order of the region; plain is the layout where
 // no locale is set.
 func (l Locale) Date(t time.Time, plain string) string {

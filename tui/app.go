@@ -3,8 +3,10 @@ package tui
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -52,38 +54,6 @@ type app struct {
 	login   string // How the agent gets another token; "" for no way.
 	// suspended says that ctrl+z stopped the program.
 	suspended bool
-	// Drawn with every key, and the same most of the time.
-	drawnTabs   drawn[tabsKey]
-	drawnFooter drawn[footerKey]
-}
-
-// drawn is a line and what it was made of.
-type drawn[K comparable] struct {
-	key  K
-	line string
-}
-
-// of returns the line for key, made anew when key is another one.
-func (d *drawn[K]) of(key K, draw func() string) string {
-	if d.line == "" || d.key != key {
-		d.key, d.line = key, draw()
-	}
-	return d.line
-}
-
-// tabsKey is all that the first line depends on.
-type tabsKey struct {
-	current, width, entries int
-	corner                  string
-}
-
-// footerKey is all that the last line depends on: allowed has a bit for each binding of
-// the footer.
-type footerKey struct {
-	current, width int
-	scope          page.Scope
-	allowed        uint64
-	undo           string
 }
 
 func newApp(ctx context.Context, o Options) (*app, error) {
@@ -100,7 +70,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
+	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }, layout: page.NewLayout(80, 24)}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.Styles.Remote = o.Remote
 	a.mouse.on, a.login = o.Mouse, o.Login
@@ -109,7 +79,11 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
-	if a.Kept, err = page.ReadKept(keptFile(o.StateFile)); err != nil {
+	kept := ""
+	if o.StateFile != "" {
+		kept = strings.TrimSuffix(o.StateFile, ".json") + "-screen.json"
+	}
+	if a.Kept, err = page.ReadKept(kept); err != nil {
 		a.Messages.Fail("how the screen was arranged is not known", err)
 	}
 	if o.Notice != "" {
@@ -119,14 +93,6 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.Day.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
-}
-
-// keptFile returns where the arrangement of the screen is kept, "" for nowhere.
-func keptFile(stateFile string) string {
-	if stateFile == "" {
-		return ""
-	}
-	return strings.TrimSuffix(stateFile, ".json") + "-screen.json"
 }
 
 // Perform does what the agent's day asks for.
@@ -168,7 +134,14 @@ func (a *app) notice(n desk.Notice) {
 }
 
 // KeyOf returns the key of an action as it is shown.
-func (a *app) KeyOf(id string) string { return a.keys.keyOf(id) }
+func (a *app) KeyOf(id string) string {
+	for _, act := range a.keys {
+		if keys := act.Keys(); act.id == id && len(keys) > 0 {
+			return a.Styles.KeyNames(keys[0])
+		}
+	}
+	return id
+}
 
 // Jump opens a record on the page of its kind; the way back leads here.
 func (a *app) Jump(to page.Reference) tea.Cmd {
@@ -255,7 +228,8 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.suspended { // The library sets the terminal up after its own stop.
 			return a, nil
 		}
-		return a, setUp()
+		// The terminal is given back and taken again: whatever stopped the program may have changed it.
+		return a, tea.Exec(noProgram{}, func(error) tea.Msg { return tea.ResumeMsg{} })
 	case tea.ResumeMsg:
 		a.suspended = false
 		a.Day.Outbox.Resume()
@@ -292,7 +266,7 @@ func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
 	case a.Day.Changes.Trouble != nil:
-		line = a.Say("What you typed could not be saved and is lost then: %s.", desk.Cause(a.Day.Changes.Trouble))
+		line = a.Say("What you typed could not be saved and is lost then: %s.", a.Say(desk.Cause(a.Day.Changes.Trouble)))
 	case !a.Day.Form.HasDraft():
 		return a.finish()
 	}
@@ -329,9 +303,6 @@ func (a *app) View() tea.View {
 	return view
 }
 
-// asciiSigns are what stands for our signs where there is only ASCII.
-var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
-
 // screen returns exactly the lines of the terminal.
 func (a *app) screen() []string {
 	l := a.layout
@@ -354,11 +325,11 @@ func (a *app) screen() []string {
 	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
 	if a.Dialog != nil {
-		screen = page.DrawDialog(a.Dialog, a.Styles, screen, l.Width)
+		screen = page.DrawDialog(a.Env, screen, l.Width)
 	}
 	if a.ASCII {
 		for i, line := range screen {
-			screen[i] = asciiSigns.Replace(line)
+			screen[i] = asciiLine(line)
 		}
 	}
 	return screen
@@ -367,16 +338,13 @@ func (a *app) screen() []string {
 // tabs returns the first line: the pages, and in the corner the profile and the state of
 // the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
-	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Day.Changes.Entries), corner}, func() string {
-		tabs := a.tabNames(true, " ")
-		for _, narrow := range []bool{true, false} {
-			if render.Width(tabs)+render.Width(corner) > a.layout.Width {
-				tabs = a.tabNames(narrow, "")
-			}
+	corner, tabs := a.corner(), a.tabNames(true, " ")
+	for _, narrow := range []bool{true, false} {
+		if render.Width(tabs)+render.Width(corner) > a.layout.Width {
+			tabs = a.tabNames(narrow, "")
 		}
-		return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
-	})
+	}
+	return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
 }
 
 func (a *app) tabNames(all bool, gap string) string {
@@ -397,18 +365,6 @@ func (a *app) tabNames(all bool, gap string) string {
 	return b.String()
 }
 
-// tellOmitted says what is not shown because it could not be read: records, or objects in them.
-func (a *app) tellOmitted() {
-	if a.Day.Omitted == nil {
-		return
-	}
-	n, first := a.Day.Omitted()
-	if n > a.omitted {
-		a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
-	}
-	a.omitted = n
-}
-
 // pollEvery returns after how many seconds changes are asked for.
 func (a *app) pollEvery() int {
 	switch {
@@ -425,10 +381,19 @@ func (a *app) pollEvery() int {
 func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick(), a.Perform(a.Day.Tick())}
 	a.beats++
-	a.tellOmitted()
-	if a.reading.areSettled(a.Loads) {
-		commands = append(commands, freeMemory)
+	if a.Day.Omitted != nil { // Records, or objects in them, are left out of what is shown.
+		n, first := a.Day.Omitted()
+		if n > a.omitted {
+			a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
+		}
+		a.omitted = n
 	}
+	if quiet := a.Loads == a.reading.seen; quiet && a.Loads != a.reading.settled {
+		a.reading.settled = a.Loads
+		// What reading took goes back to the system: the library would keep it for minutes.
+		commands = append(commands, func() tea.Msg { debug.FreeOSMemory(); return nil })
+	}
+	a.reading.seen = a.Loads
 	if a.beats%5 == 0 {
 		commands = append(commands, a.Perform(a.Day.Changes.ReadOutbox()))
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 )
 
@@ -65,6 +67,39 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 			}
 			d.check(test.name)
 		})
+	}
+}
+
+// Why nothing comes is said in the agent's language, with what the agent can do.
+func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		language, want string
+		service        http.RoundTripper // Nil: none is there.
+	}{
+		{"nl", "is niet te bereiken: verbinding geweigerd.", nil},
+		{"de", "ist nicht zu erreichen: Verbindung abgelehnt.", nil},
+		{"nl", "is afgelopen: niet aangemeld. De token_command van profiel werk moet een ander token geven.", answer(http.StatusUnauthorized, "application/json", "{}")},
+		{"de", "passt nicht zur Schnittstelle: nicht alles in der Liste ist ein Datensatz", answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`)},
+	}
+	for _, test := range tests {
+		w := newWorld(t)
+		address := w.URL
+		if test.service == nil {
+			address = "http://127.0.0.1:1"
+		}
+		client, err := apiclient.New(apiclient.Options{BaseURL: address, Token: staticToken(w.token), Transport: test.service, Now: w.Clock.Now, Sleep: func(context.Context, time.Duration) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.options.Client, w.options.Language = client, test.language
+		w.options.Login = "The token_command of profile werk must print another token"
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+		d.press("2")
+		if text := strings.Join(strings.Fields(d.text()), " "); !strings.Contains(text, test.want) {
+			t.Errorf("%s: got %q, want %q", test.language, text, test.want)
+		}
 	}
 }
 

@@ -282,18 +282,14 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	}
 }
 
-// footerKeys are the keys that the last line offers, by the word beside them.
+// footerKeys are the keys that the last line offers, each with a word beside it.
 func footerKeys(d *driver) (keys []string) {
 	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
-		if all := strings.Fields(item); d.app.Dialog == nil && (len(all) == 1 || len(all) > 1 && len(all[1]) < 3) { // Keys without their words.
-			for _, key := range all {
-				keys = append(keys, strings.ReplaceAll(key, "^", "ctrl+"))
-			}
-			continue
+		name, word, _ := strings.Cut(strings.TrimSpace(item), " ")
+		if word == "" {
+			d.t.Errorf("got the key %q without a word in %q", name, item)
 		}
-		if name, _, ok := strings.Cut(strings.TrimSpace(item), " "); ok {
-			keys = append(keys, strings.Replace(name, "^", "ctrl+", 1))
-		}
+		keys = append(keys, strings.Replace(name, "^", "ctrl+", 1))
 	}
 	return keys
 }
@@ -355,23 +351,31 @@ func TestFooterOffersWhatWorks(t *testing.T) {
 	}
 }
 
-// The footer has every key that works on a call, at each width; where there is no room for all words
-// the first of them have theirs.
-func TestFooterHasEveryKeyAtEachWidth(t *testing.T) {
+// Each key that works on a call stands with a word on the card or in the footer, as far as there is room: at each width
+// those that are pressed with each call.
+func TestEachKeyOfACallHasItsWord(t *testing.T) {
 	t.Parallel()
-	w := newQueueWorld(t)
-	d := fixerOf(t, w)
-	d.enter("a", "c", "1", "esc")
-	for _, width := range []int{60, 80, 100, 120, 200} {
-		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
-		keys := footerKeys(d)
-		for _, want := range []string{"n", "a", "c", "r", "i", "ctrl+s", "f", "s", "b", "X", "e", "/", "u", "?", "q"} {
-			if !slices.Contains(keys, want) {
-				t.Errorf("%d columns: got %q, want %s among the keys", width, ansi.Strip(d.app.footer()), want)
-			}
+	for _, language := range []string{"", "nl", "de"} {
+		w := newQueueWorld(t)
+		w.options.Language = language
+		d := fixerOf(t, w)
+		d.enter("a", "c", "1", "esc")
+		all := map[int]string{60: "n a u ?", 80: "n a s b u ?", 100: "n a s b / u ?", 120: "n a s b / u ?", 200: "n a s b / u ? X e H q d c"}
+		if language == "" {
+			all = map[int]string{60: "n a s u ?", 80: "n a s b / u ?", 100: "n a s b / u ? X", 120: "n a s b / u ? X e", 200: "n a s b / u ? X e H q d c r i ctrl+s f"}
 		}
-		if text := ansi.Strip(d.app.footer()); !strings.Contains(text, "n next") || !strings.Contains(text, "? help") {
-			t.Errorf("%d columns: got %q, want words as far as there is room", width, text)
+		for width, keys := range all {
+			d.send(tea.WindowSizeMsg{Width: width, Height: 30})
+			for want := range strings.FieldsSeq(keys) {
+				if !slices.Contains(footerKeys(d), want) {
+					t.Errorf("%q, %d columns: got %q, want %s among the keys", language, width, ansi.Strip(d.app.footer()), want)
+				}
+			}
+			for _, want := range []string{"c", "r", "i", "^s", "d", "y", "f"} {
+				if card := strings.Join(d.app.desk.Lines(d.app.layout), "\n"); !strings.Contains(ansi.Strip(card), want+" ") {
+					t.Errorf("%q, %d columns: got no %s on the card", language, width, want)
+				}
+			}
 		}
 	}
 }

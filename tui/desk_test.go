@@ -281,7 +281,7 @@ func TestSendingGoesOnAfterLogin(t *testing.T) {
 	m.gone("checking")
 	w.seen()
 	m.press("a")
-	m.see("not reached: Anna Jansen, sent in")
+	m.see("not reached: Anna Jansen ▰▰▰▰▰, sent in")
 	network.token.Store(true)
 	w.Clock.Advance(5 * time.Second)
 	m.see("not logged in", "401")

@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
 	}
 	m.press("x", "ctrl+s")
-	m.see("◷ ▰▰▰▰▰ reached: Anna Jansen", onCard(4))
+	m.see("◷ reached: Anna Jansen ▰▰▰▰▰", onCard(4))
 	w.Clock.Advance(6 * time.Second)
 	m.press("q")
 	m.ended()

@@ -201,18 +201,20 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 	golden(t, "held-after-faults", strings.TrimRight(frames.String(), "\n"))
 }
 
-// A long name does not push the key that takes a send back off the line.
+// A long name does not push the key that takes a send back off the line, in any language.
 func TestHeldSendFitsItsLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := fixerOf(t, w)
-	last := strings.Repeat("van der Straaten-", 6) + "Jansen"
-	p := d.app.Day.Call.Person.Value()
-	p.LastName = &last
-	d.app.Day.Call.Person = apitype.Embed(p)
-	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
-	d.enter("c", "1", "8", "ctrl+s")
-	if status := ansi.Strip(d.app.status()); !strings.Contains(status, "…, 5 s, u undo") || !strings.HasPrefix(status, "◷ confirmed: Anna") {
-		t.Errorf("got %q, want the name cut and the rest whole", status)
+	for language, want := range map[string]string{"": "…, 5 s, u undo", "nl": "…, 5 s, u terug", "de": "…, 5 s, u zurück"} {
+		w := newWorld(t)
+		w.options.Language = language
+		d := fixerOf(t, w)
+		p := d.app.Day.Call.Person.Value()
+		p.LastName = new(strings.Repeat("van der Straaten-", 6) + "Jansen")
+		d.app.Day.Call.Person = apitype.Embed(p)
+		d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
+		d.enter("c", "1", "8", "ctrl+s")
+		if status := ansi.Strip(d.app.status()); !strings.HasSuffix(status, want) || !strings.Contains(status, ": Anna") {
+			t.Errorf("%q: got %q, want the name cut and %q whole", language, status, want)
+		}
 	}
 }

@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -98,5 +101,48 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	d.enter("X", "y")
 	if text := d.text(); held() != before-1 || !strings.Contains(text, "freed: 1 call of e0030000") {
 		t.Errorf("got %d leases of %d and:\n%s\nwant the call freed", held(), before, text)
+	}
+}
+
+// The head counts the agent's day as the service knows it, with what this terminal did since; the service is asked once a
+// minute. Where it does not tell, the head counts the session.
+func TestHeadCountsTheAgentsDay(t *testing.T) {
+	t.Parallel()
+	for _, isTold := range []bool{true, false} {
+		w, now := newQueueWorld(t), fault(nil)
+		change, err := apiclient.AddAttemptChange(callID(2), apitype.AddAttemptRequest{UserUUID: w.options.Agent, AttemptAt: new(apitype.NewTime(w.Clock.Now()))})
+		if err == nil {
+			_, err = w.client.Send(t.Context(), change) // From another computer.
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		now = ofPath("/queue/agents", func(r *http.Request) (*http.Response, error) {
+			if asked++; isTold {
+				return nil, nil
+			}
+			return withStatus(403)(r)
+		})
+		w.faulty(t, &now)
+		d := fixerOf(t, w)
+		d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+		d.enter("c", "1", "8", "ctrl+s")
+		w.Clock.Advance(6 * time.Second)
+		d.deliverOutbox(w)
+		for range 5 * 60 {
+			w.Clock.Advance(time.Second)
+			d.send(ticked{})
+		}
+		if asked < 2 || asked > 5 {
+			t.Errorf("told %t: got %d requests in five minutes, want some, and one a minute at most", isTold, asked)
+		}
+		want := "1 called, 1 reached"
+		if isTold {
+			want = "2 called, 1 reached"
+		}
+		if text := d.text(); !strings.Contains(text, want) || strings.Contains(text, "403") {
+			t.Errorf("told %t: got\n%s\nwant %q", isTold, text, want)
+		}
 	}
 }

@@ -34,12 +34,14 @@ type action struct {
 type trait int
 
 const (
-	inText    trait = 1 << iota // While text is being typed.
-	endsCall                    // It ends the call: only one that was seen.
-	notAhead                    // Not on a call that was not there when it was pressed.
-	forCall                     // Pressed while the call is being read, it waits for that.
-	whenSmall                   // Where the terminal is too small to show anything.
-	inFooter                    // Of an action of the desk: the footer has it.
+	inText      trait = 1 << iota // While text is being typed.
+	endsCall                      // It ends the call: only one that was seen.
+	notAhead                      // Not on a call that was not there when it was pressed.
+	forCall                       // Pressed while the call is being read, it waits for that.
+	whenSmall                     // Where the terminal is too small to show anything.
+	inFooter                      // Of an action of the desk: the footer has it.
+	namedOnCard                   // The card names it beside what it is for.
+	isRare                        // The footer has it where there is room for all others.
 )
 
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
@@ -76,26 +78,26 @@ func deskActions() []*action {
 	complete.scope = page.ScopeNotes
 	return []*action{
 		deskRow(page.ActNext, "n", nil, inFooter, notAhead),
-		deskRow(page.ActDial, "d", nil, inFooter, notAhead),
+		deskRow(page.ActDial, "d", nil, inFooter, namedOnCard, notAhead),
 		deskRow("not-reached", "a", nil, inFooter, endsCall, notAhead),
-		deskRow(page.ActResult, "c", on((*page.Desk).AskResult), inFooter, forCall),
-		deskRow(page.ActRating, "r", on((*page.Desk).AskRating), inFooter, forCall),
-		deskRow(page.ActNotes, "i", on((*page.Desk).Write), inFooter, forCall),
-		deskRow(page.ActComplete, "ctrl+s", nil, inFooter, endsCall, notAhead),
-		deskRow(page.ActFix, "f", on((*page.Desk).Fix), inFooter, notAhead),
+		deskRow(page.ActResult, "c", on((*page.Desk).AskResult), inFooter, namedOnCard, forCall),
+		deskRow(page.ActRating, "r", on((*page.Desk).AskRating), inFooter, namedOnCard, forCall),
+		deskRow(page.ActNotes, "i", on((*page.Desk).Write), inFooter, namedOnCard, forCall),
+		deskRow(page.ActComplete, "ctrl+s", nil, inFooter, namedOnCard, endsCall, notAhead),
+		deskRow(page.ActFix, "f", on((*page.Desk).Fix), inFooter, namedOnCard, notAhead),
 		deskRow(page.ActTick, "space", on((*page.Desk).Tick), notAhead),
 		deskRow("skip", "s", nil, inFooter, endsCall, notAhead),
 		deskRow("later", "b", on((*page.Desk).AskLater), inFooter, endsCall, notAhead),
 		deskRow(page.ActNarrow, "F", nil),
-		deskRow("cancel", "X", nil, inFooter, endsCall, notAhead),
-		deskRow("expire", "e", nil, inFooter, endsCall, notAhead),
+		deskRow("cancel", "X", nil, inFooter, isRare, endsCall, notAhead),
+		deskRow("expire", "e", nil, inFooter, isRare, endsCall, notAhead),
 		deskRow("mark-processed", "m", nil, notAhead),
 		deskRow(page.ActFind, "/", on((*page.Desk).AskDonor), inFooter),
 		deskRow(page.ActAccept, "enter", on((*page.Desk).AcceptOrOpen), notAhead),
-		deskRow("last-calls", "H", on((*page.Desk).AskRecent), inFooter),
+		deskRow("last-calls", "H", on((*page.Desk).AskRecent), inFooter, isRare),
 		deskRow("person", "o", on((*page.Desk).OpenPerson)),
 		deskRow("pledge", "p", on((*page.Desk).OpenPledge)),
-		deskRow(page.ActCopy, "y", on((*page.Desk).CopyNumber), inFooter),
+		deskRow(page.ActCopy, "y", on((*page.Desk).CopyNumber), inFooter, namedOnCard),
 		deskRow("copy-other", "Y", on((*page.Desk).AskCopy)),
 		deskRow(page.ActResume, "D", nil),
 		deskRow(page.ActSkipped, "K", on((*page.Desk).ShowSkipped)),
@@ -180,7 +182,7 @@ func everywhereActions() []*action {
 		row("mouse-off", page.ScopeEverywhere, "", "the terminal has the mouse, to select text", "", func(a *app) tea.Cmd { return a.turnMouse(false) }, nil),
 		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
 		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
-		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
+		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil, isRare),
 	})
 }
 
@@ -263,21 +265,6 @@ func (k keymap) in(scopes []page.Scope) []*action {
 		}
 	}
 	return found
-}
-
-// keyOf returns the key of an action as it is shown.
-func (k keymap) keyOf(id string) string {
-	for _, a := range k {
-		if keys := a.Keys(); a.id == id && len(keys) > 0 {
-			return page.KeyName(keys[0])
-		}
-	}
-	return id
-}
-
-// footer returns the actions of the scopes that the footer may show.
-func (k keymap) footer(scopes []page.Scope) []*action {
-	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })
 }
 
 // loadKeymap reads the registry, changed by keys.toml where there is one: lines such

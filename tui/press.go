@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -70,7 +69,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", page.KeyName(msg.String())))
+	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(msg.String())))
 	return cmd, true
 }
 
@@ -79,7 +78,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
-		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", page.KeyName(name)))
+		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
 		return nil
 	}
 	return a.run(act)
@@ -141,14 +140,6 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 }
 
-// flushDrafts saves what is typed, and leaves the outbox as it is until the program was
-// stopped and goes on.
-func (a *app) flushDrafts() tea.Msg {
-	_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
-	a.Day.Outbox.Quiesce(suspendTime)
-	return nil
-}
-
 // suspendTime is how long the program may take to be stopped.
 const suspendTime = 2 * time.Second
 
@@ -190,7 +181,11 @@ func (a *app) resizePanes(by int) tea.Cmd {
 
 func (a *app) suspend() tea.Cmd {
 	a.suspended = true
-	return tea.Sequence(a.flushDrafts, tea.Suspend)
+	return tea.Sequence(func() tea.Msg {
+		_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
+		a.Day.Outbox.Quiesce(suspendTime)
+		return nil
+	}, tea.Suspend)
 }
 
 func (a *app) redraw() tea.Cmd {
@@ -223,31 +218,29 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	return nil
 }
 
-// showBatch lists what became of each record of the latest action on several.
-func (a *app) showBatch() tea.Cmd {
-	b := a.Day.Changes.Batch
-	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string { return a.batchLines(b, width) }}
-	return nil
-}
-
 // mostBar is how many cells a bar of progress has.
 const mostBar = 40
 
-func (a *app) batchLines(b *desk.Batch, width int) []string {
-	lines := []string{b.Summary(a.Say)}
-	if answered := b.Answered(); answered < len(b.Records) {
-		lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
-	}
-	lines = append(lines, "")
-	for _, r := range b.Records {
-		sign := "  "
-		switch {
-		case r.Bad:
-			sign = a.Styles.WarnSign + " "
-		case r.Done:
-			sign = a.Styles.OKSign + " "
+// showBatch lists what became of each record of the latest action on several.
+func (a *app) showBatch() tea.Cmd {
+	b := a.Day.Changes.Batch
+	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string {
+		lines := []string{b.Summary(a.Say)}
+		if answered := b.Answered(); answered < len(b.Records) {
+			lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
 		}
-		lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))
-	}
-	return lines
+		lines = append(lines, "")
+		for _, r := range b.Records {
+			sign := "  "
+			switch {
+			case r.Bad:
+				sign = a.Styles.WarnSign + " "
+			case r.Done:
+				sign = a.Styles.OKSign + " "
+			}
+			lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))
+		}
+		return lines
+	}}
+	return nil
 }

@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
-	tea "charm.land/bubbletea/v2"
-
-	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -40,8 +36,7 @@ func (a *app) corner() string {
 			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
 		}
 		parts = append(parts, a.Day.Now().Local().Format("15:04"))
-		reached, missed := a.Day.Accepted[apiclient.OpCompleteCall], a.Day.Accepted[apiclient.OpAddAttempt]
-		if called := reached + missed; called > 0 {
+		if called, reached := a.Day.Today(); called > 0 {
 			parts = append(parts, a.Say("%d called, %d reached", called, reached))
 		} else if a.Day.Offline == "" {
 			parts = append(parts, a.Say("online"))
@@ -55,27 +50,27 @@ const leastNews = 16
 
 // status returns the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
-	width := a.layout.Width
-	held := a.Day.Changes.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" || a.Day.Offline != "" && !a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Until.After(a.Day.Now()) && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
+	width, changes := a.layout.Width, a.Day.Changes
+	if len(changes.Held) == 0 {
+		return a.news(width)
+	}
+	left := changes.Held[len(changes.Held)-1].Until.Sub(a.Day.Now())
+	if a.Day.Offline != "" && left <= 0 && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
-	held = a.Styles.DueSign + " " + page.Clean(held)
-	if last := a.Day.Changes.Held[len(a.Day.Changes.Held)-1]; a.layout.Panes > 1 && a.Day.Offline == "" {
-		bar, _, _ := strings.Cut(a.HoldBar(last.Until.Sub(a.Day.Now())), " ")
-		held = a.Styles.DueSign + " " + bar + strings.TrimPrefix(held, a.Styles.DueSign)
+	sign, bar := a.Styles.DueSign+" ", ""
+	if a.layout.Panes > 1 && a.Day.Offline == "" { // Beside the time: a second draws one place of the line.
+		bar = " " + strings.Fields(a.HoldBar(left))[0]
 	}
-	label := page.Clean(a.Say(a.Day.Changes.Held[len(a.Day.Changes.Held)-1].Label))
-	if render.Width(held) > width {
-		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
+	label, rest := changes.HeldParts(a.KeyOf(page.ActUndo), false)
+	if render.Width(sign+page.Clean(label)+bar+rest) > width {
+		label, rest = changes.HeldParts(a.KeyOf(page.ActUndo), true)
 	}
-	if render.Width(held) > width {
-		there := strings.NewReplacer(" there (", " (")
-		held, label = there.Replace(held), there.Replace(label)
+	rest = bar + rest
+	if label = page.Clean(label); render.Width(sign+label+rest) > width {
+		label = strings.Replace(label, strings.Split(a.Say("%s there (%s here)"), "%s")[1], " (", 1)
 	}
-	if over := render.Width(held) - width; over > 0 { // What it is may be cut, not the way back.
-		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
-	}
+	held := sign + widget.Fit(label, min(render.Width(label), max(width-render.Width(sign+rest), 1))) + rest
 	room := width - render.Width(held) - 2
 	if room < leastNews || a.Messages.IsSaid() && a.Messages.Aside && len(a.Messages.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
@@ -113,20 +108,20 @@ func (a *app) news(width int) string {
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case a.Day.Changes.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(desk.Cause(a.Day.Changes.Trouble)), width))
+		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))), width))
 	}
 	return line + a.Styles.Dim(suffix)
 }
 
-// standing is what stands above the page while the service cannot be reached, or the login has
+// banner returns what stands above the page while the service cannot be reached, or the login has
 // ended: which service, why, what happens next, and what there is to do.
 func (a *app) banner() []string {
 	if a.Day.Offline == "" {
 		return nil
 	}
-	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
+	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 	if a.Day.LoggedOut {
-		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), cmp.Or(a.Day.Reason, a.Day.Offline))
+		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 		if a.login != "" {
 			text += " " + a.Say(a.login) + "."
 		}
@@ -149,43 +144,48 @@ func (a *app) banner() []string {
 // ticked comes once a second.
 type ticked struct{}
 
-func everySecond() tea.Cmd {
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
-}
-
-// footer returns the last line: all keys that work now, and their words as far as there is room.
+// footer returns the last line: keys that work now with their words, as far as there is room. Those that the card names
+// itself come last.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
 	}
-	if a.isTyping() {
-		return a.hintLine(a.textHints())
-	}
-	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0], undo: a.undoWord()}
-	acts := a.keys.footer(scopes)
-	for i, act := range acts {
-		if a.whyNot(act) == "" {
-			key.allowed |= 1 << i
+	typing := a.isTyping()
+	acts := slices.DeleteFunc(a.keys.in(append(a.pages[a.current].Scopes(), page.ScopeEverywhere)), func(act *action) bool {
+		return act.footer == "" || len(act.Keys()) == 0 || typing && !act.is(inText) || a.whyNot(act) != ""
+	})
+	rank := func(act *action) int {
+		switch {
+		case act.id == page.ActHelp, act.id == page.ActUndo:
+			return 0
+		case act.is(namedOnCard):
+			return 3
+		case act.is(isRare):
+			return 2
 		}
+		return 1
 	}
-	return a.drawnFooter.of(key, func() string {
-		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
-		worded := map[string]bool{page.ActHelp: true} // The way to all the others always has its word.
-		for _, act := range acts {
-			if worded[act.id] = true; render.Width(a.footerLine(acts, worded)) > a.layout.Width {
-				delete(worded, act.id)
-				break
+	items, room := make([]string, len(acts)), a.layout.Width+2
+	for wanted := range 4 {
+		for i, act := range acts {
+			word := a.Say(act.footer)
+			if act.id == page.ActUndo {
+				word = a.undoWord()
+			}
+			item := a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])) + " " + word
+			if needs := render.Width(item) + 2; rank(act) == wanted && needs <= room {
+				items[i], room = item, room-needs
 			}
 		}
-		return widget.Fit(a.footerLine(acts, worded), a.layout.Width)
-	})
+	}
+	items = slices.DeleteFunc(items, func(item string) bool { return item == "" })
+	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
-// undoWord says what undo takes back: the donor of the change that is held last.
+// undoWord says what undo takes back: where there is room, the donor of the change that is held last.
 func (a *app) undoWord() string {
 	held := a.Day.Changes.Held
-	if len(held) == 0 {
+	if len(held) == 0 || a.layout.Panes < 3 {
 		return a.Say("undo")
 	}
 	_, name, named := strings.Cut(held[len(held)-1].Label, ": ")
@@ -196,42 +196,10 @@ func (a *app) undoWord() string {
 	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
 }
 
-// footerLine returns some keys beside each other, with the words of those that have room for one.
-func (a *app) footerLine(acts []*action, worded map[string]bool) string {
-	var b strings.Builder
-	for i, act := range acts {
-		switch {
-		case i > 0 && (worded[act.id] || worded[acts[i-1].id]):
-			b.WriteString("  ")
-		case i > 0:
-			b.WriteString(" ")
-		}
-		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
-		if worded[act.id] {
-			word := a.Say(act.footer)
-			if act.id == page.ActUndo {
-				word = a.undoWord()
-			}
-			b.WriteString(" " + word)
-		}
-	}
-	return b.String()
-}
-
-// textHints returns the keys that work while text is typed.
-func (a *app) textHints() (hints []page.Hint) {
-	for _, act := range a.keys.footer(a.pages[a.current].Scopes()) {
-		if act.is(inText) && a.whyNot(act) == "" {
-			hints = append(hints, page.Hint{Key: act.Keys()[0], Does: act.footer})
-		}
-	}
-	return hints
-}
-
 func (a *app) hintLine(hints []page.Hint) string {
 	items := make([]string, 0, len(hints))
 	for _, h := range hints {
-		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+a.Say(h.Does))
+		items = append(items, a.Styles.Key(a.Styles.KeyNames(h.Key))+" "+a.Say(h.Does))
 	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }

@@ -68,23 +68,6 @@ const collectAt = 25
 // nothing was being read.
 type loads struct{ seen, settled int }
 
-// areSettled reports, once, that nothing was read since the last look, and something
-// before.
-func (l *loads) areSettled(now int) bool {
-	quiet := now == l.seen && now != l.settled
-	if l.seen = now; quiet {
-		l.settled = now
-	}
-	return quiet
-}
-
-// freeMemory returns to the system what reading took and no longer needs: the library
-// would keep it for minutes. It works beside the interface.
-func freeMemory() tea.Msg {
-	debug.FreeOSMemory()
-	return nil
-}
-
 // run does what Run does, with further options of the program, for tests.
 func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -122,7 +105,13 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if runErr != nil && !errors.Is(runErr, tea.ErrProgramKilled) && !errors.Is(runErr, context.Canceled) {
 		return fmt.Errorf("run the terminal interface: %w", runErr)
 	}
-	return a.farewell(o.Out)
+	lines, err := a.Day.Changes.Remaining()
+	for _, line := range lines {
+		if _, failed := fmt.Fprintln(o.Out, line); err == nil {
+			err = failed
+		}
+	}
+	return err
 }
 
 // oneWidth hides that the terminal could count cells by what a reader takes for a
@@ -172,11 +161,6 @@ func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()
 // continued tells that the program was stopped and continues.
 type continued struct{}
 
-// setUp gives the terminal back and takes it again: whatever stopped the program may have changed it.
-func setUp() tea.Cmd {
-	return tea.Exec(noProgram{}, func(error) tea.Msg { return tea.ResumeMsg{} })
-}
-
 // noProgram is a program that does nothing with the terminal that it is given, for a moment: the
 // library stops its clock beside it, and must have done so before it starts the clock again.
 type noProgram struct{}
@@ -188,14 +172,3 @@ func (noProgram) Run() error {
 func (noProgram) SetStdin(io.Reader)  {}
 func (noProgram) SetStdout(io.Writer) {}
 func (noProgram) SetStderr(io.Writer) {}
-
-// farewell says what stays behind.
-func (a *app) farewell(out io.Writer) error {
-	lines, err := a.Day.Changes.Remaining()
-	for _, line := range lines {
-		if _, failed := fmt.Fprintln(out, line); err == nil {
-			err = failed
-		}
-	}
-	return err
-}

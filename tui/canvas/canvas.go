@@ -101,20 +101,17 @@ func (c *Canvas) Hear(msg tea.Msg) {
 
 // Show draws content soon, in place of what was not drawn yet.
 func (c *Canvas) Show(content string) {
-	c.waiting.Lock()
-	c.next = frame{content, c.heard}
-	c.waiting.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	c.change(func() { c.next = frame{content, c.heard} })
 }
 
 // Redraw draws soon all of what was shown last. It does not wait, as the library's own
 // way would where the terminal takes nothing.
-func (c *Canvas) Redraw() {
+func (c *Canvas) Redraw() { c.change(func() { c.anew = true }) }
+
+// change changes what waits to be drawn.
+func (c *Canvas) change(what func()) {
 	c.waiting.Lock()
-	c.anew = true
+	what()
 	c.waiting.Unlock()
 	select {
 	case c.wake <- struct{}{}:

@@ -197,7 +197,13 @@ type contact struct {
 func (k *Card) Contacts() []string {
 	var all []contact
 	for _, a := range k.day.Call.Attempts.Value() {
-		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + k.byWhom(a.UserUUID)})
+		who := ""
+		if user := a.UserUUID; user != nil && k.Agent != nil && *user == *k.Agent {
+			who = k.Say("you")
+		} else if user != nil {
+			who = k.AgentName(*user)
+		}
+		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + When(who != "", " ("+who+")")})
 	}
 	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
@@ -216,20 +222,6 @@ func (k *Card) Contacts() []string {
 		texts[i] = SayDate(k.Say, k.Locale.Date(c.at.Local(), layout)) + ", " + c.text
 	}
 	return texts
-}
-
-// byWhom returns who made an attempt, where that is known.
-func (k *Card) byWhom(user *apitype.UUID) string {
-	switch {
-	case user == nil:
-		return ""
-	case k.Agent != nil && *user == *k.Agent:
-		return " (" + k.Say("you") + ")"
-	case k.AgentName(*user) != "":
-		return " (" + k.AgentName(*user) + ")"
-	default:
-		return ""
-	}
 }
 
 // contactOf returns another call of the pledge: when it was, and what came of it.

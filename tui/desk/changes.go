@@ -256,7 +256,7 @@ func (c *Changes) onQueued(q queued) bool {
 		defer c.undoSaved(q.err == nil)
 	}
 	if q.err != nil {
-		c.notify(Notice{Level: Urgent, Text: c.Say("not saved: %s; nothing was sent, the text is kept on screen", Cause(q.err))})
+		c.notify(Notice{Level: Urgent, Text: c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(Cause(q.err)))})
 		return false
 	}
 	if c.Labels == nil {

@@ -103,7 +103,8 @@ type Day struct {
 	screen        *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	claiming      map[apitype.UUID]claims
 	settingsAsked time.Time // When the settings were asked for last.
-	settingsRead  bool      // The service has said what it has of them.
+	today         today
+	settingsRead  bool // The service has said what it has of them.
 	guessedTold   bool
 	seq           int       // Of the reading of the call.
 	awake         time.Time // When the desk was last seen to run, by the wall clock.
@@ -197,7 +198,12 @@ func (d *Day) Receive(r Result) []Event {
 	if d.Call != nil && d.settingsAsked.IsZero() { // The first call does not wait for them.
 		d.readSettings()
 	}
-	d.tellGuessed()
+	if d.settingsRead && !d.guessedTold && d.Call != nil {
+		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
+			d.guessedTold = true
+			d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
+		}
+	}
 	if d.Codes.isNew {
 		save := d.Codes.Save()
 		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
@@ -344,17 +350,17 @@ func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
 	}
-	return CallName(*d.Call)
+	return callName(d.base, *d.Call)
 }
 
-// CallName returns the person of a call, or its identifier where the person is not shown.
-func CallName(call apitype.Call) string {
+// callName returns the person of a call, or its identifier where the person is not shown.
+func callName(b *base, call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
 			return name
 		}
 	}
-	return "call " + ShortID(call.UUID)
+	return b.Say("call %s", ShortID(call.UUID))
 }
 
 // Value returns a text that may be missing.

@@ -141,7 +141,12 @@ func (s *Search) FindDonors(search string, limit int) []Donor {
 	if len(terms) == 0 {
 		return nil
 	}
-	open := s.openCalls()
+	known, open := slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates), map[apitype.UUID]apitype.UUID{}
+	for _, c := range known {
+		if _, has := open[c.person]; !has && !s.day.Changes.isPending(c.ID) {
+			open[c.person] = c.ID
+		}
+	}
 	var found, others []Donor
 	seen := map[apitype.UUID]bool{}
 	add := func(donor Donor) {
@@ -155,7 +160,7 @@ func (s *Search) FindDonors(search string, limit int) []Donor {
 			found = append(found, donor)
 		}
 	}
-	for _, c := range s.knownCandidates() {
+	for _, c := range known {
 		donor := Donor{ID: c.person, Name: c.Name, numbers: c.numbers}
 		if i := slices.IndexFunc(s.all, func(other Donor) bool { return other.ID == c.person }); i >= 0 {
 			donor = s.all[i]
@@ -223,22 +228,6 @@ func (d Donor) has(terms []string, number dialled) bool {
 	return Finds(d.Name+" "+d.City, terms)
 }
 
-// knownCandidates returns the open calls that are known here.
-func (s *Search) knownCandidates() []Candidate {
-	return slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates)
-}
-
-// openCalls returns the open calls that are known, by person.
-func (s *Search) openCalls() map[apitype.UUID]apitype.UUID {
-	open := map[apitype.UUID]apitype.UUID{}
-	for _, c := range s.knownCandidates() {
-		if _, has := open[c.person]; !has && !s.day.Changes.isPending(c.ID) {
-			open[c.person] = c.ID
-		}
-	}
-	return open
-}
-
 // OpenDonor puts the open call of a donor on the desk. Where none is known it is looked for,
 // and Caller is set where there is none.
 func (s *Search) OpenDonor(donor Donor) []Event {
@@ -248,7 +237,15 @@ func (s *Search) OpenDonor(donor Donor) []Event {
 	s.sayf("looking for an open call of %s…", donor.Name)
 	asked := s.day.Guard.presses
 	do(&s.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) }, func(found donorCalls, err error) {
-		s.onDonorCalls(found, asked, err)
+		s.notify(Notice{}) // The search is over.
+		switch {
+		case err != nil && found.open.IsZero():
+			s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
+		case found.open.IsZero():
+			s.day.Gate.admit(arrival{asked: asked, text: s.Say("%s has no open call", found.Name), run: func() { s.day.Caller = &found.Caller }})
+		default:
+			s.day.Gate.admit(arrival{asked: asked, text: s.Say("the open call of %s was found", found.Name), run: func() { s.day.takeCall(found.open) }})
+		}
 	})
 	return s.drain()
 }
@@ -305,18 +302,6 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 		f.open = id
 	}
 	return true, err
-}
-
-func (s *Search) onDonorCalls(found donorCalls, asked int, err error) {
-	s.notify(Notice{}) // The search is over.
-	switch {
-	case err != nil && found.open.IsZero():
-		s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
-	case found.open.IsZero():
-		s.day.Gate.admit(arrival{asked: asked, text: s.Say("%s has no open call", found.Name), run: func() { s.day.Caller = &found.Caller }})
-	default:
-		s.day.Gate.admit(arrival{asked: asked, text: s.Say("the open call of %s was found", found.Name), run: func() { s.day.takeCall(found.open) }})
-	}
 }
 
 // NewCall asks for a call to a donor who is on the line, and puts it on the desk as soon as the

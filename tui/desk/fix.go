@@ -53,10 +53,11 @@ const optOutKey = "optIns/phone"
 // Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
 func (e *Form) Fixes() []Fix {
-	all := recordedFixes(*e.day.Call)
+	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
-		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
-		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || e.whyNoPledgeFix() == "") {
+		refused := When(e.permissions.refused[f.operation()], e.Say("this account may not correct it"))
+		all[i].Is, all[i].Why = f.Was, cmp.Or(When(f.ofPledge, noPledge), refused)
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || noPledge == "") {
 			all[i].Is = is
 		}
 	}
@@ -108,17 +109,6 @@ func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
 		all = append(all, f)
 	}
 	return all
-}
-
-// whyNotCorrect says why a detail cannot be corrected, "" where it can.
-func (e *Form) whyNotCorrect(f Fix) string {
-	if why := e.whyNoPledgeFix(); f.ofPledge && why != "" {
-		return why
-	}
-	if e.permissions.refused[f.operation()] {
-		return e.Say("this account may not correct it")
-	}
-	return ""
 }
 
 // whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
@@ -208,8 +198,8 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	amount, err := apitype.ParseTypedAmount(typed, 0)
 	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
 		return e.Say("%q has two meanings.", strings.TrimSpace(typed)), []FixChoice{
-			{"t", e.Say("thousands: %s Euros", ambiguous.Thousands.Fixed()), ambiguous.Thousands.Fixed()},
-			{"c", e.Say("cents: %s Euros", ambiguous.Cents.Fixed()), ambiguous.Cents.Fixed()},
+			{"t", e.Say("thousands: %s Euros", e.Locale.Amount(ambiguous.Thousands)), ambiguous.Thousands.Fixed()},
+			{"c", e.Say("cents: %s Euros", e.Locale.Amount(ambiguous.Cents)), ambiguous.Cents.Fixed()},
 		}
 	}
 	was, _ := apitype.ParseAmount(f.Was)
@@ -218,7 +208,7 @@ func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice
 	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
 		return "", nil
 	}
-	return e.Say("The amount is %s Euros now.", f.Was), []FixChoice{{"y", e.Say("yes, %s Euros", amount.Fixed()), amount.Fixed()}}
+	return e.Say("The amount is %s Euros now.", e.Locale.Amount(was)), []FixChoice{{"y", e.Say("yes, %s Euros", e.Locale.Amount(amount)), amount.Fixed()}}
 }
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
@@ -368,7 +358,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	case apitype.AmountField:
 		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
-			return "", err.Error()
+			return "", e.Say(err.Error())
 		}
 		return amount.Fixed(), ""
 	default:

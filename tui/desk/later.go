@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -32,13 +31,7 @@ func (k *Card) LaterOffers() []LaterOffer {
 
 // ReadLater reads when the call on the desk is due again, as it is typed, in the donor's time.
 func (k *Card) ReadLater(text string) (time.Time, error) {
-	at, err := apitype.ParseTimeAhead(text, k.Now(), k.DonorZone())
-	for _, why := range []string{" is no time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours", " is past: name a time that is ahead", " is more than 400 days ahead"} {
-		if err != nil && strings.HasSuffix(err.Error(), why) {
-			return at, errors.New(k.Say("%s"+why, strings.TrimSuffix(err.Error(), why)))
-		}
-	}
-	return at, err
+	return apitype.ParseTimeAhead(text, k.Now(), k.DonorZone())
 }
 
 // LaterEcho says how a time is understood, in the donor's time and in ours, and for whom it is.

@@ -366,7 +366,7 @@ func (s *leases) tend() {
 		case idle:
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
-				s.failOf(ofCall(l.CallUUID), s.Say("%s is no longer yours alone: no key for 15 minutes", CallName(l.call)))
+				s.failOf(ofCall(l.CallUUID), s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)))
 			}
 		default:
 			s.keepLease(l)
@@ -418,7 +418,7 @@ func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 		l := s.held[i]
 		s.endLease(id)
 		if s.day.IsOn(l.CallUUID) {
-			s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", CallName(l.call)))
+			s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)))
 		}
 	case err != nil:
 		s.day.failRead("cannot keep the lease", err)

@@ -135,14 +135,3 @@ func (c *Changes) entryName(e outbox.Entry) string {
 	}
 	return c.Say(OpLabel(e.Op)) + " " + ShortID(e.UUID)
 }
-
-// changedElsewhere names the details that a new reading of the call shows otherwise than the one before.
-func changedElsewhere(before, now apitype.Call) (labels []string) {
-	was := recordedFixes(before)
-	for i, f := range recordedFixes(now) {
-		if i < len(was) && was[i].Was != f.Was {
-			labels = append(labels, f.Label)
-		}
-	}
-	return labels
-}

@@ -194,7 +194,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 	ask.Typed = func(code string) Answer {
 		code = strings.TrimSpace(code)
 		if problem := CheckCode(code); problem != "" {
-			return Answer{Wrong: problem}
+			return Answer{Wrong: q.Say(problem)}
 		}
 		isKnown := slices.ContainsFunc(d.Form.Results(), func(r apitype.ResultChoice) bool { return r.Code == code })
 		if isKnown || len(ask.Choices) == 0 {
@@ -277,7 +277,7 @@ func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 	case err == nil:
 		return then(at)
 	case !isAmbiguous:
-		return Answer{Wrong: err.Error()}
+		return Answer{Wrong: q.Say(err.Error())}
 	}
 	ask := &Question{Title: q.Say("Which time is meant?"), Lines: []string{q.Say("%q has more than one meaning.", render.Clean(text))}, IsKeyed: true}
 	for i, key := range ReadingKeys(ambiguous.Readings) {
@@ -322,7 +322,7 @@ func (q *Questions) Narrow() *Question {
 	language := &Question{Title: "Language, two letters such as nl", Typed: func(text string) Answer {
 		f := apitype.QueueFilter{Languages: []string{strings.TrimSpace(text)}}
 		if problems := f.Validate(); len(problems) > 0 {
-			return Answer{Wrong: problems[0].Message}
+			return Answer{Wrong: q.Say(problems[0].Message)}
 		}
 		all := q.Filter
 		if !slices.Contains(all.Languages, f.Languages[0]) {

@@ -198,23 +198,16 @@ func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased
 	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil
 }
 
-// onLeased keeps the lease of a call that was opened, or gives it back where the call was left
-// meanwhile.
-func (s *leases) onLeased(read callRead) {
-	if read.lease == nil {
-		return
-	}
-	if s.leaseOf(read.id) == nil {
-		s.held = append(s.held, *read.lease)
-	}
-	if s.day.claimed != read.id {
-		s.releaseLease(read.id)
-	}
-}
-
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
-	d.leases.onLeased(read)
+	if read.lease != nil {
+		if d.leases.leaseOf(read.id) == nil {
+			d.leases.held = append(d.leases.held, *read.lease)
+		}
+		if d.claimed != read.id { // The call was left meanwhile.
+			d.leases.releaseLease(read.id)
+		}
+	}
 	if read.seq == d.stale {
 		d.stale = 0
 	}
@@ -328,7 +321,14 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
-		if labels := changedElsewhere(*before, *now); len(labels) > 0 {
+		var labels []string
+		was := recordedFixes(*before)
+		for i, f := range recordedFixes(*now) {
+			if i < len(was) && was[i].Was != f.Was {
+				labels = append(labels, f.Label)
+			}
+		}
+		if len(labels) > 0 {
 			d.sayOf(now.UUID, "the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
 		}
 	}
@@ -353,7 +353,9 @@ func (d *Day) Poll() []Event {
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
 	}
-	switch turn := d.polls / 2 % 3; {
+	switch turn := d.polls / 2 % 4; {
+	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
+		d.readToday()
 	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
 		d.readSettings()
 	case d.leases.usable && turn == 1:
@@ -388,36 +390,26 @@ func (q *queue) readNews() {
 	}
 }
 
-// news is what a round of the feed of calls has found.
-type news struct {
-	calls []apitype.Call
-	isCut bool // There may be more.
-	next  apiclient.Position
-}
-
 // readChanges asks for the changes since the last ones that are known.
 func (q *queue) readChanges() {
 	options := apitype.CallListOptions{}
 	if !q.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}
-	at := q.feedAt
-	if at.After.IsZero() {
-		at.After = q.day.Changes.AsOf(q.since)
+	after := q.changesFrom
+	if after.IsZero() {
+		after = q.day.Changes.AsOf(q.since)
 	}
-	do(&q.events, func(ctx context.Context) (n news, err error) {
-		feed := q.Client.Calls.Feed(options, "updatedAfter")
-		feed.Live = true
-		round := feed.From(at)
-		n.calls, n.isCut, err = apiclient.News[apitype.Call](ctx, q.Client, round, MostChanges)
-		n.next = round.Next()
-		return n, err
+	do(&q.events, func(ctx context.Context) (news, error) {
+		return apiclient.ReadNews[apitype.Call](ctx, q.Client, q.Client.Calls.Feed(options, "updatedAfter"), after, MostChanges)
 	}, func(n news, err error) {
 		if q.day.isRead("cannot read what has changed", err) {
 			q.onChanges(n)
 		}
 	})
 }
+
+type news = apiclient.News[apitype.Call]
 
 // clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
 // twice does no harm.
@@ -438,9 +430,9 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 
 // onChanges takes changes in without moving what the agent looks at.
 func (q *queue) onChanges(n news) {
-	q.feedAt, q.changesMissed = n.next, false
+	q.changesFrom, q.changesMissed = n.Next, false
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
-	for _, call := range n.calls {
+	for _, call := range n.Found {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
 			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
 			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
@@ -453,7 +445,7 @@ func (q *queue) onChanges(n news) {
 		}
 		q.learn(call)
 	}
-	if n.isCut && !q.day.leases.usable {
+	if n.IsCut && !q.day.leases.usable {
 		q.rewalk()
 		q.walk()
 	}

@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,11 +18,13 @@ func (b *base) Say(text string, args ...any) string {
 	if b != nil && languages[b.Language] != nil { // Where no desk is open, texts are English.
 		table := languages[b.Language]()
 		before, after, _ := strings.Cut(text, ": ")
-		switch said := table[text]; {
+		switch said := table.texts[text]; {
 		case said != "":
 			text = said
-		case len(args) == 0 && table[before] != "": // What follows is a name, or an error.
-			text = table[before] + ": " + after
+		case len(args) == 0 && table.texts[before] != "": // What follows is a name, or a cause.
+			text = table.texts[before] + ": " + table.cause(after)
+		case len(args) == 0:
+			text = table.cause(text)
 		}
 	}
 	if len(args) == 0 {
@@ -41,9 +45,9 @@ func SayDate(say func(string, ...any) string, text string) string {
 // Count returns a number with its word, such as 2 tries.
 func (b *base) Count(n int, one, many string) string {
 	if n == 1 {
-		return fmt.Sprintf("%d %s", n, b.Say(one))
+		return "1 " + b.Say(one)
 	}
-	return fmt.Sprintf("%d %s", n, b.Say(many))
+	return b.Locale.Count(n) + " " + b.Say(many)
 }
 
 // Ago returns a time as a person says it, such as 29 days ago.
@@ -61,18 +65,89 @@ var dutch string
 //go:embed say_de.txt
 var german string
 
-// languages are the texts of the Desk by language and English text. A table is read when it is first needed.
-var languages = map[string]func() map[string]string{
-	"nl": sync.OnceValue(func() map[string]string { return readTexts(dutch) }),
-	"de": sync.OnceValue(func() map[string]string { return readTexts(german) }),
+// languages are the texts of the Desk by language. A table is read when it is first needed.
+var languages = map[string]func() table{
+	"nl": sync.OnceValue(func() table { return readTexts(dutch) }),
+	"de": sync.OnceValue(func() table { return readTexts(german) }),
 }
 
-// readTexts reads a table: in each line an English text, a tab, and the text that is said.
-func readTexts(table string) map[string]string {
-	texts := map[string]string{}
-	for line := range strings.Lines(table) {
-		english, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		texts[english] = said
+// table holds the texts of a language by their English ones.
+type table struct {
+	texts  map[string]string
+	causes map[string]string // What other packages, the service and the system say; place stands for a value.
+	order  []string          // Those of the causes that have a place: the longest first.
+}
+
+// place stands for a value in a cause.
+const place = "{}"
+
+// readTexts reads a table: in each line an English text, a tab, and the text that is said. The causes follow an empty line.
+func readTexts(lines string) table {
+	t := table{texts: map[string]string{}, causes: map[string]string{}}
+	into := t.texts
+	for line := range strings.Lines(lines) {
+		english, said, isText := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !isText {
+			into = t.causes
+			continue
+		}
+		if into[english] = said; strings.Contains(english, place) {
+			t.order = append(t.order, english)
+		}
 	}
-	return texts
+	slices.SortFunc(t.order, func(a, b string) int { return len(b) - len(a) })
+	return t
+}
+
+// cause returns in the language what another package says of an error: as a whole, or else its parts. What has no text stays.
+func (t table) cause(text string) string {
+	if status, after, found := strings.Cut(text, " "); found && len(status) == 3 && strings.Trim(status, "0123456789") == "" {
+		return status + " " + t.cause(after)
+	}
+	if said, isWhole := t.whole(text); isWhole {
+		return said
+	}
+	for _, joint := range []string{"; ", ": "} {
+		if before, after, found := strings.Cut(text, joint); found {
+			return t.cause(before) + joint + t.cause(after)
+		}
+	}
+	field, after, _ := strings.Cut(text, " ")
+	if said, isWhole := t.whole(after); isWhole {
+		return field + " " + said
+	}
+	return text
+}
+
+// whole returns a cause in the language, with the values that it names.
+func (t table) whole(text string) (said string, isWhole bool) {
+	if said = t.causes[text]; said != "" {
+		return said, true
+	}
+	for _, english := range t.order {
+		if values, fits := valuesIn(text, strings.Split(english, place)); fits {
+			said = t.causes[english]
+			for _, value := range values {
+				said = strings.Replace(said, place, cmp.Or(t.texts[value], t.cause(value)), 1)
+			}
+			return said, true
+		}
+	}
+	return "", false
+}
+
+// valuesIn returns what a text has between parts, of which the first begins it and the last ends it.
+func valuesIn(text string, parts []string) (values []string, fits bool) {
+	rest, fits := strings.CutPrefix(text, parts[0])
+	for i, part := range parts[1:] {
+		at := strings.Index(rest, part)
+		if i == len(parts)-2 {
+			at = len(rest) - len(part)
+		}
+		if !fits || at < 0 || !strings.HasSuffix(rest[:at+len(part)], part) {
+			return nil, false
+		}
+		values, rest = append(values, rest[:at]), rest[at+len(part):]
+	}
+	return values, fits
 }

@@ -10,10 +10,11 @@ import (
 // Fold returns a text as it is searched: in lower case, without accents, and with one letter for ij
 // and y, so that Muller finds Müller and Meyer finds Meijer.
 func Fold(text string) string {
-	return strings.ReplaceAll(unaccented(strings.ToLower(text)), "ij", "y")
+	return strings.ReplaceAll(Unaccented(strings.ToLower(text)), "ij", "y")
 }
 
-func unaccented(lower string) string {
+// Unaccented returns a text in lower case without its accents.
+func Unaccented(lower string) string {
 	if !strings.ContainsFunc(lower, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return lower
 	}

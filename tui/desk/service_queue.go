@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -91,6 +93,42 @@ func (s *leases) readState() {
 		if takes != s.takes {
 			s.countTaken()
 		}
+	})
+}
+
+// today is what the agent has done since midnight, as the service last said it.
+type today struct {
+	asked           time.Time
+	missed, reached int // Less what the service had accepted in this session by then.
+}
+
+// todayEvery is how long what the service said of the agent's day holds.
+const todayEvery = time.Minute
+
+// Today returns how many calls the agent has made today, and how many donors were reached: in this session, and before it
+// and elsewhere where the service tells.
+func (d *Day) Today() (called, reached int) {
+	reached = d.today.reached + d.Accepted[apiclient.OpCompleteCall]
+	return reached + d.today.missed + d.Accepted[apiclient.OpAddAttempt], reached
+}
+
+// readToday asks what the agent has done today. An account that may not know counts this session.
+func (d *Day) readToday() {
+	d.today.asked = d.Now()
+	year, month, day := d.today.asked.Local().Date()
+	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
+	do(&d.events, func(ctx context.Context) (apitype.QueueAgents, error) {
+		return apiclient.Decoded(d.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &since}))
+	}, func(answer apitype.QueueAgents, err error) {
+		if err != nil {
+			return
+		}
+		is := apitype.QueueAgent{}
+		if i := slices.IndexFunc(answer.Agents, func(a apitype.QueueAgent) bool { return a.UserUUID == agent }); i >= 0 {
+			is = answer.Agents[i]
+		}
+		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)
+		d.today.reached = max(is.Completed-d.Accepted[apiclient.OpCompleteCall], 0)
 	})
 }
 

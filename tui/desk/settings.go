@@ -95,17 +95,6 @@ func (d *Day) readSettings() {
 	})
 }
 
-// tellGuessed says, once, that results are only known from earlier calls.
-func (d *Day) tellGuessed() {
-	if d.guessedTold || !d.settingsRead || d.Call == nil {
-		return
-	}
-	if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
-		d.guessedTold = true
-		d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
-	}
-}
-
 // AgentName returns the name of a user: that of the profile, else that of the settings; "" where none is known.
 func (b *base) AgentName(id apitype.UUID) string {
 	name := b.Agents[id]

@@ -138,23 +138,35 @@ func (d *Day) onRecalled(r recalled) {
 	}
 }
 
-// HeldText says what is held last, for how long, and which key takes it back.
+// HeldText says what is held last, for how long, and which key takes it back; "" where nothing is.
 func (c *Changes) HeldText(undo string) string {
-	n := len(c.Held)
-	if n == 0 {
+	if len(c.Held) == 0 {
 		return ""
 	}
+	label, rest := c.HeldParts(undo, false)
+	return label + rest
+}
+
+// HeldParts returns HeldText as what is held, which may be cut, and the rest; brief is for a line with little room.
+func (c *Changes) HeldParts(undo string, brief bool) (label, rest string) {
+	n := len(c.Held)
 	last := c.Held[n-1]
 	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
-	text := c.Say("%s, sent in %d s, %s takes it back", c.Say(last.Label), left, undo)
-	switch {
+	label = c.Say(last.Label)
+	switch isOffline := c.Offline != "" && last.back == nil; {
+	case brief:
+		if rest = c.Say("%s, %d s, %s undo", "", left, undo); isOffline {
+			rest = c.Say("%s, offline, %s undo", "", undo)
+		}
+	case isOffline:
+		rest = c.Say("%s, sent when the service answers, %s takes it back", "", undo)
 	case last.back != nil:
-		text = c.Say("%s, %s takes it back for %d s", c.Say(last.Label), undo, left)
-	case c.Offline != "":
-		text = c.Say("%s, sent when the service answers, %s takes it back", c.Say(last.Label), undo)
+		rest = c.Say("%s, %s takes it back for %d s", "", undo, left)
+	default:
+		rest = c.Say("%s, sent in %d s, %s takes it back", "", left, undo)
 	}
 	if n > 1 {
-		text += c.Say(" (%d held)", n)
+		rest += c.Say(" (%d held)", n)
 	}
-	return text
+	return label, rest
 }

@@ -130,7 +130,7 @@ func (k *Card) qualityWarnings(q *apitype.QualityResult) []string {
 	}
 	var found []string
 	if q.Percentage.Float64() < lowQuality {
-		found = append(found, k.Say("low data quality: %s %%", q.Percentage))
+		found = append(found, k.Say("low data quality: %s %%", k.Locale.Decimal(q.Percentage.String())))
 	}
 	for _, gate := range q.GateResults {
 		if IsLow(gate) && gate.Explanation != "" {

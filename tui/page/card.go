@@ -129,8 +129,12 @@ func (c *card) head() [][]string {
 func (c *card) sections(tight bool) [][]string {
 	call := c.Day.Call
 	drawn := func(fields ...field) (lines []string) {
+		column := factLabel
 		for _, f := range fields {
-			if f.cells = factLabel; f.text != "" {
+			column = max(column, render.Width(c.Say(f.label))+1)
+		}
+		for _, f := range fields {
+			if f.cells = column; f.text != "" {
 				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
 			}
 		}
@@ -333,7 +337,7 @@ func checkRuleOf(c *card) string {
 	if checked := c.Day.Form.CheckedText(); checked != "" {
 		title += c.Styles.Dim(" · ") + checked
 	}
-	return c.frame.Rule(title, c.Styles.Key(KeyName(c.Host.KeyOf(ActTick)))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
+	return c.frame.Rule(title, c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
 }
 
 // fixing returns the correction that is being made; nil for none.

@@ -20,7 +20,7 @@ import (
 // Lines draws the desk: the call, with the queue beside it from 100 columns, and with the script and the agent's last
 // calls from 120.
 func (d *Desk) Lines(l Layout) []string {
-	panes := [][]string{d.callPane(d.Styles.frame(l, l.Middle), l.Body)}
+	panes := [][]string{d.callPane(d.Styles.active(l, l.Middle), l.Body)}
 	if l.Panes > 1 {
 		panes = slices.Insert(panes, 0, d.queuePane(d.Styles.frame(l, l.Left), l.Body))
 	}

@@ -209,7 +209,14 @@ func (d *detail) fields(s *Env) []field {
 	if len(all) > 0 {
 		all = append(all, field{label: d.ref.Kind.String(), text: d.ref.ID.String(), raw: true})
 	}
+	column := labelWidth // No label is cut.
+	for _, f := range all {
+		if !f.head && !f.raw {
+			column = max(column, min(render.Width(s.Say(f.label))+1, mostLabel))
+		}
+	}
 	for i := range all {
+		all[i].cells = cmp.Or(all[i].cells, column)
 		if all[i].to != nil && *all[i].to == d.ref {
 			all[i].to = nil
 		}
@@ -268,14 +275,19 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 	if focus {
 		d.view.Keep(first, last)
 	}
+	if below := d.view.Below(); below > 0 {
+		frame.Foot = s.Styles.Dim(s.Day.Count(below, "more line", "more lines"))
+	}
 	return frame.Close(append(lines, frame.Lines(d.view.Lines()...)...), height)
 }
 
 // described returns an error with its details, for a dialog.
 func described(say func(string, ...any) string, err error) []string {
-	lines := []string{err.Error()}
+	lines := []string{say(err.Error())}
 	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
-		lines = append(lines, failure.Detail...)
+		for _, detail := range failure.Detail {
+			lines = append(lines, say(detail))
+		}
 		if failure.RequestID != "" {
 			lines = append(lines, say("request %s", failure.RequestID))
 		}

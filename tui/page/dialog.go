@@ -225,25 +225,37 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 		longest = max(longest, render.Width(s.say(o.Label)+s.say(o.Why))+14)
 	}
 	width = min(width, longest)
-	top := max(0, min(c.cursor-room/2, len(found)-room))
-	for i := top; i < min(len(found), top+max(room, 1)); i++ {
-		o := found[i]
-		line := widget.Fit(KeyName(o.Key), 9) + " " + o.Label
+	var all []string
+	first, last := 0, 0 // The lines of the chosen one.
+	for i, o := range found {
+		key, label := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9)+" ", o.Label
 		if !c.Filterable {
-			line = widget.Fit(KeyName(o.Key), 3) + s.say(o.Label)
+			key, label = widget.Fit(s.KeyNames(o.Key), 3), s.say(o.Label)
 		}
 		if o.Why != "" {
-			line += "  (" + s.say(o.Why) + ")"
+			label += "  (" + s.say(o.Why) + ")"
 		}
-		line = widget.Fit(line, width)
-		switch {
-		case i == c.cursor:
-			line = s.chosen(line)
-		case o.Why != "":
-			line = s.Dim(line)
+		if i == c.cursor {
+			first = len(all)
 		}
-		lines = append(lines, line)
+		for _, part := range widget.Wrap(label, width-render.Width(key)) {
+			line := widget.Fit(key+part, width)
+			key = strings.Repeat(" ", render.Width(key))
+			switch {
+			case i == c.cursor:
+				line = s.chosen(line)
+			case o.Why != "":
+				line = s.Dim(line)
+			}
+			all = append(all, line)
+		}
+		if i == c.cursor {
+			last = len(all)
+		}
 	}
+	room = max(room, 1)
+	top := max(0, min(max(first-room/2, last-room), len(all)-room))
+	lines = append(lines, all[top:min(len(all), top+room)]...)
 	if len(found) == 0 {
 		lines = append(lines, s.Dim(s.say("nothing of that name works here")))
 	}
@@ -459,29 +471,50 @@ func (r *askedRating) Hints() []Hint {
 	return []Hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
 }
 
-// DrawDialog lays a dialog over the screen.
-func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
-	if _, isInline := d.(Inline); isInline {
+// dialogSize is the size of the dialog that was drawn last, and of its screen. While a dialog is open it does not become
+// smaller: what is behind it would be drawn anew with each key.
+type dialogSize struct {
+	of            Dialog
+	width, lines  int
+	screen, cells int
+}
+
+// DrawDialog lays the dialog over the screen. What a filter narrows stays as it is, other ground is dimmed.
+func DrawDialog(e *Env, screen []string, width int) []string {
+	if _, isInline := e.Dialog.(Inline); isInline {
 		return screen
 	}
 	inner := min(width-8, 90)
-	title, lines := d.View(s, inner, max(len(screen)-4, 1))
-	title = s.say(title)
+	title, lines := e.Dialog.View(e.Styles, inner, max(len(screen)-4, 1))
+	title = e.Say(title)
 	longest := render.Width(title) + 4
 	for _, line := range lines {
 		longest = max(longest, render.Width(line))
 	}
-	frame := widget.Frame{Border: s.border, Width: min(inner, max(longest, 36)) + 4}
-	lines = frame.Close(append([]string{frame.Top(s.bold(title), "")}, frame.Lines(lines...)...), min(len(lines)+2, len(screen)))
+	drawn := &e.drawnDialog
+	if drawn.of != e.Dialog || drawn.screen != len(screen) || drawn.cells != width {
+		*drawn = dialogSize{of: e.Dialog, screen: len(screen), cells: width}
+	}
+	drawn.width, drawn.lines = max(drawn.width, min(inner, max(longest, 36))), max(drawn.lines, len(lines))
+	frame := widget.Frame{Border: e.Styles.border, Width: drawn.width + 4}
+	lines = frame.Close(append([]string{frame.Top(e.Styles.bold(title), "")}, frame.Lines(lines...)...), min(drawn.lines+2, len(screen)))
+	prompt, isPrompt := e.Dialog.(*Prompt)
 	for i, line := range screen {
-		if !s.Remote {
-			screen[i] = s.Dim(ansi.Strip(line))
+		if !e.Styles.Remote && (!isPrompt || prompt.changed == nil) {
+			screen[i] = e.Styles.Dim(ansi.Strip(line))
 		}
 	}
 	return widget.Over(screen, lines, width)
 }
 
-// KeyName returns a key as it is shown.
-func KeyName(name string) string { return keySigns.Replace(name) }
+// KeyNames returns keys as they are shown, in the agent's language.
+func (s Styles) KeyNames(names ...string) string {
+	for i, name := range names {
+		if said := s.say("key " + name); !strings.HasPrefix(said, "key ") {
+			names[i] = said
+		}
+	}
+	return keySigns.Replace(strings.Join(names, " "))
+}
 
 var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")

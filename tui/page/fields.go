@@ -27,8 +27,11 @@ type field struct {
 // leads reports whether Enter goes somewhere from the line.
 func (f field) leads() bool { return f.to != nil || f.list.filter != "" }
 
-// labelWidth is the column of labels, in cells.
-const labelWidth = 13
+// labelWidth is the column of labels, in cells, and mostLabel where they are longer.
+const (
+	labelWidth = 13
+	mostLabel  = 24
+)
 
 // draw returns the field in lines of at most width cells.
 func (f field) draw(s Styles, width int) []string {
@@ -63,7 +66,7 @@ func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field 
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
 	if r.DonorRetentionRating != nil {
-		fields = append(fields, field{label: "rating", text: r.DonorRetentionRating.String()})
+		fields = append(fields, field{label: "rating", text: e.Day.Locale.Decimal(r.DonorRetentionRating.String())})
 	}
 	if notes := desk.Value(r.Notes); notes != "" {
 		fields = append(fields, field{label: "notes", text: notes})

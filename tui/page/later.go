@@ -125,7 +125,7 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 		}
 		tell(s.Dim, l.desk.Say("Enter asks which one is meant"))
 	case err != nil:
-		tell(s.Dim, err.Error())
+		tell(s.Dim, l.desk.Say(err.Error()))
 	default:
 		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(at, !l.anybody)))
 		if l.desk.Day.Card.OutsideHours(at) != "" {

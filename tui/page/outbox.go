@@ -40,7 +40,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	case r.entry != nil:
 		return render.Entry{
 			State: string(r.entry.State), Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
-			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(r.entry.LastError)),
+			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(s.Say(r.entry.LastError))),
 		}
 	case r.draft != nil:
 		return render.Entry{
@@ -48,7 +48,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(desk.DraftText(s.Day, *r.draft))),
 		}
 	default:
-		return render.Entry{State: "damaged", Label: s.Say("file"), Tries: -1, LastError: new(Clean(r.damaged.Reason))}
+		return render.Entry{State: "damaged", Label: s.Say("file"), Tries: -1, LastError: new(Clean(s.Say(r.damaged.Reason)))}
 	}
 }
 
@@ -152,7 +152,7 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 		v.Say("made: %s, tries: %d", desk.SayDate(v.Say, v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")), e.Tries),
 	}
 	if e.LastError != "" {
-		lines = append(lines, v.Say("last answer")+": "+Clean(e.LastError))
+		lines = append(lines, v.Say("last answer")+": "+Clean(v.Say(e.LastError)))
 	}
 	var body bytes.Buffer
 	if json.Indent(&body, e.Body, "", "  ") == nil {
@@ -184,7 +184,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	if len(e.Fields) > 0 {
 		return v.Host.Perform(v.Day.Form.AskConflict(e))
 	}
-	lines := []string{"It was refused: " + Clean(e.LastError)}
+	lines := []string{v.Say("It was refused") + ": " + Clean(v.Say(e.LastError))}
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}

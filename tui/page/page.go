@@ -174,6 +174,7 @@ type Env struct {
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
 	Loads         int           // How often something was read from the service.
+	drawnDialog   dialogSize
 
 	Ctx context.Context // The program's life: a tea.Cmd is run without a context.
 }

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"fmt"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -21,10 +19,7 @@ func NewPersons(e *Env) *List[apitype.Person] {
 	}, source[apitype.Person, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
 		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		changed: func(o options, since apitype.Time) []options {
-			o.CreatedAfter = later(o.CreatedAfter, since) // The interface tells new persons only, not changed ones.
-			return []options{o}
-		},
+		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} }, // The interface tells new persons only.
 		words: "words; for example", example: "createdAfter=30d jansen",
 	})
 }
@@ -91,9 +86,10 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	if q == nil {
 		return
 	}
-	f.head(f.Say("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
+	decimal := func(n apitype.Number) string { return f.Day.Locale.Decimal(n.String()) }
+	f.head(f.Say("Data quality %s %% (%s of %s)", decimal(q.Percentage), decimal(q.Score), decimal(q.MaxScore)))
 	for _, gate := range q.GateResults {
-		f.add(render.Words(gate.Identifier), fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
+		f.add(render.Words(gate.Identifier), decimal(gate.Percentage)+" % "+gate.Explanation)
 		if desk.IsLow(gate) {
 			f.last().role = f.Styles.Warn
 			f.last().text = f.Styles.WarnSign + " " + f.last().text

@@ -69,7 +69,7 @@ func (v *Stats) legend() string {
 	for i, kind := range typesOf(v.chosen) {
 		part := v.Styles.kind(kind)(v.fill(i)) + " " + v.Say(Clean(render.Words(string(kind))))
 		if v.chosen != nil {
-			part += fmt.Sprintf(" %d", v.chosen[kind])
+			part += " " + v.Day.Locale.Count(v.chosen[kind])
 		}
 		parts = append(parts, part)
 	}
@@ -141,7 +141,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
 		length := (b.n*room + most - 1) / most
-		line := widget.Fit(sign+" "+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
+		line := widget.Fit(sign+" "+Clean(b.label), label) + widget.FitRight(v.Day.Locale.Count(b.n), barNumber) + " " + v.drawBar(b, length)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
@@ -196,7 +196,7 @@ func (v *Stats) dayLines(width int) []string {
 			d = *known
 		}
 		if d.Rating.N > 0 {
-			mean = fmt.Sprintf("%4.1f", d.Rating.Value())
+			mean = v.Day.Locale.Decimal(fmt.Sprintf("%4.1f", d.Rating.Value()))
 		}
 		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
 		bars[i] = bar{label: desk.SayDate(v.Say, date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
@@ -206,8 +206,8 @@ func (v *Stats) dayLines(width int) []string {
 	}
 	lines := v.chart("Completed by day and type, mean rating", bars, width)
 	return slices.Concat(lines[:1], []string{
-		v.line("calls a day", counts, v.Say("up to %s", fmt.Sprintf("%.0f", slices.Max(counts)))),
-		v.line("mean rating", ratings, v.Say("up to %s", fmt.Sprintf("%.1f", slices.Max(ratings)))),
+		v.line("calls a day", counts, v.Say("up to %s", v.Day.Locale.Count(int(slices.Max(counts))))),
+		v.line("mean rating", ratings, v.Say("up to %s", v.Day.Locale.Decimal(fmt.Sprintf("%.1f", slices.Max(ratings))))),
 	}, lines[1:], []string{""})
 }
 
@@ -232,12 +232,14 @@ func (v *Stats) otherTables(width int) []string {
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
-		results = append(results, bar{label: v.Say(render.Words(code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
+		types := byCode[code].Types
+		most := slices.MaxFunc(typesOf(types), func(a, b apitype.CallType) int { return types[a] - types[b] })
+		results = append(results, bar{label: v.Say(v.Day.Codes.Words(most, code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
 	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
 		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
-			lines = append(lines, widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+fmt.Sprintf("%*.1f  ", barNumber, r.Value())+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
+			lines = append(lines, widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+v.Day.Locale.Decimal(fmt.Sprintf("%*.1f  ", barNumber, r.Value()))+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
 		}
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
@@ -300,7 +302,7 @@ func (v *Stats) agentLines(width int) []string {
 	var bars []bar
 	for _, a := range agents {
 		if a.Completed+a.Attempts > 0 {
-			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: fmt.Sprint(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
+			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: v.Day.Locale.Count(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
 		}
 	}
 	if len(bars) == 0 {

@@ -19,6 +19,7 @@ type paint func(string) string
 type Styles struct {
 	Dim, Good, Held, Warn, Bad, Tab, Key              paint
 	plain, bold, accent, chosen, marked, head, cursor paint
+	focus                                             paint // The border of the pane where the keys work.
 	kinds                                             map[apitype.CallType]paint
 	border                                            lipgloss.Border
 	rule                                              string // Between panes.
@@ -50,11 +51,11 @@ func NewStyles(theme string, noColor, ascii bool) Styles {
 		bold := base.Bold(true)
 		s.Dim, s.Good, s.Held, s.Warn = s.plain, s.bold, s.bold, painter(bold.Reverse(true))
 		s.Bad, s.accent, s.Key, s.marked = painter(bold.Reverse(true)), painter(bold.Underline(true)), painter(bold.Underline(true)), painter(bold)
-		s.kinds = nil
+		s.kinds, s.focus = nil, s.bold
 	case "calm":
 		s.Good, s.Held, s.accent, s.Key, s.marked = s.plain, s.plain, s.bold, s.bold, s.bold
 		s.Warn, s.Bad = painter(base.Foreground(lipgloss.Yellow)), painter(base.Foreground(lipgloss.Red))
-		s.kinds = nil
+		s.kinds, s.focus = nil, s.plain
 	}
 	return s
 }
@@ -76,6 +77,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		Held:   color(base, base.Foreground(lipgloss.Blue)),
 		Warn:   color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
 		Bad:    color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
+		focus:  color(base, base.Foreground(lipgloss.Cyan)),
 		chosen: painter(base.Reverse(true)),
 		marked: color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
 		head:   painter(base.Underline(true)),
@@ -145,6 +147,13 @@ func (s Styles) pill(status string) string {
 // frame returns the frame of a pane, bare where there is no room for one.
 func (s Styles) frame(l Layout, width int) widget.Frame {
 	return widget.Frame{Border: s.border, Width: width, Bare: !l.Framed, Paint: s.Dim}
+}
+
+// active returns the frame of the pane where the keys work.
+func (s Styles) active(l Layout, width int) widget.Frame {
+	frame := s.frame(l, width)
+	frame.Paint = s.focus
+	return frame
 }
 
 // panes joins panes beside each other.

@@ -189,6 +189,7 @@ type Frame struct {
 	Width int
 	Bare  bool
 	Paint func(string) string // Draws the border; nil leaves it plain.
+	Foot  string              // At the right of the lower edge; a bare frame has none.
 }
 
 // Inner returns the cells between the sides.
@@ -262,7 +263,7 @@ func (f Frame) Close(lines []string, height int) []string {
 	for len(lines) < height-1 {
 		lines = append(lines, f.Line(""))
 	}
-	return append(lines, f.edge(f.BottomLeft, f.BottomRight, "", ""))
+	return append(lines, f.edge(f.BottomLeft, f.BottomRight, "", f.Foot))
 }
 
 // The characters that join others or choose their looks. Terminals do not agree on the

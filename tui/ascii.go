@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fundesk/tui/desk"
+)
+
+// asciiSigns and spelled are what stands for our signs, and for letters of two, where there is only ASCII.
+var (
+	asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
+	spelled    = strings.NewReplacer("€", "EUR", "ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
+)
+
+// asciiLine returns a line of the screen without accents, as wide as it was: a letter that becomes two takes a blank behind
+// it in its column; where there is none to spare, it becomes one.
+func asciiLine(line string) string {
+	columns := strings.Split(asciiSigns.Replace(line), "|")
+	for i, column := range columns {
+		var roomy, tight strings.Builder
+		owed := 0
+		for at, r := range column {
+			letters := spelled.Replace(string(r))
+			if letters == string(r) && r >= utf8.RuneSelf {
+				letters = desk.Unaccented(strings.ToLower(letters))
+				if unicode.IsUpper(r) && letters != "" {
+					letters = strings.ToUpper(letters[:1]) + letters[1:]
+				}
+			}
+			if owed > 0 && (r == ' ' || r == '-') && strings.HasPrefix(column[at+1:], letters) {
+				owed--
+			} else {
+				roomy.WriteString(letters)
+			}
+			if r >= utf8.RuneSelf && len(letters) > 1 && letters[0] < utf8.RuneSelf {
+				owed += len(letters) - 1
+				letters = letters[:1]
+			}
+			tight.WriteString(letters)
+		}
+		if columns[i] = roomy.String(); owed > 0 {
+			columns[i] = tight.String()
+		}
+	}
+	return strings.Join(columns, "|")
+}
