@@ -21,7 +21,7 @@ func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 			Flexible: f.Kind != apitype.WordField && f.Kind != apitype.TimeField && f.Name != "uuid",
 			Right:    f.Kind == apitype.AmountField || f.Kind == apitype.NumberField,
 			Value:    func(record T) string { return FieldText(f.Value(record)) },
-			Cell:     fieldCell(f),
+			Cell:     func(record T, v View) Text { return v.cell(f.Kind, f.Value(record)) },
 		}
 		switch f.Kind {
 		case apitype.TimeField:
@@ -47,42 +47,32 @@ func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 	return columns
 }
 
-// fieldCell returns how a table shows a field; nil: as it is.
-func fieldCell[T any](f apitype.Field[T]) func(T, View) Text {
-	switch f.Kind {
-	case apitype.WordField:
-		return func(record T, _ View) Text {
-			word := FieldText(f.Value(record))
-			return Text{Text: word, Role: statusRole(word)}
-		}
+// cell returns how a table shows the value of a field.
+func (v View) cell(kind apitype.FieldKind, value any) Text {
+	switch kind {
 	case apitype.PhoneField:
-		return func(record T, v View) Text { return Text{Text: v.Locale.Phone(FieldText(f.Value(record)))} }
+		return Text{Text: v.Locale.Phone(FieldText(value))}
 	case apitype.DateField:
-		return func(record T, v View) Text {
-			day, _ := f.Value(record).(*apitype.Date)
-			if day == nil {
-				return Text{}
-			}
-			return Text{Text: v.Locale.Date(day.Midnight(), time.DateOnly)}
+		day, _ := value.(*apitype.Date)
+		if day == nil {
+			return Text{}
 		}
+		return Text{Text: v.Locale.Date(day.Midnight(), time.DateOnly)}
 	case apitype.TimeField:
-		return func(record T, v View) Text {
-			t, _ := f.Value(record).(*apitype.Time)
-			return relative(t, v)
-		}
+		t, _ := value.(*apitype.Time)
+		return relative(t, v)
 	case apitype.AmountField:
-		return func(record T, v View) Text {
-			amount, _ := f.Value(record).(apitype.Amount)
-			return Text{Text: v.Locale.Amount(amount)}
-		}
+		amount, _ := value.(apitype.Amount)
+		return Text{Text: v.Locale.Amount(amount)}
 	case apitype.YesNoField:
-		return func(record T, _ View) Text {
-			yes, _ := f.Value(record).(*bool)
-			return yesNo(yes)
-		}
-	default:
-		return nil
+		yes, _ := value.(*bool)
+		return yesNo(yes)
 	}
+	text := Text{Text: FieldText(value)}
+	if kind == apitype.WordField {
+		text.Role = statusRole(text.Text)
+	}
+	return text
 }
 
 // onScreen fills in what the columns of a noun say of those in its list on the screen: each names one, and has how

@@ -1,9 +1,9 @@
 package render
 
 import (
+	"encoding/json"
 	"strconv"
 
-	"encoding/json"
 	"fundesk/apiclient/apitype"
 )
 

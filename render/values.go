@@ -116,7 +116,7 @@ func FieldText(value any) string {
 	if !r.IsValid() {
 		return ""
 	}
-	_, says := r.Interface().(fmt.Stringer)
+	_, says := reflect.TypeAssert[fmt.Stringer](r)
 	switch kind := r.Kind(); {
 	case kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice, says:
 		return fmt.Sprint(r.Interface())

@@ -56,40 +56,71 @@ func (d *driver) untilPoll(w *world) {
 	}
 }
 
-// The newest changes come first: the oldest of many must not stay out for ever.
-func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
+// Each change is listed once, wherever it lies to what was read: more than are taken at once, beyond the pages read so
+// far, which comes with its page, or of one time around the end of those.
+func TestEveryChangeIsListedOnce(t *testing.T) {
 	t.Parallel()
-	const many = desk.MostChanges + 100
-	t.Run("the list", func(t *testing.T) {
-		t.Parallel()
-		w, d := opened(t)
-		d.press("2")
-		calls := d.app.pages[page.CallsPage].(*page.Calls)
-		w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
-		d.untilPoll(w)
-		for calls.More {
-			d.press("G")
-		}
-		seen := map[apitype.UUID]bool{}
-		for _, row := range calls.Rows {
-			seen[row.ID] = true
-		}
-		if got, want := len(seen), many+6; got != want || len(calls.Rows) != want {
-			t.Errorf("calls: got %d of %d rows, want %d, each once", got, len(calls.Rows), want)
-		}
-	})
-	t.Run("the queue of the desk", func(t *testing.T) {
-		t.Parallel()
-		w, d := opened(t)
-		if _, all := d.app.Day.Waiting(); !all {
-			t.Fatal("the queue was not read to its end")
-		}
-		added := w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
-		d.untilPoll(w)
-		if !d.offers(added[0]) {
-			t.Error("the oldest of the new calls: got no candidate, want one")
-		}
-	})
+	for _, test := range []struct {
+		name          string
+		before, after int
+		requested     time.Duration // Ago, after the list was read.
+		atOnce        bool          // All of them at one time.
+	}{
+		{"more than are taken at once", 0, desk.MostChanges + 100, time.Hour, false},
+		{"beyond what is read", 2 * page.ListPage, 1, 200 * time.Hour, false},
+		{"of one time", page.ListPage + 20, 40, time.Hour, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			load := func(count int, ago time.Duration) (added []apitype.UUID) {
+				if !test.atOnce {
+					return w.loadRequested(count, w.Clock.Now().Add(-ago))
+				}
+				at := w.Clock.Now().Add(-ago)
+				for range count {
+					added = append(added, w.loadRequested(1, at)...)
+				}
+				return added
+			}
+			load(test.before, time.Hour)
+			d := newDriver(t, w.options)
+			d.press("2")
+			calls := d.app.pages[page.CallsPage].(*page.Calls)
+			if calls.More != (test.before > 0) {
+				t.Fatalf("got %d rows read, and more %t", len(calls.Rows), calls.More)
+			}
+			added := load(test.after, test.requested)
+			d.untilPoll(w)
+			for calls.More {
+				d.press("G")
+			}
+			seen := map[apitype.UUID]bool{}
+			for _, id := range rowIDs(calls.Rows) {
+				seen[id] = true
+			}
+			if got, want := len(calls.Rows), test.before+test.after+6; got != want || len(seen) != want {
+				t.Errorf("got %d rows of %d calls, want %d, each once", got, len(seen), want)
+			}
+			if last := calls.Rows[len(calls.Rows)-1].ID; test.after == 1 && last != added[0] {
+				t.Errorf("got %s last, want %s, the oldest", last, added[0])
+			}
+		})
+	}
+}
+
+// The newest changes come first: the oldest of many must not stay out of the queue for ever.
+func TestMoreChangesThanTheQueueTakesAtOnce(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	if _, all := d.app.Day.Waiting(); !all {
+		t.Fatal("the queue was not read to its end")
+	}
+	added := w.loadRequested(desk.MostChanges+100, w.Clock.Now().Add(-time.Hour))
+	d.untilPoll(w)
+	if !d.offers(added[0]) {
+		t.Error("the oldest of the new calls: got no candidate, want one")
+	}
 }
 
 // A record may come in below others, as a pledge does that is released long after it
@@ -115,58 +146,6 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	}
 	if text := d.text(); strings.Count(text, "✗ cancelled") != cancelled+1 {
 		t.Errorf("got:\n%s\nwant call 2 cancelled", text)
-	}
-}
-
-// What lies beyond the pages read so far comes with its page, and once.
-func TestChangesBeyondWhatIsReadComeWithTheirPage(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.loadRequested(2*page.ListPage, w.Clock.Now().Add(-time.Hour))
-	d := newDriver(t, w.options)
-	d.press("2")
-	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	if !calls.More {
-		t.Fatal("the list was read to its end")
-	}
-	late := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
-	d.untilPoll(w)
-	for calls.More {
-		d.press("G")
-	}
-	if n := len(calls.Rows); n != 2*page.ListPage+7 || calls.Rows[n-1].ID != late {
-		t.Errorf("calls: got %d with %s last, want %d with %s", n, calls.Rows[n-1].ID, 2*page.ListPage+7, late)
-	}
-}
-
-// Of records of one time some lie on pages that were read, wherever the next page begins.
-func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	at := w.Clock.Now().Add(-time.Hour)
-	same := func(count int) {
-		for range count {
-			w.loadRequested(1, at)
-		}
-	}
-	same(page.ListPage + 20)
-	d := newDriver(t, w.options)
-	d.press("2")
-	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	if !calls.More {
-		t.Fatal("the list was read to its end")
-	}
-	same(40)
-	d.untilPoll(w)
-	for calls.More {
-		d.press("G")
-	}
-	seen := map[apitype.UUID]bool{}
-	for _, id := range rowIDs(calls.Rows) {
-		seen[id] = true
-	}
-	if got, want := len(calls.Rows), page.ListPage+20+40+6; got != want || len(seen) != want {
-		t.Errorf("calls: got %d rows of %d calls, want %d, each once", got, len(seen), want)
 	}
 }
 

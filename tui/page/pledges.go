@@ -270,26 +270,22 @@ func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []a
 	var failed error
 	var mu sync.Mutex
 	read := map[apitype.UUID]string{}
-	ids := make(chan apitype.UUID)
-	for range min(readAtOnce, len(pledges)) {
+	slots := make(chan struct{}, readAtOnce)
+	for _, id := range pledges {
+		slots <- struct{}{}
 		group.Go(func() {
-			for id := range ids {
-				pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
-				mu.Lock()
-				switch {
-				case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
-					read[id] = Clean(render.PersonName(pledge.Person.Value()))
-				case failed == nil:
-					failed = err
-				}
-				mu.Unlock()
+			defer func() { <-slots }()
+			pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
+				read[id] = Clean(render.PersonName(pledge.Person.Value()))
+			case failed == nil:
+				failed = err
 			}
 		})
 	}
-	for _, id := range pledges {
-		ids <- id
-	}
-	close(ids)
 	group.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -162,16 +162,7 @@ func (c *cells) line(held string, width, cursor int, mark func(string) string) s
 
 // selected draws a line that is selected as a whole.
 func (c *cells) selected(held string, width int, mark func(string) string) string {
-	var b strings.Builder
-	for _, r := range held {
-		text := string(r)
-		if cell, interned := c.of(r); interned {
-			text = cell.drawn
-		}
-		b.WriteString(text)
-	}
-	text := b.String()
-	return Fit(mark(strings.TrimRight(Fit(text, width), " ")), width)
+	return Fit(mark(strings.TrimRight(c.line(held, width, -1, nil), " ")), width)
 }
 
 // joined returns typed with the character before it, where the two are one: a typed accent
