@@ -31,10 +31,7 @@ type openErasure struct {
 // openErasureOf is that of a person; nil: there is none.
 func openErasureOf(tx Reader, id apitype.UUID) (*openErasure, error) {
 	text, err := tx.Setting(UncleanSetting + id.String())
-	if errors.Is(err, ErrNoRow) {
-		return nil, nil //nolint:nilnil // None is the ordinary case.
-	}
-	if err != nil {
+	if err != nil || text == "" {
 		return nil, err
 	}
 	open := &openErasure{}
@@ -86,10 +83,7 @@ func (s *Service) NoteBackup(ctx context.Context) error {
 func (s *Service) LastBackup(ctx context.Context) (at time.Time, err error) {
 	return viewed(ctx, s, "read when the last backup was made", func(r Reader) (time.Time, error) {
 		text, err := r.Setting(backupSetting)
-		if errors.Is(err, ErrNoRow) || err == nil && text == "" {
-			return time.Time{}, nil
-		}
-		if err != nil {
+		if err != nil || text == "" {
 			return time.Time{}, err
 		}
 		milliseconds, err := strconv.ParseInt(text, 10, 64)

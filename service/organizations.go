@@ -113,17 +113,16 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 	setting := "account:" + name
 	read := func(r Reader) error {
 		text, err := r.Setting(setting)
-		if err != nil {
-			return err
+		if err == nil && text != "" {
+			id, err = apitype.ParseUUID(text)
 		}
-		id, err = apitype.ParseUUID(text)
 		return err
 	}
-	if err := s.read(ctx, ReadSnapshot, "read the account", read); !errors.Is(err, ErrNoRow) {
+	if err := s.read(ctx, ReadRecord, "read the account", read); err != nil || !id.IsZero() {
 		return id, err
 	}
 	err = s.update(ctx, "make the account", func(tx Tx) error {
-		if err := read(tx); !errors.Is(err, ErrNoRow) {
+		if err := read(tx); err != nil || !id.IsZero() {
 			return err
 		}
 		id = s.newUUID()

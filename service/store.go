@@ -91,7 +91,7 @@ type Reader interface {
 	PledgeReader
 	QueueReader
 	PrivacyReader
-	Setting(name string) (string, error)
+	Setting(name string) (string, error) // Empty where there is none.
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,

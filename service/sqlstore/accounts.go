@@ -295,9 +295,9 @@ func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
 	return t.engine.changeSeed(t.conn, change)
 }
 
-// Setting is a named value of the database.
+// Setting is a named value of the database, empty where there is none.
 func (r *reader) Setting(name string) (value string, err error) {
-	err = r.row(`SELECT value FROM settings WHERE name = $1`, name).scan(&value)
+	err = r.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
 }
 

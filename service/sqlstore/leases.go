@@ -291,10 +291,7 @@ const countedSetting = "queue-counted"
 // QueueCounted is until when; zero: nothing is.
 func (r *reader) QueueCounted() (until apitype.Time, err error) {
 	text, err := r.Setting(countedSetting)
-	if errors.Is(err, service.ErrNoRow) {
-		return until, nil
-	}
-	if err != nil {
+	if err != nil || text == "" {
 		return until, err
 	}
 	milli, err := strconv.ParseInt(text, 10, 64)

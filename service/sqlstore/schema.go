@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,12 +64,8 @@ func checkServedBy(text *string) error {
 
 // servedBy is what a database with tables says of its programs.
 func (c *conn) servedBy() (n int, err error) {
-	var text string
-	err = c.row(`SELECT value FROM settings WHERE name = $1`, servedBySetting).scan(&text)
-	if errors.Is(err, service.ErrNoRow) {
-		return 0, nil
-	}
-	if err == nil {
+	text, err := (&reader{c}).Setting(servedBySetting)
+	if err == nil && text != "" {
 		n, err = strconv.Atoi(text)
 	}
 	return n, err

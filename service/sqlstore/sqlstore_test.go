@@ -370,6 +370,9 @@ func testSmallTables(t *testing.T, database string) {
 		if setting, err := r.Setting("a"); setting != "2" || err != nil {
 			t.Errorf("got setting %q %v, want 2", setting, err)
 		}
+		if setting, err := r.Setting("b"); setting != "" || err != nil {
+			t.Errorf("got setting %q %v, want none", setting, err)
+		}
 		if content, err := r.Signature(account.UUID); !slices.Equal(content, []byte{0, 1}) || err != nil {
 			t.Errorf("got signature %v %v", content, err)
 		}
@@ -378,7 +381,6 @@ func testSmallTables(t *testing.T, database string) {
 			"call":    func() error { _, err := r.Call(area.UUID, all); return err },
 			"person":  func() error { _, err := r.Person(area.UUID, all); return err },
 			"pledge":  func() error { _, err := r.Pledge(area.UUID, all); return err },
-			"setting": func() error { _, err := r.Setting("b"); return err },
 		} {
 			if err := missing(); !errors.Is(err, service.ErrNoRow) {
 				t.Errorf("missing %s: got %v, want ErrNoRow", name, err)
