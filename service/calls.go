@@ -25,7 +25,6 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	l := listing[CallRow]{
 		what: "list calls", kind: callCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyCall(filter, part) },
 		size: func(row CallRow) int {
 			if row.PledgeRow == nil {
 				return row.Size()

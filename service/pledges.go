@@ -31,7 +31,6 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	l := listing[PledgeRow]{
 		what: "list pledges", kind: pledgeCursor, paging: o.Paging,
 		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyPledge(filter, part) },
 		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
 		node: func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) },
 	}

@@ -429,18 +429,12 @@ type QueueQuery struct {
 	Languages []string
 	User      *apitype.UUID // Nil: anybody.
 	Now       apitype.Time
-	KeptUntil apitype.Time   // A call kept for another user is anybody's when it was due before.
-	Returned  apitype.Time   // What the user released later is offered after all else.
-	Due       bool           // For NextInQueue: there may be calls that are due.
-	GaveBack  bool           // The user may have given a call back a moment ago.
-	After     *QueuePosition // For QueuePositions.
+	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
+	Returned  apitype.Time // What the user released later is offered after all else.
+	Due       bool         // For NextInQueue: there may be calls that are due.
+	GaveBack  bool         // The user may have given a call back a moment ago.
+	After     *Position    // For QueuePositions.
 	Limit     int
-}
-
-// QueuePosition is a call's position in the queue of a user.
-type QueuePosition struct {
-	Rank int // What was deferred for the user, for anybody, not at all, and what the user gave back.
-	Position
 }
 
 // queueQuery is what a caller asks of the queue; ok is false when nothing can be found.
@@ -481,7 +475,7 @@ type QueueRequest struct {
 type DeferralQuery struct {
 	Scope Scope
 	User  *apitype.UUID // Only those that are kept for this user.
-	After *QueuePosition
+	After *Position
 	Limit int
 }
 

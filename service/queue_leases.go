@@ -172,26 +172,18 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	query := DeferralQuery{Scope: c.Scope, User: o.UserUUID}
-	size, cursors := apitype.DefaultPageSize, queueCursors{deferralCursor, s.keys.known.Load()}
-	if o.First != nil {
-		size = *o.First
+	cursors := s.cursors(deferralCursor)
+	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
+	if err != nil {
+		return Answer{}, err
 	}
-	if query.Limit = size + 1; o.After != "" {
-		position, ok := cursors.parse(o.After)
-		if !ok {
-			return Answer{}, errQueueCursor
-		}
-		query.After = &position
-	}
+	query := DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: w.after, Limit: w.size + 1}
 	page := pageOf[DeferralRow]{hasPrevious: query.After != nil}
-	err := s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
 		if page.rows, err = r.Deferrals(query); err != nil {
 			return err
 		}
-		if page.next = len(page.rows) > size; page.next {
-			page.rows = page.rows[:size]
-		}
+		page.limit(w.size)
 		users := []apitype.UUID{}
 		for _, row := range page.rows {
 			if row.UserUUID != nil {
@@ -213,7 +205,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		}
 	}
 	cursor := func(dst []byte, row DeferralRow) []byte {
-		return cursors.append(dst, QueuePosition{Position: Position{At: row.NotBefore, UUID: row.CallUUID}})
+		return cursors.append(dst, Position{At: row.NotBefore, UUID: row.CallUUID})
 	}
 	return Answer{JSON: envelope(page, 0, cursor, func(dst []byte, row DeferralRow) []byte { return append(dst, row.node...) })}, nil
 }

@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -87,37 +85,26 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	size := apitype.DefaultPageSize
-	if o.First != nil {
-		size = *o.First
-	}
-	cursors := queueCursors{queueCursor, s.keys.known.Load()}
-	var after *QueuePosition
-	if o.After != "" {
-		position, ok := cursors.parse(o.After)
-		if !ok {
-			return Answer{}, errQueueCursor
-		}
-		after = &position
+	cursors := s.cursors(queueCursor)
+	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
+	if err != nil {
+		return Answer{}, err
 	}
 	now, err := s.queueTime(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
-	var page pageOf[QueuePosition]
+	var page pageOf[Position]
 	var calls map[apitype.UUID]CallRow
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
-		page.hasPrevious = after != nil // There was one: the cursor names it.
-		query.GaveBack, query.After, query.Limit = true, after, size+1
+		page.hasPrevious = w.after != nil // There was one: the cursor names it.
+		query.GaveBack, query.After, query.Limit = true, w.after, w.size+1
 		err = s.read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
 			page.rows, err = r.QueuePositions(query)
-			if page.next = len(page.rows) > size; page.next {
-				page.rows = page.rows[:size]
-			}
-			if err != nil || len(page.rows) == 0 {
+			if page.limit(w.size); err != nil || len(page.rows) == 0 {
 				return err
 			}
-			calls, err = r.CallNodes(mapped(page.rows, func(p QueuePosition) apitype.UUID { return p.UUID }))
+			calls, err = r.CallNodes(mapped(page.rows, func(p Position) apitype.UUID { return p.UUID }))
 			return err
 		})
 		if err != nil {
@@ -129,7 +116,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 			return Answer{}, err
 		}
 	}
-	node := func(dst []byte, p QueuePosition) []byte {
+	node := func(dst []byte, p Position) []byte {
 		call := calls[p.UUID]
 		var person []byte
 		if call.PersonRow != nil && c.May(PersonsRead) {
@@ -138,39 +125,6 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 		return append(member(open(dst, call.Doc), "person", person), '}')
 	}
 	return Answer{JSON: envelope(page, 0, cursors.append, node)}, nil
-}
-
-// The kinds of cursors of the queue. Spec gap: L4.
-const (
-	queueCursor    = 'q'
-	deferralCursor = 'd'
-)
-
-// errQueueCursor refuses a cursor of another list.
-var errQueueCursor = invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
-
-// queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
-type queueCursors struct {
-	kind  byte
-	known *knownKeys
-}
-
-func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
-	raw := binary.BigEndian.AppendUint64([]byte{q.kind, byte(p.Rank)}, uint64(p.At.UnixMilli()))
-	raw = append(raw, p.UUID[:]...)
-	raw = append(raw, q.known.writing().cursorMAC(raw)...)
-	return base64.RawURLEncoding.AppendEncode(dst, raw)
-}
-
-func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	const body = 2 + 8 + 16
-	if err != nil || len(raw) != body+16 || raw[0] != q.kind || !q.known.wrote(raw[:body], raw[body:]) {
-		return p, false
-	}
-	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
-	copy(p.UUID[:], raw[10:])
-	return p, true
 }
 
 // QueueLeases are the leases that hold.

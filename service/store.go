@@ -168,9 +168,7 @@ type OrganizationWriter interface {
 type PersonReader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
-	AnyPerson(f PersonFilter, r Range) (bool, error)
 	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
-	AnyErasure(scope Scope, r Range) (bool, error)
 }
 
 // PersonWriter writes persons.
@@ -187,7 +185,6 @@ type CallReader interface {
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
 	WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error)
 	Calls(f CallFilter, r Range) ([]CallRow, error)
-	AnyCall(f CallFilter, r Range) (bool, error)
 }
 
 // CallWriter writes calls.
@@ -201,7 +198,6 @@ type PledgeReader interface {
 	Pledge(id apitype.UUID, scope Scope) (PledgeRow, error)
 	WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error)
 	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
-	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 	// Transactions are those of the pledges of some numbers, by number, the newest first.
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
@@ -216,7 +212,7 @@ type PledgeWriter interface {
 
 // QueueReader reads the queue: calls that wait, leases, callbacks, and what users did.
 type QueueReader interface {
-	QueuePositions(q QueueQuery) ([]QueuePosition, error)
+	QueuePositions(q QueueQuery) ([]Position, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueState also returns how many calls were passed over to count them.
 	QueueState(q QueueQuery) (state QueueState, passed int, err error)

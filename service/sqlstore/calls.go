@@ -56,7 +56,7 @@ const (
 )
 
 // callQuery filters calls; an error is of the database.
-func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
 	byTime := timeFilter{column: `updated_at`, parts: []string{unlinkedCalls, linkedCalls}}
@@ -94,7 +94,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	}
 	if f.UpdatedAfter != nil {
 		byTime.after = *f.UpdatedAfter
-		return q, r.filterByTime(q, byTime, part, want)
+		return q, r.filterByTime(q, byTime, part)
 	}
 	return q, nil
 }
@@ -131,7 +131,7 @@ func (q *listQuery) statuses(f service.CallFilter) {
 
 // Calls is a part of the call list.
 func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
-	q, err := r.callQuery(f, part, part.Limit)
+	q, err := r.callQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -212,15 +212,6 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 		c.PledgeRow = &l
 	}
 	return c, nil
-}
-
-// AnyCall reports whether a part of the call list has a row.
-func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error) {
-	q, err := r.callQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
 }
 
 var insertCall = sync.OnceValue(func() string { return insertText("calls", newCallColumns) })

@@ -21,7 +21,7 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 }
 
 // personQuery filters persons; an error is of the database.
-func (r *reader) personQuery(f service.PersonFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.scope(f.Scope, `t.owner`)
 	if len(q.branches) == 0 { // An erased person belongs to no organization.
@@ -34,7 +34,7 @@ func (r *reader) personQuery(f service.PersonFilter, part service.Range, want in
 		q.where(`t.iban = %s`, f.IBAN)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part)
 	}
 	return q, nil
 }
@@ -43,7 +43,7 @@ const notErased = `t.erased_at IS NULL`
 
 // Persons is a part of the person list.
 func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
-	q, err := r.personQuery(f, part, part.Limit)
+	q, err := r.personQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -54,34 +54,15 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 	})
 }
 
-// AnyPerson reports whether a part of the person list has a row.
-func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, error) {
-	q, err := r.personQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
-}
-
-func erasureQuery(scope service.Scope) *listQuery {
-	q := &listQuery{table: "persons", time: "erased_at", conds: []string{`t.erased_at IS NOT NULL`}}
-	q.scope(scope, `t.erased_owner`)
-	return q
-}
-
 // Erasures is a part of the list of persons who were erased.
 func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {
-	q := erasureQuery(scope)
+	q := &listQuery{table: "persons", time: "erased_at", conds: []string{`t.erased_at IS NOT NULL`}}
+	q.scope(scope, `t.erased_owner`)
 	text := q.page(`t.uuid, t.erased_at`, ``, part)
 	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.ErasedPerson, err error) {
 		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.ErasedAt})
 		return p, err
 	})
-}
-
-// AnyErasure reports whether a part of that list has a row.
-func (r *reader) AnyErasure(scope service.Scope, part service.Range) (bool, error) {
-	return r.any(erasureQuery(scope), part)
 }
 
 // personColumns are the columns of a person, in the order of personDest.

@@ -84,22 +84,19 @@ func askAll(r *reader) error {
 			} {
 				f.Scope, f.Viewer = scope, scope
 				_, err := r.Calls(f, part)
-				_, some := r.AnyCall(f, part)
-				errs = append(errs, err, some)
+				errs = append(errs, err)
 			}
 			for _, f := range []service.PersonFilter{{}, {IBAN: "x"}, {CreatedAfter: &at}} {
 				f.Scope = scope
 				_, err := r.Persons(f, part)
-				_, some := r.AnyPerson(f, part)
-				errs = append(errs, err, some)
+				errs = append(errs, err)
 			}
 			for _, f := range []service.PledgeFilter{
 				{}, {Person: &id}, {PaymentQR: new(true)}, {Status: apitype.PledgeActive}, {UpdatedAfter: &at}, {ReleasedAfter: &at, ReleasedBy: at},
 			} {
 				f.Scope = scope
 				_, err := r.Pledges(f, part)
-				_, some := r.AnyPledge(f, part)
-				errs = append(errs, err, some)
+				errs = append(errs, err)
 			}
 		}
 		_, call := r.WholeCall(id, scope, service.AnyWeight)

@@ -58,7 +58,7 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 }
 
 // pledgeQuery filters pledges; an error is of the database.
-func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "pledges", time: "created_at"}
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
@@ -83,10 +83,10 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want in
 		if f.UpdatedAfter != nil {
 			q.check(`t.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()))
 		}
-		return q, r.filterByTime(q, timeFilter{column: `released_at`, after: *f.ReleasedAfter}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `released_at`, after: *f.ReleasedAfter}, part)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter}, part)
 	}
 	return q, nil
 }
@@ -112,7 +112,7 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 
 // Pledges is a part of the pledge list.
 func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
-	q, err := r.pledgeQuery(f, part, part.Limit)
+	q, err := r.pledgeQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -126,15 +126,6 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, joinedUUIDDest{&p.PersonOwner})
 		return p, err
 	})
-}
-
-// AnyPledge reports whether a part of the pledge list has a row.
-func (r *reader) AnyPledge(f service.PledgeFilter, part service.Range) (bool, error) {
-	q, err := r.pledgeQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
 }
 
 // Signature is the signature file of a pledge.

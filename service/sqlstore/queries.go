@@ -185,25 +185,6 @@ func (q *listQuery) merged(backward bool, limit string) string {
 	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
 }
 
-// exists is the condition that there is a row. It looks for the nearest, in the order of an
-// index: for one at all, PostgreSQL reads the table until it comes across it.
-func (q *listQuery) exists(r service.Range) string {
-	q.inRange(r)
-	branches := q.branches
-	if len(branches) == 0 {
-		branches = []string{""}
-	}
-	order := q.order("t", r.Above != nil && r.Below == nil)
-	if q.bySort != "" {
-		order = ` ORDER BY t.` + q.bySort
-	}
-	some := make([]string, len(branches))
-	for i, branch := range branches {
-		some[i] = `(SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + order + ` LIMIT 1) IS NOT NULL`
-	}
-	return strings.Join(some, ` OR `)
-}
-
 // errFull ends the reading of a range of which nothing more is wanted.
 var errFull = errors.New("the range is read as far as it is wanted")
 
@@ -241,16 +222,15 @@ type timeFilter struct {
 // filterByTime decides how such a list is read. When few rows pass the filter, they are found by
 // its index and sorted. When many do, the list is walked where that soon has the page that is
 // wanted, or an end; where it does not, as when the oldest records were changed last, they are
-// sorted as well, by the index alone: a walk would pass over all others, each a row. want is how
-// many rows are wanted.
-func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range, want int) error {
+// sorted as well, by the index alone: a walk would pass over all others, each a row.
+func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range) error {
 	after := f.after.UnixMilli()
 	many, err := r.many(q.table, f)
 	if err != nil {
 		return err
 	}
 	if many {
-		soon, err := r.walkSoonHas(q, f, part, want)
+		soon, err := r.walkSoonHas(q, f, part)
 		if err != nil {
 			return err
 		}
@@ -292,11 +272,11 @@ func (r *reader) many(table string, f timeFilter) (bool, error) {
 
 // walkSoonHas looks at the first rows of a part of the list, in order, before any is passed over:
 // whether there are no more, or enough of them pass.
-func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, want int) (bool, error) {
+func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range) (bool, error) {
 	walk := *q
 	walk.conds, walk.args, walk.checks = slices.Clone(q.conds), slices.Clone(q.args), nil
 	walk.inRange(part)
-	looked := max(walked, 2*want)
+	looked := max(walked, 2*part.Limit)
 	limit := ` LIMIT ` + walk.arg(looked) + asLimit
 	passes := strings.Join(append(slices.Clone(q.checks), `t.`+f.column+` > `+walk.arg(f.after.UnixMilli())), ` AND `)
 	rows := walk.table + ` t` + walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
@@ -308,19 +288,12 @@ func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, wan
 	text := `SELECT
 		(SELECT COUNT(*) FROM (
 			SELECT 1 FROM (SELECT CASE WHEN ` + passes + ` THEN 1 ELSE 0 END AS passes FROM ` + rows + `) w
-			WHERE w.passes = 1 LIMIT ` + walk.arg(want) + `) m),
+			WHERE w.passes = 1 LIMIT ` + walk.arg(part.Limit) + `) m),
 		(SELECT 1 FROM (` + keys + `) e LIMIT 1 OFFSET ` + walk.arg(looked-1) + `)`
 	var pass int
 	var more sql.NullInt64
 	err := r.row(text, walk.args...).scan(&pass, &more)
-	return pass == want || !more.Valid, err
-}
-
-// any runs an exists query.
-func (r *reader) any(q *listQuery, part service.Range) (found bool, err error) {
-	text := `SELECT ` + q.exists(part)
-	err = r.row(text, q.args...).scan(&found)
-	return found, err
+	return pass == part.Limit || !more.Valid, err
 }
 
 // identifier binds an identifier: as its bytes, which both engines take.

@@ -171,20 +171,20 @@ const (
 )
 
 // positions reads what the parts give; then there are none.
-func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, err error) {
+func (r *reader) positions(p *queueParts) (positions []service.Position, err error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
 	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
 		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
-	positions, err = all(r.conn, text, p.args, func(p *service.QueuePosition) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
+	positions, err = all(r.conn, text, p.args, func(p *service.Position) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
 	p.parts, p.args = nil, nil
 	return positions, err
 }
 
 // QueuePositions are the calls that wait, in the order in which they are taken. A read
 // cannot mark those whose time has come: it reads them, too.
-func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
+func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Position, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
 		return nil, err
