@@ -7,22 +7,30 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+// names notes what a call names.
+func (c LoadedCall) names(n naming) {
+	n.name(n.persons, c.PersonUUID)
+	if c.RelatedCaseUUID != nil {
+		n.name(n.pledges, *c.RelatedCaseUUID)
+	}
+}
+
 // call saves a call.
 func (l *loader) call(c LoadedCall) error {
 	if err := errors.Join(required(c.UUID), c.check()); err != nil {
 		return err
 	}
-	owner, ok := l.owners[c.PersonUUID]
+	of, ok := l.persons[c.PersonUUID]
 	if !ok {
 		return refused("/personUuid", "names no person")
 	}
 	if c.RelatedCaseUUID != nil {
-		if person, ok := l.persons[*c.RelatedCaseUUID]; !ok || person != c.PersonUUID {
+		if person, ok := l.donors[*c.RelatedCaseUUID]; !ok || person != c.PersonUUID {
 			return refused("/relatedCaseUuid", "names no pledge of this person")
 		}
 	}
 	if c.CallingOrganizationUUID != nil {
-		if _, err := l.known("/callingOrganizationUuid", *c.CallingOrganizationUUID); err != nil {
+		if _, err := l.organizationOf("/callingOrganizationUuid", *c.CallingOrganizationUUID); err != nil {
 			return err
 		}
 	}
@@ -33,7 +41,7 @@ func (l *loader) call(c LoadedCall) error {
 	call.ExternalMetadata = apitype.EmbedPointer(c.ExternalMetadata.Pointer())
 	call.PledgeCase, call.Person = apitype.Embedded[apitype.Pledge]{}, apitype.Embedded[apitype.Person]{}
 	call.Transactions = apitype.Embedded[[]apitype.Transaction]{}
-	row := CallRow{Owner: owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
+	row := CallRow{Owner: of.Owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
 	var err error
 	if row.Private, err = encode("call", callPrivate{ExternalSource: c.ExternalSource}); err != nil {
 		return err
@@ -42,7 +50,7 @@ func (l *loader) call(c LoadedCall) error {
 		return err
 	}
 	l.rows.Calls = append(l.rows.Calls, row)
-	return l.enqueue(c, row, call, owner)
+	return l.enqueue(c, row, call, of)
 }
 
 // refreshLoaded recomputes when the calls of persons become eligible who have a loaded call, and were
@@ -62,18 +70,21 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 
 // enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read
 // when it is there.
-func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner apitype.UUID) error {
+func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, of PersonRow) error {
 	if at := lastContact(call, nil, l.now); at != nil {
 		l.rows.Contacts = append(l.rows.Contacts, Contact{Person: call.PersonUUID, At: *at})
 	}
 	if call.Status != apitype.CallRequested {
 		return nil
 	}
-	organization, err := l.known("/personUuid", owner)
+	organization, err := l.organizationOf("/personUuid", of.Owner)
 	if err != nil {
 		return err
 	}
-	waiting := newQueueRow(row, call, l.donors[call.PersonUUID])
+	waiting, err := newQueueRow(row, call, of)
+	if err != nil {
+		return err
+	}
 	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
 	waiting.ContactedAt, waiting.MaxAttempts = lastContact(call, nil, l.now), organization.MaxCallAttempts
 	waiting.refresh(l.now)
@@ -116,7 +127,7 @@ func (l *loader) transaction(t LoadedTransaction) error {
 	if t.UpdatedAt.IsZero() {
 		t.UpdatedAt = t.CreatedAt
 	}
-	person, ok := l.persons[t.PledgeUUID]
+	person, ok := l.donors[t.PledgeUUID]
 	if !ok {
 		return refused("/pledgeUuid", "names no pledge")
 	}

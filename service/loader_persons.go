@@ -8,11 +8,11 @@ import (
 
 // person saves a person, as a creation would have made it.
 func (l *loader) person(p LoadedPerson) error {
-	owner, err := l.known("/owningOrganizationUuid", p.OwningOrganizationUUID)
+	owner, err := l.organizationOf("/owningOrganizationUuid", p.OwningOrganizationUUID)
 	if err != nil {
 		return err
 	}
-	if _, err := l.known("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID); err != nil {
+	if _, err := l.organizationOf("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID); err != nil {
 		return err
 	}
 	request, v := p.creation(l.now)
@@ -27,8 +27,7 @@ func (l *loader) person(p LoadedPerson) error {
 		return err
 	}
 	l.rows.Persons = append(l.rows.Persons, row)
-	l.owners[row.UUID] = row.Owner
-	l.donors[row.UUID] = donorOf(apitype.Person{Language: request.Language, OptInPhone: p.OptInPhone})
+	l.persons[row.UUID] = row
 	return nil
 }
 

@@ -9,11 +9,11 @@ import (
 
 // pledge saves a pledge with its signature file.
 func (l *loader) pledge(p LoadedPledge) error {
-	owner, err := l.known("/owningOrganizationUuid", p.OwningOrganizationUUID)
+	owner, err := l.organizationOf("/owningOrganizationUuid", p.OwningOrganizationUUID)
 	if err != nil {
 		return err
 	}
-	recruiter, err := l.known("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID)
+	recruiter, err := l.organizationOf("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (l *loader) pledge(p LoadedPledge) error {
 		Person: p.person(), External: p.ExternalSource.Pointer() != nil, ReleasedAt: p.ReleasedAt.Pointer(),
 		HasSignature: len(p.Signature) > 0, Private: []byte(`{}`), Rev: 1,
 	}
-	if _, ok := l.owners[row.Person]; !ok {
+	if _, ok := l.persons[row.Person]; !ok {
 		return refused("/person/uuid", "names no person")
 	}
 	if row.ReleasedAt == nil && !row.External && p.Status == apitype.PledgeLead {
@@ -46,7 +46,7 @@ func (l *loader) pledge(p LoadedPledge) error {
 		return err
 	}
 	l.rows.Pledges = append(l.rows.Pledges, row)
-	l.persons[row.UUID] = row.Person
+	l.donors[row.UUID] = row.Person
 	if row.HasSignature {
 		l.rows.Signatures = append(l.rows.Signatures, SignatureRow{Pledge: row.UUID, Content: p.Signature})
 	}
@@ -63,7 +63,7 @@ func (l *loader) areasOf(p LoadedPledge) ([]apitype.FocusArea, error) {
 	}
 	areas := make([]apitype.FocusArea, 0, len(ids))
 	for _, id := range ids {
-		area, err := l.namedFocusArea(id)
+		area, err := known(l.focusAreas, id, l.tx.FocusArea)
 		if errors.Is(err, ErrNoRow) || (err == nil && area.Organization != p.OwningOrganizationUUID) {
 			return nil, refused("/focusAreaUuids", "names no focus area of the owning organization")
 		}

@@ -83,21 +83,15 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	return changed
 }
 
-// newQueueRow is the row of a call that waits.
-func newQueueRow(row CallRow, call apitype.Call, d donor) QueueRow {
+// newQueueRow returns the row of a call that waits.
+func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
+	var person apitype.Person
+	err := decode("person", of.Doc, &person)
 	return QueueRow{
-		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: d.language,
-		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: d.optedOut,
-	}
+		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: languageOf(person),
+		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: optedOut(person),
+	}, err
 }
-
-// donor is what the queue knows of a person.
-type donor struct {
-	language string
-	optedOut bool
-}
-
-func donorOf(p apitype.Person) donor { return donor{languageOf(p), optedOut(p)} }
 
 func languageOf(p apitype.Person) string {
 	if p.Language == nil {
@@ -138,12 +132,11 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		return err
 	}
 	if call.Status == apitype.CallRequested {
-		var known apitype.Person
-		if err := decode("person", person.Doc, &known); err != nil {
-			return err
+		waiting, err := newQueueRow(row, call, person)
+		if err == nil {
+			err = tx.QueueFacts(&waiting)
 		}
-		waiting := newQueueRow(row, call, donorOf(known))
-		if err := tx.QueueFacts(&waiting); err != nil {
+		if err != nil {
 			return err
 		}
 		waiting.refresh(now)

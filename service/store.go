@@ -301,18 +301,17 @@ type LoadWriter interface {
 	HasRecords() (bool, error) // An account or a person.
 	// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
 	ExcludeErasure(load bool) error
-	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
-	// that they name; one that is not there is absent.
-	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	// PersonsToLoad and PersonsOfPledges are what loaded records need to know of many
+	// that they name; one that is not there is absent. Of persons it is the owner and the document.
+	PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]PersonRow, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
-	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
 	// InsertRows saves many rows, and returns which of them are there already. Then the transaction must
 	// not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
 	// InsertDumped saves rows of one table of a dump, and returns how many. One that is there already is
 	// ErrExists, or is passed over.
 	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error)
-	// ThereAlready returns those records of a kind that are there.
-	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
+	// ThereAlready returns those records of a table that are there.
+	ThereAlready(table string, ids []apitype.UUID) ([]apitype.UUID, error)
 }

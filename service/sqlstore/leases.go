@@ -374,7 +374,7 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 
 // UserNames are the names of those users that are known.
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
-	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, docOf)
+	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(doc *[]byte) []any { return []any{docDest{doc}} })
 	names := make(map[apitype.UUID]string, len(docs))
 	for id, doc := range docs {
 		var user apitype.RecruiterUser

@@ -96,14 +96,11 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	return t.engine.insertPerson(t.conn, personDest(&p), auditValues(*line))
 }
 
-// OwnersOfPersons are the owning organizations of some persons.
-func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return byIdentifier(t.conn, `SELECT uuid, owner FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, identifierOf)
-}
-
-// PersonDocs are the documents of some persons.
-func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
-	return byIdentifier(t.conn, `SELECT uuid, doc FROM persons WHERE `, `uuid`, ids, docOf)
+// PersonsToLoad are the owners and documents of some persons.
+func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonRow, error) {
+	return byIdentifier(t.conn, `SELECT uuid, owner, doc FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, func(p *service.PersonRow) []any {
+		return []any{uuidDest{&p.Owner}, docDest{&p.Doc}}
+	})
 }
 
 // UpdatePerson saves a changed person.
