@@ -22,7 +22,8 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	if err != nil {
 		return err
 	}
-	out := &exportWriter{w: w, lines: lines, users: map[string]bool{}}
+	out := &exportWriter{out: jsontext.NewEncoder(w, asStored), lines: lines, users: map[string]bool{}}
+	out.open()
 	person, err := e.person()
 	out.fail(err)
 	out.one("person", person)
@@ -154,16 +155,17 @@ func readKept[T any](ctx context.Context, e *Export, read func(Reader) (T, error
 	return found, err
 }
 
+// asStored lets documents be written as they are kept.
+var asStored = json.JoinOptions(jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 // exportWriter writes records as members of one object, or as lines. What fails first stays err, and
 // ends it.
 type exportWriter struct {
-	w      io.Writer
-	lines  bool
-	err    error
-	kind   string          // Of the list that is open.
-	before string          // What stands before the next member or item.
-	head   string          // Of the next item.
-	users  map[string]bool // That were named so far.
+	out   *jsontext.Encoder
+	lines bool
+	err   error
+	kind  string          // Of the list that is open.
+	users map[string]bool // That were named so far.
 }
 
 func (o *exportWriter) fail(err error) {
@@ -172,9 +174,11 @@ func (o *exportWriter) fail(err error) {
 	}
 }
 
-func (o *exportWriter) text(text string) {
-	if o.err == nil {
-		_, o.err = io.WriteString(o.w, text)
+func (o *exportWriter) tokens(tokens ...jsontext.Token) {
+	for _, token := range tokens {
+		if o.err == nil {
+			o.err = o.out.WriteToken(token)
+		}
 	}
 }
 
@@ -190,74 +194,51 @@ func (o *exportWriter) value(value any) {
 		o.users[string(rest[:min(len(rest), len(apitype.ExampleUUID))])] = true
 	}
 	if o.err == nil {
-		_, o.err = o.w.Write(data)
+		o.err = o.out.WriteValue(data)
 	}
-}
-
-// name begins a member.
-func (o *exportWriter) name(name string) {
-	if o.before == "" {
-		o.before = "{"
-	}
-	o.text(o.before + `"` + name + `":`)
-	o.before = ","
 }
 
 // one writes a member, or a line of its own kind.
 func (o *exportWriter) one(name string, value any) {
 	if o.lines {
-		o.line(name, value)
+		o.kind = name
+		o.item(value)
 		return
 	}
-	o.name(name)
+	o.tokens(jsontext.String(name))
 	o.value(value)
 }
 
-func (o *exportWriter) line(kind string, value any) {
-	o.text(`{"kind":"` + kind + `","data":`)
-	o.value(value)
-	o.text("}\n")
-}
-
-// open begins a member that is an object, whose members follow until close. Lines have none.
-func (o *exportWriter) open(name string) {
+// open begins the object, or a member that is one, whose members follow until close. Lines have none.
+func (o *exportWriter) open(names ...string) {
 	if !o.lines {
-		o.name(name)
-		o.before = "{"
+		o.tokens(append(mapped(names, jsontext.String), jsontext.BeginObject)...)
 	}
 }
 
 func (o *exportWriter) close() {
 	if !o.lines {
-		o.text("}")
-		o.before = ","
+		o.tokens(jsontext.EndObject)
 	}
 }
 
 // list writes the items that each adds as a member, or as lines of a kind.
 func (o *exportWriter) list(name, kind string, each func() error) {
-	o.kind, o.head = kind, "["
-	if !o.lines {
-		o.name(name)
+	if o.kind = kind; !o.lines {
+		o.tokens(jsontext.String(name), jsontext.BeginArray)
+		defer o.tokens(jsontext.EndArray)
 	}
 	if o.err == nil {
 		o.fail(each())
 	}
-	switch {
-	case o.lines:
-	case o.head == "[":
-		o.text("[]")
-	default:
-		o.text("]")
-	}
 }
 
 func (o *exportWriter) item(value any) {
-	if o.lines {
-		o.line(o.kind, value)
+	if !o.lines {
+		o.value(value)
 		return
 	}
-	o.text(o.head)
-	o.head = ","
+	o.tokens(jsontext.BeginObject, jsontext.String("kind"), jsontext.String(o.kind), jsontext.String("data"))
 	o.value(value)
+	o.tokens(jsontext.EndObject)
 }

@@ -28,9 +28,6 @@ func (p *program) personExport() *cobra.Command {
 				if err == nil {
 					err = export.Write(c.Context(), p.Out, p.output == ndjson)
 				}
-				if err == nil && p.output != ndjson {
-					_, err = fmt.Fprintln(p.Out)
-				}
 				if err != nil {
 					return fmt.Errorf("export the person: %w", err)
 				}
