@@ -60,6 +60,17 @@ type Store interface {
 	// Write runs change in one transaction, which is kept when change returns nil and durable when Write
 	// does. change may be run again after a failed try, so it must not have effects but through tx.
 	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
+	// Ping reports whether the store answers.
+	Ping(ctx context.Context) error
+	// Unclean names what was erased and is still in the files.
+	Unclean(ctx context.Context) ([]string, error)
+	Database
+}
+
+// Database is what a store tells of its database, and does to it as a whole.
+type Database interface {
+	// PingChanges reports whether it takes changes.
+	PingChanges(ctx context.Context) error
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
@@ -69,16 +80,10 @@ type Store interface {
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
 	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)
-	// Ping reports whether the store answers.
-	Ping(ctx context.Context) error
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files of the store what is left in them of values that were erased.
 	Scrub(ctx context.Context) (Scrubbed, error)
-	// PingChanges reports whether it takes changes.
-	PingChanges(ctx context.Context) error
-	// Unclean names what was erased and is still in the files.
-	Unclean(ctx context.Context) ([]string, error)
 }
 
 // Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one

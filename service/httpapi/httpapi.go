@@ -141,8 +141,9 @@ type route struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := begin(w.Header(), r)
-	note := &requestNote{trace: traceOf(r.Header.Get("Traceparent"))}
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
+	note := &recorded.note
+	note.trace = traceOf(r.Header.Get("Traceparent"))
 	defer func() {
 		if p := recover(); p != nil {
 			a.panicked(recorded, r, id, note, p)
@@ -153,7 +154,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()
-	r = r.WithContext(service.WithRequest(context.WithValue(r.Context(), noteKey{}, note), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
+	r = r.WithContext(service.WithRequest(r.Context(), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
 		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
@@ -202,17 +203,6 @@ type requestNote struct {
 	err     error // Not the caller's doing.
 }
 
-type noteKey struct{}
-
-// noted is the note of a request.
-func noted(r *http.Request) *requestNote {
-	note, ok := r.Context().Value(noteKey{}).(*requestNote)
-	if !ok {
-		return &requestNote{}
-	}
-	return note
-}
-
 // log writes the one line of a request. The route stands for the path: that holds
 // identifiers, and the query holds filters.
 func (a *api) log(ctx context.Context, id string, note *requestNote, status int, duration time.Duration) {
@@ -258,6 +248,7 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 // recorder notes the status of an answer.
 type recorder struct {
 	http.ResponseWriter
+	note   requestNote
 	status int
 	bytes  int // Of the body, as they were sent.
 	wrote  bool
@@ -330,8 +321,9 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // authenticated asks for a bearer token, then for the permission, before anything of
 // the request is looked at. Spec gap: R3.
 func (a *api) authenticated(route route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note := noted(r)
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		w := answer.(*recorder)
+		note := &w.note
 		err := func() error {
 			token, ok := bearer(r)
 			if !ok {
@@ -357,11 +349,9 @@ func (a *api) authenticated(route route) http.Handler {
 					return err
 				}
 			}
-			if recorded, ok := w.(*recorder); ok {
-				recorded.answerTo(a, r, account.UUID, route.method != http.MethodGet)
-				defer recorded.leaveTurn()
-				defer recorded.leaveHeavy()
-			}
+			w.answerTo(a, r, account.UUID, route.method != http.MethodGet)
+			defer w.leaveTurn()
+			defer w.leaveHeavy()
 			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
 				return err
@@ -383,14 +373,10 @@ func (a *api) authenticated(route route) http.Handler {
 const statusGone = 499
 
 // withAccount returns a request whose context names the account.
-func withAccount(w http.ResponseWriter, r *http.Request, account service.Account) *http.Request {
+func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account, request.Erasing = account.UUID, account.Erasing
-	if recorded, ok := w.(*recorder); ok {
-		request.Room = func(ctx context.Context) error {
-			return recorded.api.room(ctx, recorded, r.Method != http.MethodGet)
-		}
-	}
+	request.Room = func(ctx context.Context) error { return w.api.room(ctx, w, r.Method != http.MethodGet) }
 	return r.WithContext(service.WithRequest(r.Context(), request))
 }
 

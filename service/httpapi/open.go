@@ -29,7 +29,7 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 		if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
 			err = fmt.Errorf("%w: %w", err, refusal.Cause)
 		}
-		noted(r).err = err
+		w.(*recorder).note.err = err
 		w.Header().Set("Retry-After", "1")
 		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made", nil)
 		return
@@ -51,7 +51,7 @@ func (a *api) signature(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	content, err := a.service.Signature(r.Context(), id, values.Get("expires"), values.Get("signature"))
 	if err != nil {
-		noted(r).err = writeError(w, err)
+		w.(*recorder).note.err = writeError(w, err)
 		return
 	}
 	kind := http.DetectContentType(content)

@@ -58,7 +58,7 @@ func (a *api) operations() []route {
 }
 
 // actOnPledge takes no body, or {}. Spec gap: R13.
-func (a *api) actOnPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+func (a *api) actOnPledge(w *recorder, r *http.Request, c service.Caller) error {
 	action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
 	return change(func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
 		return a.service.ActOnPledge(ctx, c, id, m, action)
@@ -102,7 +102,7 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 // worked answers requests that work with the queue: both permissions come before the
 // values of the request. Spec gap: R3.
 func worked(handle handler) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := service.RequireQueue(c); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/klauspost/compress/gzip"
@@ -18,18 +17,14 @@ const (
 // stream sends an answer that is not in memory, piece by piece, each of which is paid for. It is
 // weighed before anything is read, and refused where it does not fit. One that fails when a part was
 // sent ends the connection: half an answer must not look whole.
-func stream(w http.ResponseWriter, r *http.Request, answer service.Answer) error {
-	recorded, ok := w.(*recorder)
-	if !ok || recorded.api == nil {
-		return errors.New("an answer is streamed to no account")
-	}
-	leave, err := recorded.api.answers.enter(recorded.account, streamWeight, false)
+func stream(w *recorder, r *http.Request, answer service.Answer) error {
+	leave, err := w.api.answers.enter(w.account, streamWeight, false)
 	if err != nil {
 		_ = service.Pause(r.Context(), refusalPause)
 		return err
 	}
 	defer leave()
-	p := &pieces{recorder: recorded, ctx: r.Context()}
+	p := &pieces{recorder: w, ctx: r.Context()}
 	if err := answer.Stream(r.Context(), p); err != nil && p.sent {
 		panic(http.ErrAbortHandler)
 	} else if err != nil {

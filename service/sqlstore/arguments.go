@@ -10,11 +10,7 @@ import (
 // for any number of them.
 
 func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, e.list(ids)
-}
-
-func (e *sqliteEngine) list(ids []apitype.UUID) any {
-	return `["` + strings.Join(texts(ids), `","`) + `"]`
+	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
 }
 
 func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
@@ -22,11 +18,7 @@ func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` = ANY($1::uuid[])`, e.list(ids)
-}
-
-func (e *postgresEngine) list(ids []apitype.UUID) any {
-	return `{` + strings.Join(texts(ids), `,`) + `}`
+	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
 }
 
 func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {

@@ -123,7 +123,7 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, `+owner, joins, part)
 	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
 		err = result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, joinedUUIDDest{&p.PersonOwner})
+			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, uuidDest{&p.PersonOwner})
 		return p, err
 	})
 }

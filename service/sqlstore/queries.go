@@ -302,9 +302,11 @@ func identifier(id apitype.UUID) any { return id[:] }
 // A uuidDest reads an identifier column, and binds one. So do the others for theirs.
 type uuidDest struct{ id *apitype.UUID }
 
-// Scan reads the bytes, or the text that PostgreSQL sends.
+// Scan reads the bytes, or the text that PostgreSQL sends; zero of a row that was joined and is not there.
 func (d uuidDest) Scan(value any) (err error) {
 	switch v := value.(type) {
+	case nil:
+		*d.id = apitype.UUID{}
 	case []byte:
 		if len(v) != len(d.id) {
 			return fmt.Errorf("an identifier column holds %d bytes", len(v))
@@ -336,19 +338,6 @@ func (d nullUUIDDest) Scan(value any) error {
 
 // Value is the bytes, or nil.
 func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), nil }
-
-// A joinedUUIDDest reads an identifier column of a row that may not be there; then it is
-// zero.
-type joinedUUIDDest struct{ id *apitype.UUID }
-
-// Scan reads the identifier, or null.
-func (d joinedUUIDDest) Scan(value any) error {
-	if value == nil {
-		*d.id = apitype.UUID{}
-		return nil
-	}
-	return uuidDest(d).Scan(value)
-}
 
 // A timeDest reads a column of milliseconds.
 type timeDest struct{ t *apitype.Time }
