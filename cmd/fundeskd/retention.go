@@ -115,19 +115,7 @@ func (r retentionView) cells() []string {
 }
 
 func (p *program) retentionShow() *cobra.Command {
-	return &cobra.Command{
-		Use:     "show",
-		Short:   "Show the retention periods",
-		Example: "  fundeskd retention show",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
-			return answer(c.Context(), p, "", func(s *service.Service) ([]retentionView, error) {
-				all, err := s.Retentions(c.Context())
-				return viewed(all, viewRetention), err
-			}, func(w io.Writer, all []retentionView) { table(w, all, retentionView.cells) })
-		},
-	}
+	return listCommand(p, "show", "Show the retention periods", "  fundeskd retention show", (*service.Service).Retentions, viewRetention, retentionView.cells)
 }
 
 func (p *program) retentionRun() *cobra.Command {
