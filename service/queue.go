@@ -449,9 +449,6 @@ func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.
 // QueueState is how many calls there are.
 type QueueState = apitype.QueueState
 
-// QueueAsk is a take that is asked for.
-type QueueAsk struct{ User, Request apitype.UUID }
-
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
 	Leases           []LeaseRow

@@ -254,7 +254,7 @@ type QueueWriter interface {
 	MarkEligible(now apitype.Time) error
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
-	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
+	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)

@@ -131,24 +131,24 @@ func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.
 // QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
-func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query service.QueueQuery) (q service.QueueRequest, err error) {
+func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
 	p := &queueParts{query: query}
-	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(asked.User))
+	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(*query.User))
 	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
-	returned, by, request := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(asked.Request))
+	returned, by, requested := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(request))
 	again := false
 	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+request+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+requested+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
 			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+`)`, p.args...).
 		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
 	if err != nil || !again {
 		return q, err
 	}
-	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseNotedDest)
+	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(request), identifier(account)}, leaseNotedDest)
 	return q, err
 }
 

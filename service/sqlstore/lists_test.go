@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"errors"
 	"flag"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,10 +25,32 @@ var update = flag.Bool("update", false, "write the questions of lists anew")
 //	go test ./service/sqlstore -run TestQuestionsOfLists -update
 func TestQuestionsOfLists(t *testing.T) {
 	t.Parallel()
-	const golden = "testdata/lists.sql"
-	store := openFile(t)
+	compareQuestions(t, "testdata/lists.sql", writeQuestions)
+}
+
+// TestQuestionsOfTheQueue compares how a user's queue is asked for: all of it, and the calls of a take.
+//
+//	go test ./service/sqlstore -run TestQuestionsOfTheQueue -update
+func TestQuestionsOfTheQueue(t *testing.T) {
+	t.Parallel()
+	compareQuestions(t, "testdata/queue.sql", func(out *strings.Builder, r *reader) error {
+		query := service.QueueQuery{Scope: service.Scope{All: true}, User: &apitype.UUID{1}, Due: true, GaveBack: true, Limit: 3}
+		_, list := r.QueuePositions(query)
+		_, take := (&tx{reader: *r}).NextInQueue(query)
+		for _, text := range slices.Sorted(maps.Keys(r.statements)) {
+			if strings.Contains(text, "queue_calls") {
+				out.WriteString(text + "\n\n")
+			}
+		}
+		return errors.Join(list, take)
+	})
+}
+
+// compareQuestions compares the questions that are written with those of a file.
+func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, *reader) error) {
+	t.Helper()
 	var out strings.Builder
-	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return writeQuestions(&out, &reader{c}) })
+	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return write(&out, &reader{c}) })
 	if err != nil {
 		t.Fatal(err)
 	}

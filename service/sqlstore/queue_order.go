@@ -12,7 +12,8 @@ import (
 )
 
 // queueParts makes the queries of the queue. Each part of one is a rank and a source of calls
-// in order; they are disjoint.
+// in order; they are disjoint. testdata/queue.sql shows the query of a user's queue, and those of a take, one
+// for each part, which TestQuestionsOfTheQueue keeps true.
 type queueParts struct {
 	listQuery
 	query service.QueueQuery
