@@ -122,7 +122,6 @@ func (r coveringReader) Call(id apitype.UUID, scope Scope) (CallRow, error) {
 	return row, err
 }
 
-// WholeCall is likewise.
 func (r coveringReader) WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error) {
 	whole, err := r.Reader.WholeCall(id, scope, w)
 	if err != nil || whole == nil {
@@ -134,7 +133,6 @@ func (r coveringReader) WholeCall(id apitype.UUID, scope Scope, w Weight) (*Whol
 	return whole, errors.Join(err, r.cover.call(&whole.CallRow))
 }
 
-// Calls are likewise.
 func (r coveringReader) Calls(f CallFilter, part Range) ([]CallRow, error) {
 	rows, err := r.Reader.Calls(f, part)
 	return rows, errors.Join(err, r.cover.calls(rows))

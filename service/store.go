@@ -123,7 +123,7 @@ type Tx interface {
 // AccountReader reads accounts and what is kept of their tokens.
 type AccountReader interface {
 	Account(id apitype.UUID) (Account, error)
-	Accounts() ([]Account, error)
+	Accounts() ([]Account, error) // The oldest first.
 	// AccountOfToken also returns when the token was revoked, or nil. A token of which nothing is kept is
 	// ErrNoRow. The account says whether erasures are not finished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
@@ -145,7 +145,7 @@ type AccountWriter interface {
 // OrganizationReader reads organizations and what belongs to them.
 type OrganizationReader interface {
 	Organization(id apitype.UUID) (Organization, error)
-	Organizations() ([]Organization, error)
+	Organizations() ([]Organization, error) // By uuid: the engines do not agree on the order of names.
 	FocusArea(id apitype.UUID) (FocusArea, error)
 	// OrganizationSettings are those of the organizations of a scope, by uuid.
 	OrganizationSettings(scope Scope) ([]apitype.OrganizationSettings, error)
@@ -224,12 +224,13 @@ type QueueReader interface {
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
-	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
-	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
-	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
-	Deferrals(q DeferralQuery) ([]DeferralRow, error)
+	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
+	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
+	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
+	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
+	// LeasesSeen are those of which something was seen since a time, or that hold.
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a
@@ -272,7 +273,7 @@ type QueueWriter interface {
 
 // PrivacyReader reads what is kept of a person, the audit and the retention.
 type PrivacyReader interface {
-	AuditLines(f AuditFilter) ([]AuditLine, error)
+	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	// KeptCalls, KeptPledges and KeptTransactions are rows with their documents, and KeptWaiting those
@@ -293,12 +294,12 @@ type PrivacyWriter interface {
 	ErasePerson(id apitype.UUID, at apitype.Time) error
 	// ForgetPerson takes out of the queue what came to it while a person was erased.
 	ForgetPerson(id apitype.UUID, at apitype.Time) error
-	EraseUnknown(id apitype.UUID, at apitype.Time) error
+	EraseUnknown(id apitype.UUID, at apitype.Time) error // Leaves the identifier, so that it is not used again.
 	RewriteCall(c CallRow) error
 	RewritePledge(l PledgeRow) error
 	RewriteTransaction(t TransactionRow) error
 	SetRetention(r Retention) error
-	CallsToRetain(q RetainQuery) ([]CallRow, error)
+	CallsToRetain(q RetainQuery) ([]CallRow, error) // In the order of their last update.
 }
 
 // LoadWriter saves many records that come in from outside the interface.

@@ -56,7 +56,6 @@ type statusError struct {
 	detail string
 }
 
-// Error is the detail.
 func (e *statusError) Error() string { return e.detail }
 
 // writeError answers with a problem, and returns what must be logged: errors that are

@@ -275,13 +275,11 @@ func (w *recorder) answerTo(a *api, r *http.Request, account apitype.UUID, must 
 	}
 }
 
-// WriteHeader notes the status.
 func (w *recorder) WriteHeader(status int) {
 	w.status, w.wrote = status, true
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes that something was sent.
 func (w *recorder) Write(data []byte) (int, error) {
 	w.wrote = true
 	n, err := w.ResponseWriter.Write(data)

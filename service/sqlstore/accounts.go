@@ -58,7 +58,6 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 	return a, nil
 }
 
-// Account is one account.
 func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
@@ -76,7 +75,6 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
-// Accounts are all accounts, the oldest first.
 func (r *reader) Accounts() (accounts []service.Account, err error) {
 	err = r.each(`SELECT `+accountFields()+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
 		a, err := r.scanAccount(rows.Scan)
@@ -86,7 +84,6 @@ func (r *reader) Accounts() (accounts []service.Account, err error) {
 	return accounts, err
 }
 
-// InsertAccount saves a new account.
 func (t *tx) InsertAccount(a service.Account) error {
 	values, err := accountValues(a)
 	if err != nil {
@@ -95,7 +92,6 @@ func (t *tx) InsertAccount(a service.Account) error {
 	return t.insert(`INSERT INTO accounts (`+accountFields()+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, values...)
 }
 
-// UpdateAccount saves an account as it is now.
 func (t *tx) UpdateAccount(a service.Account) error {
 	values, err := accountValues(a)
 	if err != nil {
@@ -138,18 +134,14 @@ func scanOrganization(scan func(...any) error) (o service.Organization, err erro
 
 const selectOrganization = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
 
-// Organization is one organization.
 func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
 }
 
-// OrganizationForShare is an organization whose settings stay as they are until the transaction
-// ends.
 func (t *tx) OrganizationForShare(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
 }
 
-// OrganizationForUpdate is an organization that no other transaction holds in force or sets.
 func (t *tx) OrganizationForUpdate(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
 }
@@ -165,7 +157,6 @@ func (r *reader) Organizations() (organizations []service.Organization, err erro
 	return organizations, err
 }
 
-// InsertOrganization saves a new organization.
 func (t *tx) InsertOrganization(o service.Organization) error {
 	doc, err := settingsDoc(o)
 	if err != nil {
@@ -175,7 +166,6 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
 }
 
-// UpdateOrganization saves the settings of an organization.
 func (t *tx) UpdateOrganization(o service.Organization) error {
 	doc, err := settingsDoc(o)
 	if err != nil {
@@ -195,7 +185,6 @@ func settingsDoc(o service.Organization) (any, error) {
 	return json.Marshal(settings)
 }
 
-// OrganizationSettings are those of the organizations of a scope, by uuid.
 func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.OrganizationSettings, error) {
 	q := &listQuery{conds: []string{`1 = 1`}}
 	if places, some := q.organizations(scope); some {
@@ -228,12 +217,10 @@ func scanUser(scan func(...any) error) (u service.User, err error) {
 	return u, json.Unmarshal(doc, &u.RecruiterUser)
 }
 
-// User is one user.
 func (r *reader) User(id apitype.UUID) (service.User, error) {
 	return scanUser(r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan)
 }
 
-// Users are those of a scope's organizations and those of none, by uuid.
 func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
 	q := &listQuery{}
 	text := `SELECT organization, doc FROM users`
@@ -251,12 +238,10 @@ func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
 	return users, err
 }
 
-// InsertUser saves a user as answers show it.
 func (t *tx) InsertUser(u service.User) error {
 	return t.saveUser(t.insert, `INSERT INTO users (uuid, organization, doc) VALUES ($1, $2, $3)`, u)
 }
 
-// UpdateUser saves a user anew.
 func (t *tx) UpdateUser(u service.User) error {
 	return t.saveUser(t.change, `UPDATE users SET organization = $2, doc = $3 WHERE uuid = $1`, u)
 }
@@ -269,7 +254,6 @@ func (t *tx) saveUser(save func(string, ...any) error, text string, u service.Us
 	return save(text, identifier(u.UUID), nullUUID(u.Organization), doc)
 }
 
-// FocusArea is one focus area with its organization.
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
 	var doc []byte
 	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
@@ -280,7 +264,6 @@ func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
 	return a, json.Unmarshal(doc, &a.FocusArea)
 }
 
-// InsertFocusArea saves a focus area.
 func (t *tx) InsertFocusArea(a service.FocusArea) error {
 	doc, err := json.Marshal(a.FocusArea)
 	if err != nil {
@@ -290,25 +273,21 @@ func (t *tx) InsertFocusArea(a service.FocusArea) error {
 		identifier(a.UUID), identifier(a.Organization), doc)
 }
 
-// ChangeSigningSeed puts another secret in the place of the database's own.
 func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
 	return t.engine.changeSeed(t.conn, change)
 }
 
-// Setting is a named value of the database, empty where there is none.
 func (r *reader) Setting(name string) (value string, err error) {
 	err = r.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
 }
 
-// SetSetting saves a named value.
 func (t *tx) SetSetting(name, value string) error {
 	_, err := t.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 	return err
 }
 
-// DeleteSetting takes a named value away.
 func (t *tx) DeleteSetting(name string) error {
 	_, err := t.exec(`DELETE FROM settings WHERE name = $1`, name)
 	return err

@@ -102,7 +102,6 @@ func insertNew[T any](t *tx, table string, columns []string, rows []T, values fu
 	return taken, err
 }
 
-// InsertRows saves many rows.
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	elsewhere := markPaymentQR(rows)
 	// Of rows that belong to others those tell what is taken.

@@ -42,7 +42,6 @@ func callValues(c service.CallRow) []any {
 	return append(callDest(&c), identifier(c.Person), nullUUID(c.Case))
 }
 
-// Call is one call.
 func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
 	err = r.row(selectCall+cond, args...).scan(callDest(&c)...)
@@ -129,7 +128,6 @@ func (q *listQuery) statuses(f service.CallFilter) {
 	}
 }
 
-// Calls is a part of the call list.
 func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
 	q, err := r.callQuery(f, part)
 	if err != nil {
@@ -216,7 +214,6 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 
 var insertCall = sync.OnceValue(func() string { return insertText("calls", newCallColumns) })
 
-// InsertCall saves a new call.
 func (t *tx) InsertCall(c service.CallRow) error {
 	return t.insert(insertCall(), callValues(c)...)
 }

@@ -2,7 +2,6 @@ package sqlstore
 
 import "fundesk/apiclient/apitype"
 
-// Mark keeps that an account has processed an entity; marking again replaces it.
 func (t *tx) Mark(account apitype.UUID, entry apitype.ProcessedEntry) error {
 	source := ""
 	if entry.ExternalSourceName != nil {

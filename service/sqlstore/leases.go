@@ -81,8 +81,6 @@ var (
 	})
 )
 
-// InsertLeases saves new leases, each unless the person is in one or the request has one of its
-// ordinal, and makes the calls of their persons ineligible until they end.
 func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
 	if t.shared {
 		return t.insertLeases(leases)
@@ -152,7 +150,6 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 	return q, err
 }
 
-// Lease is one lease.
 func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
@@ -168,13 +165,11 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 	}
 }
 
-// LeaseOfPerson is the lease of a person that was not seen to end.
 func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
 	err = r.row(selectLeaseNoted+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
-// Leases are those that hold, the oldest first; of all users, or of one.
 func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
@@ -185,7 +180,6 @@ func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Tim
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
 
-// LeasesSeen are those of which something was seen since a time, or that hold.
 func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each func(service.LeaseRow)) error {
 	q := &listQuery{}
 	since_, now_ := q.arg(since.UnixMilli()), q.arg(now.UnixMilli())
@@ -199,7 +193,6 @@ func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each f
 	})
 }
 
-// WorkDone is what was done since a time.
 func (r *reader) WorkDone(scope service.Scope, since apitype.Time, each func(service.Work)) error {
 	q := &listQuery{}
 	q.where(`done_at >= %s`, since.UnixMilli())
@@ -212,15 +205,12 @@ func (r *reader) WorkDone(scope service.Scope, since apitype.Time, each func(ser
 	})
 }
 
-// Work saves what was done.
 func (t *tx) Work(w service.Work) error {
 	_, err := t.exec(`INSERT INTO queue_work (done_at, work_uuid, user_uuid, owner, work, code) VALUES ($1, $2, $3, $4, $5, $6)`,
 		w.At.UnixMilli(), identifier(apitype.NewUUID()), identifier(w.User), identifier(w.Owner), w.Work, w.Code)
 	return err
 }
 
-// EndLeaseOfCall ends the lease of a call that holds, and returns when that was taken; nil: there was
-// none.
 func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (taken *apitype.Time, err error) {
 	err = t.row(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
 		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING taken_at`,
@@ -231,13 +221,11 @@ func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by serv
 	return taken, err
 }
 
-// EndLeasesByTime notes of the leases that have ended by themselves that they have.
 func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
 	n, err := t.exec(`UPDATE queue_leases SET ended_at = expires_at, ended_by = 'time' WHERE ended_at IS NULL AND expires_at <= $1`, now.UnixMilli())
 	return int(n), err
 }
 
-// ExtendLease saves when a lease ends, and that it is shown now.
 func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error {
 	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = CASE WHEN $4 = 1 THEN $3 ELSE shown_at END WHERE lease_uuid = $1 AND ended_at IS NULL`,
 		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
@@ -288,7 +276,6 @@ var countHours = sync.OnceValue(func() string {
 // countedSetting is until when what users did is counted by the hour.
 const countedSetting = "queue-counted"
 
-// QueueCounted is until when; zero: nothing is.
 func (r *reader) QueueCounted() (until apitype.Time, err error) {
 	text, err := r.Setting(countedSetting)
 	if err != nil || text == "" {
@@ -309,7 +296,6 @@ func (t *tx) CountQueue(from, until apitype.Time) error {
 	return err
 }
 
-// HoursDone is what was counted of the hours of a stretch.
 func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time, each func(service.HourDone)) error {
 	q := &listQuery{}
 	q.where(`hour >= %s`, from.UnixMilli())
@@ -336,7 +322,6 @@ func deferralDest(d *service.DeferralRow) []any {
 	}
 }
 
-// Deferrals are callbacks with their persons, the earliest first.
 func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, error) {
 	q := &listQuery{conds: []string{`due_at IS NOT NULL`}}
 	q.amongOwners(query.Scope)
@@ -351,7 +336,6 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
-// DeferralCounts counts the callbacks that are kept for each user.
 func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID, n int)) error {
 	q := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}
 	q.amongOwners(scope)
@@ -364,7 +348,6 @@ func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID
 	})
 }
 
-// ShareDeferrals opens the callbacks of a user to every user.
 func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
 	q := &listQuery{}
 	q.where(`due_at IS NOT NULL AND kept_for = %s`, identifier(user))
@@ -372,7 +355,6 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
 }
 
-// UserNames are the names of those users that are known.
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
 	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(doc *[]byte) []any { return []any{docDest{doc}} })
 	names := make(map[apitype.UUID]string, len(docs))

@@ -9,7 +9,6 @@ import (
 	"fundesk/service"
 )
 
-// Person is one person.
 func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return r.person(id, scope, ``)
 }
@@ -41,7 +40,6 @@ func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQ
 
 const notErased = `t.erased_at IS NULL`
 
-// Persons is a part of the person list.
 func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
 	q, err := r.personQuery(f, part)
 	if err != nil {
@@ -54,7 +52,6 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 	})
 }
 
-// Erasures is a part of the list of persons who were erased.
 func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {
 	q := &listQuery{table: "persons", time: "erased_at", conds: []string{`t.erased_at IS NOT NULL`}}
 	q.scope(scope, `t.erased_owner`)
@@ -88,7 +85,6 @@ func personDest(p *service.PersonRow) []any {
 	}
 }
 
-// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	if line == nil {
 		return t.insert(insertPerson(), personDest(&p)...)
@@ -96,14 +92,12 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	return t.engine.insertPerson(t.conn, personDest(&p), auditValues(*line))
 }
 
-// PersonsToLoad are the owners and documents of some persons.
 func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonRow, error) {
 	return byIdentifier(t.conn, `SELECT uuid, owner, doc FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, func(p *service.PersonRow) []any {
 		return []any{uuidDest{&p.Owner}, docDest{&p.Doc}}
 	})
 }
 
-// UpdatePerson saves a changed person.
 func (t *tx) UpdatePerson(p service.PersonRow) error {
 	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli())

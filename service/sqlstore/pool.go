@@ -120,7 +120,6 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 // was in it, and the same request may work later.
 type errConnect struct{ error }
 
-// Unwrap is why.
 func (e errConnect) Unwrap() error { return e.error }
 
 // connectAgain is how soon another connection is tried while one is waited for.

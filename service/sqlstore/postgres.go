@@ -306,7 +306,6 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err 
 // errBegin is a connection that was lost before anything was asked of it.
 type errBegin struct{ error }
 
-// Unwrap is what happened to the connection.
 func (e errBegin) Unwrap() error { return e.error }
 
 // begin begins a transaction; of one that may change something it notes the time of the server.

@@ -320,7 +320,6 @@ func (d uuidDest) Scan(value any) (err error) {
 	return err
 }
 
-// Value is the bytes.
 func (d uuidDest) Value() (driver.Value, error) { return d.id[:], nil }
 
 // A nullUUIDDest reads an identifier column that may be null.
@@ -336,7 +335,6 @@ func (d nullUUIDDest) Scan(value any) error {
 	return uuidDest{*d.id}.Scan(value)
 }
 
-// Value is the bytes, or nil.
 func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), nil }
 
 // A timeDest reads a column of milliseconds.
@@ -352,7 +350,6 @@ func (d timeDest) Scan(value any) error {
 	return nil
 }
 
-// Value is milliseconds since 1970.
 func (d timeDest) Value() (driver.Value, error) { return d.t.UnixMilli(), nil }
 
 // A nullTimeDest reads a column of milliseconds that may be null.
@@ -368,7 +365,6 @@ func (d nullTimeDest) Scan(value any) error {
 	return timeDest{*d.t}.Scan(value)
 }
 
-// Value is milliseconds since 1970, or nil.
 func (d nullTimeDest) Value() (driver.Value, error) { return nullTime(*d.t), nil }
 
 // nullUUID and nullTime bind values that may be null.
@@ -399,7 +395,6 @@ func (d bitDest) Scan(value any) error {
 	return nil
 }
 
-// Value is 1 or 0.
 func (d bitDest) Value() (driver.Value, error) { return bit(*d.b), nil }
 
 // bit binds a truth value.
@@ -427,7 +422,6 @@ func (d docDest) Scan(value any) error {
 	return nil
 }
 
-// Value is the bytes, or nil.
 func (d docDest) Value() (driver.Value, error) {
 	if *d.doc == nil {
 		return nil, nil //nolint:nilnil // It binds null.

@@ -319,7 +319,6 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	return requested, due, err
 }
 
-// QueueOldest is when the oldest call was requested that waits.
 func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, err error) {
 	err = r.row(`SELECT MIN(requested_at) FROM (
 			SELECT requested_at FROM (SELECT requested_at FROM queue_calls WHERE ready = 1 AND due_at IS NULL ORDER BY requested_at, call_uuid LIMIT 1) AS a
@@ -329,7 +328,6 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	return oldest, err
 }
 
-// QueueState counts the calls that wait, and how many it passed over for that.
 func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
@@ -377,7 +375,6 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, pas
 	return s, passed, err
 }
 
-// CallNodes are some calls with their persons, as lists send them.
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {
 	calls := make(map[apitype.UUID]service.CallRow, len(ids))
 	cond, arg := r.engine.among("t.uuid", ids)

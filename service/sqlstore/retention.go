@@ -2,14 +2,12 @@ package sqlstore
 
 import "fundesk/service"
 
-// Retentions are those of all organizations that have one.
 func (r *reader) Retentions() ([]service.Retention, error) {
 	return all(r.conn, `SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(one *service.Retention) []any {
 		return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
 	})
 }
 
-// RetentionFacts returns the time of the newest audit line, and how many persons there are.
 func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
 	err = r.row(`SELECT
 			(SELECT MAX(done_at) FROM audit),
@@ -18,7 +16,6 @@ func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
 	return facts, err
 }
 
-// SetRetention saves the retention of an organization.
 func (t *tx) SetRetention(r service.Retention) error {
 	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (organization) DO UPDATE SET calls = excluded.calls, leads = excluded.leads, persons = excluded.persons`,
@@ -26,7 +23,6 @@ func (t *tx) SetRetention(r service.Retention) error {
 	return err
 }
 
-// CallsToRetain are calls that ended before a time, in the order of their last update.
 func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error) {
 	q := &listQuery{table: "calls", time: "updated_at", branches: []string{unlinkedCalls, linkedCalls}}
 	q.where(`t.updated_at < %s`, query.Before.UnixMilli())
@@ -42,7 +38,6 @@ func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error)
 	})
 }
 
-// PersonsToRetain are persons with whom nothing has happened since a time, and nothing is to happen.
 func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow, error) {
 	q := &listQuery{}
 	before := q.arg(query.Before.UnixMilli())

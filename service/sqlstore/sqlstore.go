@@ -3,7 +3,8 @@
 // are given, inside the transaction. It must not know HTTP.
 //
 // One query text serves every engine; what differs between them is behind the engine
-// interface.
+// interface. What the methods of a transaction do is said where they are wanted, in [service.Reader] and
+// [service.Tx].
 //
 //	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:/var/lib/fundesk/fundeskd.db"})
 //	s, err := service.New(ctx, service.Options{Store: store})

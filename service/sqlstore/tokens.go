@@ -11,7 +11,6 @@ import (
 
 var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on", "signed_by"}
 
-// Tokens are the tokens of an account, or of all accounts, those of one together.
 func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
 	text, args := `SELECT `+strings.Join(tokenColumns, `, `)+` FROM tokens`, []any(nil)
 	if account != nil {
@@ -33,13 +32,11 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 // A day is kept as its number since 1970.
 const secondsOfDay = 24 * 60 * 60
 
-// InsertToken saves a new token, which was not used yet.
 func (t *tx) InsertToken(token service.IssuedToken) error {
 	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at, signed_by) VALUES ($1, $2, $3, $4, $5, $6)`,
 		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt), token.SignedBy)
 }
 
-// EndToken lets a token be refused from a time on.
 func (t *tx) EndToken(id apitype.UUID, at apitype.Time) error {
 	return t.change(`UPDATE tokens SET ended_at = $2 WHERE token_uuid = $1`, identifier(id), at.UnixMilli())
 }
