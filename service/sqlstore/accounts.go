@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -122,39 +121,34 @@ func accountValues(a service.Account) ([]any, error) {
 	}, nil
 }
 
-const organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
+const (
+	organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
+	selectOrganization  = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
+)
 
-// scanOrganization reads the organization columns.
-func scanOrganization(scan func(...any) error) (o service.Organization, err error) {
-	var coolingOff int64
-	err = scan(uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, &coolingOff)
-	o.CoolingOff = time.Duration(coolingOff) * time.Millisecond
+func organizationDest(o *service.Organization) []any {
+	return []any{uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, milliDest{&o.CoolingOff}}
+}
+
+func (c *conn) organization(id apitype.UUID, lock string) (o service.Organization, err error) {
+	err = c.row(selectOrganization+lock, identifier(id)).scan(organizationDest(&o)...)
 	return o, err
 }
 
-const selectOrganization = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
-
 func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
+	return r.organization(id, ``)
 }
 
 func (t *tx) OrganizationForShare(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
+	return t.organization(id, t.engine.locking(`SHARE`))
 }
 
 func (t *tx) OrganizationForUpdate(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
+	return t.organization(id, t.engine.locking(`UPDATE`))
 }
 
-// Organizations are all organizations, by uuid: the engines do not agree on the order
-// of names.
-func (r *reader) Organizations() (organizations []service.Organization, err error) {
-	err = r.each(`SELECT `+organizationColumns+` FROM organizations ORDER BY uuid`, nil, func(rows *sql.Rows) error {
-		o, err := scanOrganization(rows.Scan)
-		organizations = append(organizations, o)
-		return err
-	})
-	return organizations, err
+func (r *reader) Organizations() ([]service.Organization, error) {
+	return all(r.conn, `SELECT `+organizationColumns+` FROM organizations ORDER BY uuid`, nil, organizationDest)
 }
 
 func (t *tx) InsertOrganization(o service.Organization) error {
@@ -162,8 +156,7 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`,
-		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`, append(organizationDest(&o), doc)...)
 }
 
 func (t *tx) UpdateOrganization(o service.Organization) error {
@@ -190,38 +183,23 @@ func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.Organizati
 	if places, some := q.organizations(scope); some {
 		q.conds = append(q.conds, `uuid`+isOne(places))
 	}
-	settings := []apitype.OrganizationSettings{}
-	text := `SELECT uuid, max_call_attempts, settings FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
-	err := r.each(text, q.args, func(rows *sql.Rows) error {
-		var id apitype.UUID
-		var attempts *int
-		var doc []byte
-		one := apitype.OrganizationSettings{}
-		err := rows.Scan(uuidDest{&id}, &attempts, docDest{&doc})
-		if err == nil && doc != nil {
-			err = json.Unmarshal(doc, &one)
-		}
-		one.UUID, one.MaxCallAttempts = id, attempts
-		settings = append(settings, one)
-		return err
+	text := `SELECT settings, uuid, max_call_attempts FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
+	settings, err := all(r.conn, text, q.args, func(one *apitype.OrganizationSettings) []any {
+		return []any{jsonDest{one}, uuidDest{&one.UUID}, &one.MaxCallAttempts}
 	})
-	return settings, err
+	return append([]apitype.OrganizationSettings{}, settings...), err
 }
 
-// scanUser reads a user.
-func scanUser(scan func(...any) error) (u service.User, err error) {
-	var doc []byte
-	if err := scan(nullUUIDDest{&u.Organization}, docDest{&doc}); err != nil {
-		return u, err
-	}
-	return u, json.Unmarshal(doc, &u.RecruiterUser)
+func userDest(u *service.User) []any {
+	return []any{nullUUIDDest{&u.Organization}, jsonDest{&u.RecruiterUser}}
 }
 
-func (r *reader) User(id apitype.UUID) (service.User, error) {
-	return scanUser(r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan)
+func (r *reader) User(id apitype.UUID) (u service.User, err error) {
+	err = r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
+	return u, err
 }
 
-func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
+func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 	q := &listQuery{}
 	text := `SELECT organization, doc FROM users`
 	if !scope.All {
@@ -230,47 +208,24 @@ func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
 			text += ` OR organization` + isOne(bind(q, scope.Organizations, identifier))
 		}
 	}
-	err = r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
-		u, err := scanUser(rows.Scan)
-		users = append(users, u)
-		return err
-	})
-	return users, err
+	return all(r.conn, text+` ORDER BY uuid`, q.args, userDest)
 }
 
 func (t *tx) InsertUser(u service.User) error {
-	return t.saveUser(t.insert, `INSERT INTO users (uuid, organization, doc) VALUES ($1, $2, $3)`, u)
+	return t.insert(`INSERT INTO users (organization, doc, uuid) VALUES ($1, $2, $3)`, append(userDest(&u), identifier(u.UUID))...)
 }
 
 func (t *tx) UpdateUser(u service.User) error {
-	return t.saveUser(t.change, `UPDATE users SET organization = $2, doc = $3 WHERE uuid = $1`, u)
-}
-
-func (t *tx) saveUser(save func(string, ...any) error, text string, u service.User) error {
-	doc, err := json.Marshal(u.RecruiterUser)
-	if err != nil {
-		return err
-	}
-	return save(text, identifier(u.UUID), nullUUID(u.Organization), doc)
+	return t.change(`UPDATE users SET organization = $1, doc = $2 WHERE uuid = $3`, append(userDest(&u), identifier(u.UUID))...)
 }
 
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
-	var doc []byte
-	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
-		scan(uuidDest{&a.Organization}, &doc)
-	if err != nil {
-		return a, err
-	}
-	return a, json.Unmarshal(doc, &a.FocusArea)
+	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).scan(uuidDest{&a.Organization}, jsonDest{&a.FocusArea})
+	return a, err
 }
 
 func (t *tx) InsertFocusArea(a service.FocusArea) error {
-	doc, err := json.Marshal(a.FocusArea)
-	if err != nil {
-		return err
-	}
-	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`,
-		identifier(a.UUID), identifier(a.Organization), doc)
+	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`, identifier(a.UUID), identifier(a.Organization), jsonDest{&a.FocusArea})
 }
 
 func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -356,11 +354,9 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 }
 
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
-	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(doc *[]byte) []any { return []any{docDest{doc}} })
-	names := make(map[apitype.UUID]string, len(docs))
-	for id, doc := range docs {
-		var user apitype.RecruiterUser
-		err = errors.Join(err, json.Unmarshal(doc, &user))
+	users, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} })
+	names := make(map[apitype.UUID]string, len(users))
+	for id, user := range users {
 		names[id] = user.Name
 	}
 	return names, err

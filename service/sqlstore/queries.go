@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -381,6 +384,36 @@ func nullTime(t *apitype.Time) any {
 	}
 	return t.UnixMilli()
 }
+
+// A milliDest reads a duration in milliseconds.
+type milliDest struct{ d *time.Duration }
+
+// Scan reads milliseconds.
+func (d milliDest) Scan(value any) error {
+	ms, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a column of a duration holds a %T", value)
+	}
+	*d.d = time.Duration(ms) * time.Millisecond
+	return nil
+}
+
+func (d milliDest) Value() (driver.Value, error) { return d.d.Milliseconds(), nil }
+
+// A jsonDest reads a document into a value, which stays as it is where there is none.
+type jsonDest struct{ value any }
+
+// Scan decodes the bytes.
+func (d jsonDest) Scan(value any) error {
+	var doc []byte
+	err := docDest{&doc}.Scan(value)
+	if err == nil && doc != nil {
+		err = json.Unmarshal(doc, d.value)
+	}
+	return err
+}
+
+func (d jsonDest) Value() (driver.Value, error) { return json.Marshal(d.value) }
 
 // A bitDest reads a truth value: the engines agree on numbers.
 type bitDest struct{ b *bool }
