@@ -38,7 +38,7 @@ type loadKind struct {
 	kind   LoadKind
 	table  string // Where its records are; empty: the record says it, or there is none.
 	isRow  bool   // Its data is a row of the table, as the database holds it.
-	decode func(line []byte) (any, error)
+	decode func(data jsontext.Value) (any, error)
 
 	// Of records that come in from outside the interface: their identifier, what else they name, and what
 	// checks one and makes its row.
@@ -63,8 +63,8 @@ func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(
 
 // ofTable is a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
-	return loadKind{kind: kind, table: table, isRow: true, decode: func(line []byte) (any, error) {
-		data, err := decodeLoaded[map[string]json.RawMessage](line)
+	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
+		data, err := decodeLoaded[map[string]json.RawMessage](text)
 		if err != nil {
 			return nil, err
 		}
@@ -199,70 +199,41 @@ type LoadRecord struct {
 	Line int `json:"-"`
 }
 
+// loadLine is a line of a load.
+type loadLine struct {
+	Kind LoadKind       `json:"kind"`
+	Data jsontext.Value `json:"data"`
+}
+
 // DecodeLoadRecord reads one line of a load. Unknown fields are refused.
-func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
-	record.Kind = kindOf(line)
-	if known := kindNamed(record.Kind); known != nil {
-		record.Data, err = known.decode(line)
-		return record, err
-	}
-	if v := DecodeStrict(line, &loadLine[jsontext.Value]{}); len(v) > 0 {
-		return record, v
-	}
-	return record, errors.New("kind must be one of " + joined(LoadKinds))
-}
-
-// kindOf is what a line says of its kind, empty when it does not. It is looked at first, so
-// that the line is then decoded once, as what it is.
-func kindOf(line []byte) LoadKind {
-	d := jsontext.NewDecoder(bytes.NewBuffer(line))
-	if _, err := d.ReadToken(); err != nil {
-		return ""
-	}
-	for d.PeekKind() == jsontext.KindString {
-		name, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		if name.String() != "kind" {
-			if d.SkipValue() != nil {
-				return ""
-			}
-			continue
-		}
-		if d.PeekKind() != jsontext.KindString {
-			return ""
-		}
-		kind, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		return LoadKind(kind.String())
-	}
-	return ""
-}
-
-// loadLine is a line whose data is known to be a T.
-type loadLine[T any] struct {
-	Kind LoadKind `json:"kind"`
-	Data *T       `json:"data"`
-}
-
-// decodeLoaded reads the data of a line strictly; its errors hold no value of it.
-func decodeLoaded[T any](text []byte) (data any, err error) {
-	var line loadLine[T]
+func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
+	var line loadLine
 	v := DecodeStrict(text, &line)
 	for i := range v { // A line is told of, and what it is about is its data.
 		if field, inside := strings.CutPrefix(v[i].Pointer, "/data/"); inside {
 			v[i].Pointer = "/" + field
 		}
 	}
-	switch {
-	case len(v) > 0:
-		return nil, v
-	case line.Data == nil:
-		return nil, errors.New("data must be a JSON object")
-	default:
-		return *line.Data, nil
+	if len(v) > 0 {
+		return record, v
 	}
+	kind := kindNamed(line.Kind)
+	if kind == nil {
+		return record, errors.New("kind must be one of " + joined(LoadKinds))
+	}
+	record.Kind = line.Kind
+	record.Data, err = kind.decode(line.Data)
+	return record, err
+}
+
+// decodeLoaded reads the data of a line strictly; its errors hold no value of it.
+func decodeLoaded[T any](text jsontext.Value) (any, error) {
+	if text.Kind() != jsontext.KindBeginObject {
+		return nil, errors.New("data must be a JSON object")
+	}
+	var data T
+	if v := DecodeStrict(text, &data); len(v) > 0 {
+		return nil, v
+	}
+	return data, nil
 }
