@@ -110,7 +110,11 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 			return nil, err
 		}
 		if object, err = DecodeObject(data); err != nil {
-			return nil, cli.UsageError("--file: " + err.Error())
+			name := "--file " + cli.Quote(b.file)
+			if b.file == "-" {
+				name = "stdin"
+			}
+			return nil, cli.UsageError(name + " " + err.Error())
 		}
 		if !b.update {
 			if left := AsCreation(object, b.Fields, b.isShown); len(left) > 0 {

@@ -26,9 +26,13 @@ type Cluster struct {
 	log        bytes.Buffer
 }
 
-// NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it.
+// NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it. Beside a server of
+// PostgresVariable the test is skipped too: it has one of its own, so it would only do the same again.
 func NeedPostgres(t testing.TB) {
 	t.Helper()
+	if os.Getenv(PostgresVariable) != "" {
+		t.Skip("it has a PostgreSQL server of its own, and runs without ", PostgresVariable)
+	}
 	if Program("initdb") != "" && Program("pg_basebackup") != "" {
 		return
 	}
