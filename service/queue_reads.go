@@ -198,10 +198,18 @@ func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apity
 		if since.Before(counted.Time) {
 			since = counted
 		}
-		if err := r.LeasesSeen(scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
+		leases, err := r.LeasesSeen(scope, since, now)
+		for _, lease := range leases {
+			agents.lease(lease, since, now)
+		}
+		if err != nil {
 			return err
 		}
-		return r.WorkDone(scope, since, agents.work)
+		done, err := r.WorkDone(scope, since)
+		for _, work := range done {
+			agents.work(work)
+		}
+		return err
 	})
 	return counted, err
 }
@@ -215,10 +223,7 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	defer s.long.End(ctx)
 	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
 		until := soonest(counted, apitype.NewTime(from.Add(countedAtOnce)))
-		part, err := viewed(ctx, s, "count the agents", func(r Reader) (part []HourDone, err error) {
-			err = r.HoursDone(scope, from, until, func(h HourDone) { part = append(part, h) })
-			return part, err
-		})
+		part, err := viewed(ctx, s, "count the agents", func(r Reader) ([]HourDone, error) { return r.HoursDone(scope, from, until) })
 		if err != nil {
 			return err
 		}

@@ -231,12 +231,12 @@ type QueueReader interface {
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
 	// LeasesSeen are those of which something was seen since a time, or that hold.
-	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
-	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
+	LeasesSeen(scope Scope, since, now apitype.Time) ([]LeaseRow, error)
+	WorkDone(scope Scope, since apitype.Time) ([]Work, error)
 	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a
 	// stretch of hours before.
 	QueueCounted() (apitype.Time, error)
-	HoursDone(scope Scope, from, until apitype.Time, each func(HourDone)) error
+	HoursDone(scope Scope, from, until apitype.Time) ([]HourDone, error)
 }
 
 // QueueWriter writes the queue.

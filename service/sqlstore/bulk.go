@@ -103,7 +103,6 @@ func insertNew[T any](t *tx, table string, columns []string, rows []T, values fu
 }
 
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
-	elsewhere := markPaymentQR(rows)
 	// Of rows that belong to others those tell what is taken.
 	note := func(kind service.LoadKind) func([]apitype.UUID, error) {
 		return func(ids []apitype.UUID, problem error) {
@@ -128,33 +127,18 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 			return nil, err
 		}
 	}
-	if len(elsewhere) == 0 {
+	var began []apitype.UUID
+	for _, x := range rows.Transactions {
+		if x.Method == apitype.PaymentQRMethod {
+			began = append(began, x.Pledge)
+		}
+	}
+	if len(began) == 0 {
 		return taken, nil
 	}
-	cond, arg := t.engine.among("uuid", elsewhere)
+	cond, arg := t.engine.among("uuid", began)
 	_, err = t.exec(`UPDATE pledges SET payment_qr = 1 WHERE payment_qr = 0 AND `+cond, arg)
 	return taken, err
-}
-
-// markPaymentQR notes on the new pledges which of them a payment QR began, and returns those that are not
-// new.
-func markPaymentQR(rows service.Rows) (elsewhere []apitype.UUID) {
-	began := map[apitype.UUID]bool{}
-	for _, t := range rows.Transactions {
-		if t.Method == apitype.PaymentQRMethod {
-			began[t.Pledge] = true
-		}
-	}
-	for i := range rows.Pledges {
-		if id := rows.Pledges[i].UUID; began[id] {
-			rows.Pledges[i].PaymentQR = true
-			delete(began, id)
-		}
-	}
-	for id := range began {
-		elsewhere = append(elsewhere, id)
-	}
-	return elsewhere
 }
 
 // joined are numbers as text, with commas between them.

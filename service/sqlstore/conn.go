@@ -126,6 +126,9 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 	return c.fail(rows.Err())
 }
 
+// textDest is what a row of one text is read into.
+func textDest(text *string) []any { return []any{text} }
+
 // all reads all rows of a query, each into what dest says of it.
 func all[T any](c *conn, text string, args []any, dest func(*T) []any) (rows []T, err error) {
 	err = c.each(text, args, func(result *sql.Rows) error {

@@ -178,28 +178,20 @@ func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Tim
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
 
-func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each func(service.LeaseRow)) error {
+func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	since_, now_ := q.arg(since.UnixMilli()), q.arg(now.UnixMilli())
 	q.conds = append(q.conds, `(seen_at >= `+since_+` OR (ended_at IS NULL AND expires_at > `+now_+`))`)
 	q.amongOwners(scope)
-	return r.each(selectLease+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
-		var lease service.LeaseRow
-		err := rows.Scan(leaseDest(&lease)...)
-		each(lease)
-		return err
-	})
+	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `), q.args, leaseDest)
 }
 
-func (r *reader) WorkDone(scope service.Scope, since apitype.Time, each func(service.Work)) error {
+func (r *reader) WorkDone(scope service.Scope, since apitype.Time) ([]service.Work, error) {
 	q := &listQuery{}
 	q.where(`done_at >= %s`, since.UnixMilli())
 	q.amongOwners(scope)
-	return r.each(`SELECT done_at, user_uuid, work, code FROM queue_work WHERE `+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
-		var w service.Work
-		err := rows.Scan(timeDest{&w.At}, uuidDest{&w.User}, &w.Work, &w.Code)
-		each(w)
-		return err
+	return all(r.conn, `SELECT done_at, user_uuid, work, code FROM queue_work WHERE `+strings.Join(q.conds, ` AND `), q.args, func(w *service.Work) []any {
+		return []any{timeDest{&w.At}, uuidDest{&w.User}, &w.Work, &w.Code}
 	})
 }
 
@@ -294,16 +286,14 @@ func (t *tx) CountQueue(from, until apitype.Time) error {
 	return err
 }
 
-func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time, each func(service.HourDone)) error {
+func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time) ([]service.HourDone, error) {
 	q := &listQuery{}
 	q.where(`hour >= %s`, from.UnixMilli())
 	q.where(`hour < %s`, until.UnixMilli())
 	q.amongOwners(scope)
-	return r.each(`SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY user_uuid, what, code`, q.args, func(rows *sql.Rows) error {
-		var h service.HourDone
-		err := rows.Scan(uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt})
-		each(h)
-		return err
+	text := `SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE ` + strings.Join(q.conds, ` AND `) + ` GROUP BY user_uuid, what, code`
+	return all(r.conn, text, q.args, func(h *service.HourDone) []any {
+		return []any{uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt}}
 	})
 }
 

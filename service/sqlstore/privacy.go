@@ -114,16 +114,14 @@ func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
 	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
 }
 
-func (r *reader) Erasing() (persons []apitype.UUID, err error) {
-	err = r.each(`SELECT name FROM settings WHERE `+isErasing, nil, func(rows *sql.Rows) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
+func (r *reader) Erasing() ([]apitype.UUID, error) {
+	names, err := all(r.conn, `SELECT name FROM settings WHERE `+isErasing, nil, textDest)
+	persons := make([]apitype.UUID, len(names))
+	for i, name := range names {
+		if persons[i], err = apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting)); err != nil {
+			break
 		}
-		id, err := apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting))
-		persons = append(persons, id)
-		return err
-	})
+	}
 	return persons, err
 }
 

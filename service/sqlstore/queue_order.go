@@ -35,7 +35,7 @@ func (r *reader) newQueueParts(query service.QueueQuery) (*queueParts, error) {
 			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
 			UNION ALL
 			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
-		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, func(kind *string) []any { return []any{kind} })
+		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, textDest)
 	found = slices.DeleteFunc(found, func(kind string) bool { return !narrow(kind) })
 	if len(found) <= maxKinds {
 		p.kinds = append([]string{}, found...)

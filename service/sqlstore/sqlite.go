@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -243,19 +244,9 @@ func (e *sqliteEngine) Analyze(context.Context) error { return nil }
 
 // integrity is what SQLite finds wrong with its file.
 func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {
-	rows, err := e.db.QueryContext(ctx, `PRAGMA integrity_check`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		if !strings.EqualFold(line, "ok") {
-			found = append(found, line)
-		}
-	}
-	return found, rows.Err()
+	err = e.readers.with(ctx, func(c *conn) error {
+		found, err = all(c, `PRAGMA integrity_check`, nil, textDest)
+		return err
+	})
+	return slices.DeleteFunc(found, func(line string) bool { return strings.EqualFold(line, "ok") }), err
 }
