@@ -379,3 +379,14 @@ func (i includes) allowed(c Caller) error {
 func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
 }
+
+// sizesOfCall refuses a creation that holds too much.
+func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
+	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
+		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)
+	}
+	if len(r.Attempts) > apitype.MaxCallAttempts {
+		v.Add("/attempts", "must have %d items at most", apitype.MaxCallAttempts)
+	}
+	return v
+}

@@ -300,3 +300,20 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	content, err = viewed(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
 	return content, orNotFound(err, noSignature)
 }
+
+// sizesOfPledge refuses a creation that holds too much.
+func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
+	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
+		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)
+	}
+	if r.ExternalMetadata != nil {
+		sizeOfMetadata(&v, *r.ExternalMetadata)
+	}
+	return v
+}
+
+func sizeOfMetadata(v *apitype.Violations, o apitype.Object) {
+	if len(o) > apitype.MaxObject {
+		v.Add("/externalMetadata", "must have %d bytes at most", apitype.MaxObject)
+	}
+}
