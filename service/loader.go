@@ -142,10 +142,18 @@ func (l *loader) add(record LoadRecord) error {
 func (l *loader) save() error {
 	batch, err := l.missing(l.batch)
 	l.batch = l.batch[:0]
-	if err == nil {
-		err = l.lookUp(batch)
-	}
 	if err != nil {
+		return err
+	}
+	n := naming{map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}}
+	for _, record := range batch {
+		record.kind.names(record.Data, n)
+		n.held[record.id] = true
+	}
+	if l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons))); err != nil {
+		return err
+	}
+	if l.donors, err = l.tx.PersonsOfPledges(slices.Collect(maps.Keys(n.pledges))); err != nil {
 		return err
 	}
 	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
@@ -188,19 +196,6 @@ func (n naming) name(of map[apitype.UUID]bool, id apitype.UUID) {
 	if !n.held[id] {
 		of[id] = true
 	}
-}
-
-// lookUp reads the persons and pledges that the records of a batch name.
-func (l *loader) lookUp(batch []loading) (err error) {
-	n := naming{map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}}
-	for _, record := range batch {
-		record.kind.names(record.Data, n)
-		n.held[record.id] = true
-	}
-	if l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons))); err == nil {
-		l.donors, err = l.tx.PersonsOfPledges(slices.Collect(maps.Keys(n.pledges)))
-	}
-	return err
 }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.

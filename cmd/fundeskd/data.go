@@ -341,27 +341,22 @@ func readLines(ctx context.Context, from io.Reader, file bool, add func(record s
 			if !more {
 				return atLine(n, <-ended)
 			}
-			if err := addLine(n, line, add); err != nil {
+			text := bytes.TrimSpace(line)
+			if len(text) == 0 {
+				continue
+			}
+			record, err := service.DecodeLoadRecord(text)
+			if err != nil {
+				return atLine(n, err)
+			}
+			record.Line = n // The service says it of a record that it refuses.
+			if err := add(record, len(line)+1); err != nil {
 				return err
 			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-}
-
-// addLine hands the record of a line on, if it has one.
-func addLine(n int, line []byte, add func(record service.LoadRecord, bytes int) error) error {
-	text := bytes.TrimSpace(line)
-	if len(text) == 0 {
-		return nil
-	}
-	record, err := service.DecodeLoadRecord(text)
-	if err != nil {
-		return atLine(n, err)
-	}
-	record.Line = n // The service says it of a record that it refuses.
-	return add(record, len(line)+1)
 }
 
 func atLine(n int, err error) error {

@@ -63,16 +63,16 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.detail }
 
-// writeError answers with a problem, and returns what must be logged: errors that are
+// WriteError answers with the problem that an error is, and returns what must be logged: errors that are
 // not the caller's doing.
-func writeError(w http.ResponseWriter, err error) error {
+func WriteError(w http.ResponseWriter, err error) error {
 	if refused, ok := errors.AsType[*statusError](err); ok {
-		writeProblem(w, refused.status, refused.detail, nil)
+		WriteProblem(w, refused.status, refused.detail)
 		return nil
 	}
 	refusal, ok := errors.AsType[*service.Error](err)
 	if !ok || refusal.Kind == service.Internal {
-		writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+		WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 		return err
 	}
 	status := statuses[refusal.Kind]
@@ -95,20 +95,12 @@ func advise(header http.Header, status int) {
 func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	begin(w.Header(), r)
 	advise(w.Header(), status)
-	writeProblem(w, status, detail, nil)
+	WriteProblem(w, status, detail)
 }
 
-// WriteProblem answers with problem+json, as the interface does, for handlers beside it.
+// WriteProblem answers with problem+json, also for handlers beside the interface.
 func WriteProblem(w http.ResponseWriter, status int, detail string) {
-	writeProblem(w, status, detail, nil)
-}
-
-// WriteError answers with the problem that an error of the service is, for handlers beside the
-// interface.
-func WriteError(w http.ResponseWriter, err error) { _ = writeError(w, err) }
-
-func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
-	sendProblem(w, apitype.Problem{Status: status, Detail: detail, Errors: violations})
+	sendProblem(w, apitype.Problem{Status: status, Detail: detail})
 }
 
 // sendProblem answers with problem+json. The request id is in the header already.
@@ -146,7 +138,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 		if err != nil {
 			delete(header, "Content-Encoding")
 			delete(header, "Etag")
-			_ = writeError(w, err)
+			_ = WriteError(w, err)
 			return
 		}
 		defer leave()

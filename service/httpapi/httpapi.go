@@ -104,7 +104,11 @@ func (a *api) routes() {
 	for _, r := range a.operations() {
 		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 	}
-	a.openRoutes()
+	// What lies outside the interface needs no account.
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
+	a.mux.HandleFunc("GET /readyz", a.ready)
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
+	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
 }
 
@@ -121,12 +125,12 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		writeProblem(w, http.StatusNotFound, "there is no such path", nil)
+		WriteProblem(w, http.StatusNotFound, "there is no such path")
 		return
 	}
 	methods := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", methods)
-	writeProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods, nil)
+	WriteProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods)
 }
 
 // route is one operation of the interface.
@@ -157,7 +161,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(service.WithRequest(r.Context(), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
-		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
+		WriteProblem(recorded, http.StatusNotFound, "there is no such path")
 		return
 	}
 	a.mux.ServeHTTP(recorded, r)
@@ -242,7 +246,7 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	if w.wrote {
 		panic(http.ErrAbortHandler) // Cut the connection: half an answer must not look whole.
 	}
-	writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+	WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 }
 
 // recorder notes the status of an answer.
@@ -338,7 +342,7 @@ func (a *api) authenticated(route route) http.Handler {
 			}
 			if wait := a.rates.take(account.UUID); wait > 0 {
 				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-				writeProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may", nil)
+				WriteProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may")
 				return nil
 			}
 			caller := service.Caller{Account: account, BaseURL: a.base(r), RequestID: w.Header().Get("X-Request-Id")}
@@ -362,7 +366,7 @@ func (a *api) authenticated(route route) http.Handler {
 		case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 			w.WriteHeader(statusGone)
 		default:
-			note.err = writeError(w, err)
+			note.err = WriteError(w, err)
 		}
 	})
 }

@@ -9,14 +9,6 @@ import (
 	"fundesk/service"
 )
 
-// openRoutes mounts what lies outside the interface and needs no account.
-func (a *api) openRoutes() {
-	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
-	a.mux.HandleFunc("GET /readyz", a.ready)
-	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
-	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
-}
-
 var textType = []string{"text/plain; charset=utf-8"}
 
 // ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
@@ -31,7 +23,7 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 		}
 		w.(*recorder).note.err = err
 		w.Header().Set("Retry-After", "1")
-		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made", nil)
+		WriteProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made")
 		return
 	}
 	write(w, http.StatusOK, textType, []byte("ok\n"))
@@ -45,13 +37,13 @@ var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "ima
 func (a *api) signature(w http.ResponseWriter, r *http.Request) {
 	id, err := apitype.ParseUUID(r.PathValue("uuid"))
 	if err != nil {
-		writeProblem(w, http.StatusNotFound, "there is no such signature file, or the link to it is no longer valid", nil)
+		WriteProblem(w, http.StatusNotFound, "there is no such signature file, or the link to it is no longer valid")
 		return
 	}
 	values := r.URL.Query()
 	content, err := a.service.Signature(r.Context(), id, values.Get("expires"), values.Get("signature"))
 	if err != nil {
-		w.(*recorder).note.err = writeError(w, err)
+		w.(*recorder).note.err = WriteError(w, err)
 		return
 	}
 	kind := http.DetectContentType(content)

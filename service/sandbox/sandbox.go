@@ -162,7 +162,7 @@ func read(w http.ResponseWriter, r *http.Request, order any) bool {
 // reply answers with what holds now, or says why nothing changed.
 func reply[T any](w http.ResponseWriter, now func() T, refused error) {
 	if refused != nil {
-		httpapi.WriteError(w, refused)
+		_ = httpapi.WriteError(w, refused) // Nothing is logged.
 		return
 	}
 	answer(w, now())
