@@ -94,6 +94,18 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 	}
 }
 
+// News reads what a round finds, at most limit records; isCut says that there is, or may be, more. A record that
+// cannot be read is left out, and Options.Omitted is told.
+func News[T any](ctx context.Context, c *Client, r *Round, limit int) (found []T, isCut bool, err error) {
+	for value, err := range Readable(Changes[T](ctx, c, r, AllOptions{Limit: limit, More: func() { isCut = true }}), c.Omit) {
+		if err != nil {
+			return nil, isCut, err
+		}
+		found = append(found, value)
+	}
+	return found, isCut, nil
+}
+
 // isNew reports whether a record was not given before, and notes one that comes again.
 func (r *Round) isNew(times times, at apitype.Time) bool {
 	again := at.After(r.after().Time) || r.Live && at.IsZero()

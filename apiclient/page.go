@@ -58,6 +58,7 @@ type pageReader[T any] struct {
 	lazy   bool // They were not read yet, and are not in Records.
 	arrays int  // Arrays that are not called edges, and the last of them.
 	other  []byte
+	begun  int       // Elements of the list that were read.
 	ends   [2]string // The cursors of the first and the last element.
 }
 
@@ -92,7 +93,11 @@ func (r *pageReader[T]) records() iter.Seq2[Record[T], error] {
 		if !r.lazy {
 			return
 		}
-		for record, err := range r.elements() {
+		for {
+			record, isLast, err := r.next()
+			if isLast {
+				break
+			}
 			if !yield(record, err) || err != nil {
 				return
 			}
@@ -206,42 +211,43 @@ func (r *pageReader[T]) readOther() error {
 
 // keep reads the elements of the list before anybody asks for them.
 func (r *pageReader[T]) keep() error {
-	for record, err := range r.elements() {
-		if err != nil {
+	for {
+		record, isLast, err := r.next()
+		switch {
+		case err != nil:
 			return err
-		}
-		if record.Raw == nil {
+		case isLast:
+			return nil
+		case record.Raw == nil:
 			r.unread = append(r.unread, noRecord(record.Cursor))
-		} else {
+		default:
 			r.Records = append(r.Records, record)
 		}
 	}
-	return nil
 }
 
-// elements reads the list that comes next; an error is the last that it yields.
-func (r *pageReader[T]) elements() iter.Seq2[Record[T], error] {
-	return func(yield func(Record[T], error) bool) {
+// next reads the next element of the list; isLast says that there was none.
+func (r *pageReader[T]) next() (record Record[T], isLast bool, err error) {
+	if r.begun == 0 {
 		if _, err := r.dec.ReadToken(); err != nil {
-			yield(Record[T]{}, errNotWhole)
-			return
-		}
-		for count := 0; r.dec.PeekKind() != ']'; count++ {
-			record, err := r.readElement()
-			if err == nil && count == maxRecords {
-				err = errTooMany
-			}
-			if r.ends[1] = record.Cursor; count == 0 {
-				r.ends[0] = record.Cursor
-			}
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-		if _, err := r.dec.ReadToken(); err != nil {
-			yield(Record[T]{}, errNotWhole)
+			return record, false, errNotWhole
 		}
 	}
+	if r.dec.PeekKind() == ']' {
+		if _, err := r.dec.ReadToken(); err != nil {
+			return record, false, errNotWhole
+		}
+		return record, true, nil
+	}
+	record, err = r.readElement()
+	if err == nil && r.begun == maxRecords {
+		err = errTooMany
+	}
+	if r.ends[1] = record.Cursor; r.begun == 0 {
+		r.ends[0] = record.Cursor
+	}
+	r.begun++
+	return record, false, err
 }
 
 // readElement reads an edge, or a bare record. Where a record should be and none is, as some

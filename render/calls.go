@@ -22,18 +22,18 @@ func statusRole(status string) Role {
 func CallColumns() []Column[apitype.Call] { return fieldColumns(apitype.CallFields()) }
 
 // CallList are the columns of calls in a list on the screen, in their order.
-func CallList() []Listed[apitype.Call] {
+func CallList() []Column[apitype.Call] {
 	type call = apitype.Call
-	return onScreen(CallColumns(),
-		Listed[call]{Name: "person", Width: 18, Grow: true, Say: func(c call, _ View) string { return PersonName(c.Person.Value()) }},
-		Listed[call]{Name: "type", Width: 12, Say: func(c call, _ View) string { return Words(string(c.Type)) }},
-		Listed[call]{Name: "status", Width: 11},
-		Listed[call]{Name: "requestedAt", Heading: "Asked", Width: 5},
-		Listed[call]{Name: "attemptsCount", Width: 5},
-		Listed[call]{
+	return onScreen(CallColumns(), []Column[call]{
+		{Name: "person", Width: 18, Grow: true, Cell: func(c call, _ View) Text { return Text{Text: PersonName(c.Person.Value())} }},
+		{Name: "type", Width: 12, Cell: func(c call, _ View) Text { return Text{Text: Words(string(c.Type))} }},
+		{Name: "status", Width: 11},
+		{Name: "requestedAt", Title: "Asked", Width: 5},
+		{Name: "attemptsCount", Width: 5},
+		{
 			Name: "result.resultCode", Width: 10, Grow: true,
-			Say: func(c call, v View) string { return v.result(c.Type, text(c.Result.Value().ResultCode)) },
+			Cell: func(c call, v View) Text { return Text{Text: v.result(c.Type, text(c.Result.Value().ResultCode))} },
 		},
-		Listed[call]{Name: "uuid", Heading: "UUID", Width: 8},
-	)
+		{Name: "uuid", Title: "UUID", Width: 8},
+	})
 }

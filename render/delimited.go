@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,22 +10,20 @@ import (
 // tsvSpaces replaces what would break a line of tsv.
 var tsvSpaces = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// writeTSV writes one row of tsv. It is cleaned in a pipe, too: head and cut show it on a
+// appendTSV adds one row of tsv. It is cleaned in a pipe, too: head and cut show it on a
 // terminal as it is.
-func writeTSV[T any](w *bufio.Writer, columns []Column[T], record T) error {
-	return writeRow(w, columns, "\t", "\n", func(column Column[T]) string {
+func appendTSV[T any](b []byte, columns []Column[T], record T) []byte {
+	return appendRow(b, columns, "\t", "\n", func(column Column[T]) string {
 		return Clean(tsvSpaces.Replace(column.Value(record)))
 	})
 }
 
-// writeCSVHeader writes the names of the columns, for Excel after the mark by which it knows UTF-8.
-func writeCSVHeader[T any](w *bufio.Writer, columns []Column[T], o Options) error {
+// appendCSVHeader adds the names of the columns, for Excel after the mark by which it knows UTF-8.
+func appendCSVHeader[T any](b []byte, columns []Column[T], o Options) []byte {
 	if o.Excel != "" {
-		if _, err := w.WriteString("\ufeff"); err != nil {
-			return err
-		}
+		b = append(b, "\ufeff"...)
 	}
-	return writeRow(w, columns, o.delimiter(), "\r\n", func(column Column[T]) string { return csvCell(column.Name, false) })
+	return appendRow(b, columns, o.delimiter(), "\r\n", func(column Column[T]) string { return csvCell(column.Name, false) })
 }
 
 // delimiter returns what separates cells: Excel in a country expects that of its settings.
@@ -37,9 +34,9 @@ func (o Options) delimiter() string {
 	return ","
 }
 
-// writeCSV writes one row of csv.
-func writeCSV[T any](w *bufio.Writer, columns []Column[T], record T, o Options) error {
-	return writeRow(w, columns, o.delimiter(), "\r\n", func(column Column[T]) string {
+// appendCSV adds one row of csv.
+func appendCSV[T any](b []byte, columns []Column[T], record T, o Options) []byte {
+	return appendRow(b, columns, o.delimiter(), "\r\n", func(column Column[T]) string {
 		value := column.Value(record)
 		if o.Excel != "" {
 			value = excelCell(value, column.Number != nil, o.Excel)
@@ -51,17 +48,15 @@ func writeCSV[T any](w *bufio.Writer, columns []Column[T], record T, o Options) 
 	})
 }
 
-// writeRow writes the cells of one row.
-func writeRow[T any](w *bufio.Writer, columns []Column[T], separator, end string, cell func(Column[T]) string) error {
-	row := w.AvailableBuffer()
+// appendRow adds the cells of one row.
+func appendRow[T any](b []byte, columns []Column[T], separator, end string, cell func(Column[T]) string) []byte {
 	for i, column := range columns {
 		if i > 0 {
-			row = append(row, separator...)
+			b = append(b, separator...)
 		}
-		row = append(row, cell(column)...)
+		b = append(b, cell(column)...)
 	}
-	_, err := w.Write(append(row, end...))
-	return err
+	return append(b, end...)
 }
 
 // csvCell quotes a value where RFC 4180 wants it. A safe one begins with an apostrophe

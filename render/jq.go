@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -57,47 +58,41 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 	return &Query{code: code, values: values}, nil
 }
 
-// run writes what the expression makes of a value, one result a line, and tells how many
-// those are.
-func (q *Query) run(w *bufio.Writer, value any, o Options) (count int, err error) {
+// run writes what the expression makes of a value, one result a line, and tells how many those are. They may be
+// without end, so each is written by itself.
+func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
 	for results := q.code.Run(value, q.values...); ; count++ {
 		result, ok := results.Next()
 		if !ok {
 			return count, nil
 		}
-		if err, failed := result.(error); failed {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				return count, nil
+		var line []byte
+		switch text, isText := result.(string); {
+		case isText && (q.Raw || o.Format == ID || o.Format == TSV):
+			if o.Terminal {
+				text = CleanLines(text)
 			}
-			return count, &QueryError{cause: err}
+			line = []byte(text)
+		default:
+			if err, failed := result.(error); failed {
+				if halt, halts := errors.AsType[*gojq.HaltError](err); halts && halt.Value() == nil {
+					return count, nil
+				}
+				return count, &QueryError{cause: err}
+			}
+			if line, err = gojq.Marshal(result); err != nil {
+				return count, &QueryError{cause: err}
+			}
+			if o.Terminal && o.Format == JSON {
+				line = indent(line)
+			} else if o.Terminal {
+				line = CleanJSON(line)
+			}
 		}
-		if err := q.writeResult(w, result, o); err != nil {
+		if _, err := w.Write(append(line, '\n')); err != nil {
 			return count, err
 		}
 	}
-}
-
-func (q *Query) writeResult(w *bufio.Writer, result any, o Options) error {
-	if text, ok := result.(string); ok && (q.Raw || o.Format == ID || o.Format == TSV) {
-		if o.Terminal {
-			text = CleanLines(text)
-		}
-		_, err := w.WriteString(text + "\n")
-		return err
-	}
-	line, err := gojq.Marshal(result)
-	if err != nil {
-		return &QueryError{cause: err}
-	}
-	switch {
-	case o.Terminal && o.Format == JSON:
-		line = indent(line)
-	case o.Terminal:
-		line = CleanJSON(line)
-	}
-	_, err = w.Write(append(line, '\n'))
-	return err
 }
 
 // maxQueried is how many values a document may hold, about: each takes a hundred bytes
@@ -124,8 +119,6 @@ func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	if _, err := q.run(w, value, o); err != nil {
-		return err
-	}
-	return w.Flush()
+	_, err = q.run(w, value, o)
+	return cmp.Or(err, w.Flush())
 }

@@ -2,7 +2,9 @@ package render
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -50,5 +52,24 @@ func TestQueryThatFails(t *testing.T) {
 		if got := fmt.Sprint(q.Print(&bytes.Buffer{}, Options{Format: JSON}, []byte(test.record))); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.expression, got, test.want)
 		}
+	}
+}
+
+// An expression without an end goes on for as long as its reader takes what it makes.
+func TestQueryWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	q, err := ParseQuery("range(infinite)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, w := io.Pipe()
+	printed := make(chan error)
+	go func() { printed <- q.Print(w, Options{Format: NDJSON}, []byte(`{"a":1}`)) }()
+	if _, err := io.ReadFull(closed, make([]byte, 100_000)); err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	if err := <-printed; !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v, want the end of the reader", err)
 	}
 }

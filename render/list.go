@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -45,7 +46,7 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 	}
 	l := &List[T]{order: order, out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
 	if o.Format == Table {
-		l.rows = newTable(l.out, selected, o)
+		l.rows = &table[T]{columns: selected, options: o, view: View{Now: o.Now, Location: o.Location, Locale: o.Locale}}
 	}
 	return l, nil
 }
@@ -62,119 +63,85 @@ func (l *List[T]) Printed() int { return l.count - l.silent }
 // at once, so that whoever reads it may begin.
 func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	var record T
-	if l.isTyped() || l.order != nil {
+	isTyped := l.options.Query == nil && slices.Contains([]Format{Table, TSV, CSV}, l.options.Format)
+	if isTyped || l.order != nil {
 		var err error
 		if record, err = decode(); err != nil {
 			return err
 		}
 	}
-	if l.order != nil {
-		l.keep(raw, record)
-		return nil
+	if l.order == nil {
+		return l.write(raw, record)
 	}
-	return l.write(raw, record)
+	s := sortable[T]{raw: bytes.Clone(raw), record: record, key: strings.ToLower(l.order[0].Value(record))} // A page is used again.
+	if n, err := apitype.ParseNumber(s.key); err == nil {
+		s.number = &n
+	}
+	if l.kept = append(l.kept, s); l.options.Most > 0 && len(l.kept) >= 2*l.options.Most {
+		l.sort()
+	}
+	return nil
 }
 
 // write adds one record to the output.
 func (l *List[T]) write(raw []byte, record T) error {
 	l.count++
-	if err := l.add(raw, record); err != nil || l.count > 1 {
+	b, err := l.add(l.out.AvailableBuffer(), raw, record)
+	_, failed := l.out.Write(b)
+	if err = cmp.Or(err, failed); err != nil || l.count > 1 {
 		return err
 	}
 	return l.Flush()
 }
 
-// isTyped reports whether the format shows values, and not the record as it was sent.
-func (l *List[T]) isTyped() bool {
-	return l.options.Query == nil && slices.Contains([]Format{Table, TSV, CSV}, l.options.Format)
-}
-
-func (l *List[T]) add(raw []byte, record T) error {
+// add adds one record to b.
+func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
+	o := l.options
 	switch {
-	case l.options.Query != nil:
-		return l.addQueried(raw)
-	case l.options.Format == JSON:
-		return l.addJSON(raw)
-	case l.options.Format == NDJSON:
-		return l.writeLine(compactLine(raw))
-	case l.options.Format == ID:
-		id, err := identifier(raw, l.options.Identifier)
+	case o.Query != nil:
+		value, err := o.Query.read(raw)
 		if err != nil {
-			return err
+			return b, err
 		}
-		return l.writeLine([]byte(l.clean(id)))
-	default:
-		return l.addRow(record)
-	}
-}
-
-func (l *List[T]) addRow(record T) error {
-	switch l.options.Format {
-	case TSV:
-		return writeTSV(l.out, l.columns, record)
-	case CSV:
-		if err := l.csvHeader(); err != nil {
-			return err
+		if !o.eachRecord() {
+			l.merged = append(l.merged, value)
+			return b, nil
 		}
-		return writeCSV(l.out, l.columns, record, l.options)
-	default:
-		return l.rows.add(record)
-	}
-}
-
-func (l *List[T]) csvHeader() error {
-	if l.count != 1 || l.options.NoHeader {
-		return nil
-	}
-	return writeCSVHeader(l.out, l.columns, l.options)
-}
-
-func (l *List[T]) addJSON(raw []byte) error {
-	separator := ",\n"
-	if l.count == 1 {
-		separator = "[\n"
-	}
-	if _, err := l.out.WriteString(separator); err != nil {
-		return err
-	}
-	if l.options.Terminal {
-		raw = indent(raw)
-	}
-	_, err := l.out.Write(raw)
-	return err
-}
-
-func (l *List[T]) addQueried(raw []byte) error {
-	value, err := l.options.Query.read(raw)
-	if err != nil {
-		return err
-	}
-	if l.options.eachRecord() {
-		results, err := l.options.Query.run(l.out, value, l.options)
+		results, err := o.Query.run(l.out, value, o)
 		if results == 0 {
 			l.silent++
 		}
-		return err
+		return b, err
+	case o.Format == JSON:
+		if o.Terminal {
+			raw = indent(raw)
+		}
+		separator := ",\n"
+		if l.count == 1 {
+			separator = "[\n"
+		}
+		return append(append(b, separator...), raw...), nil
+	case o.Format == NDJSON:
+		return append(append(b, o.line(raw)...), '\n'), nil
+	case o.Format == ID:
+		id, err := identifier(raw, o.Identifier)
+		if err != nil {
+			return b, err
+		}
+		if o.Terminal {
+			id = Clean(id)
+		}
+		return append(append(b, id...), '\n'), nil
+	case o.Format == TSV:
+		return appendTSV(b, l.columns, record), nil
+	case o.Format == CSV:
+		if l.count == 1 && !o.NoHeader {
+			b = appendCSVHeader(b, l.columns, o)
+		}
+		return appendCSV(b, l.columns, record, o), nil
+	default:
+		return l.rows.add(b, record), nil
 	}
-	l.merged = append(l.merged, value)
-	return nil
-}
-
-func (l *List[T]) writeLine(line []byte) error {
-	if l.options.Terminal {
-		line = CleanJSON(line)
-	}
-	if _, err := l.out.Write(line); err != nil {
-		return err
-	}
-	return l.out.WriteByte('\n')
-}
-
-func (l *List[T]) clean(text string) string {
-	if l.options.Terminal {
-		return Clean(text)
-	}
-	return text
 }
 
 // Flush hands what was written to the output: at the end of a page.
@@ -194,28 +161,76 @@ func (l *List[T]) Close() error { return l.end(true, true) }
 func (l *List[T]) Abort(atEnd bool) error { return l.end(false, atEnd) }
 
 func (l *List[T]) end(complete, closed bool) error {
-	err := l.release()
-	if err != nil {
-		return err
-	}
-	switch {
-	case l.options.Query != nil:
-		if complete && !l.options.eachRecord() {
-			_, err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
+	l.sort()
+	kept := l.kept
+	l.kept = nil
+	for _, s := range kept {
+		if err := l.write(s.raw, s.record); err != nil {
+			return err
 		}
-	case l.options.Format == JSON && l.count > 0 && closed:
-		_, err = l.out.WriteString("\n]\n")
-	case l.options.Format == JSON && complete:
-		_, err = l.out.WriteString("[]\n")
-	case l.options.Format == CSV && l.count == 0 && complete && !l.options.NoHeader:
-		err = writeCSVHeader(l.out, l.columns, l.options)
-	case l.options.Format == Table:
-		err = l.rows.close()
 	}
-	if err != nil {
-		return err
+	b, o, err := l.out.AvailableBuffer(), l.options, error(nil)
+	switch {
+	case o.Query != nil:
+		if complete && !o.eachRecord() {
+			_, err = o.Query.run(l.out, append([]any{}, l.merged...), o)
+		}
+	case o.Format == JSON && l.count > 0 && closed:
+		b = append(b, "\n]\n"...)
+	case o.Format == JSON && complete:
+		b = append(b, "[]\n"...)
+	case o.Format == CSV && l.count == 0 && complete && !o.NoHeader:
+		b = appendCSVHeader(b, l.columns, o)
+	case o.Format == Table:
+		b = l.rows.begin(b)
+	}
+	if _, failed := l.out.Write(b); cmp.Or(err, failed) != nil {
+		return cmp.Or(err, failed)
 	}
 	return l.out.Flush()
+}
+
+// line returns a record on one line, as it may be written.
+func (o Options) line(raw []byte) []byte {
+	if raw = compactLine(raw); o.Terminal {
+		return CleanJSON(raw)
+	}
+	return raw
+}
+
+// sortable is a record that waits for the others.
+type sortable[T any] struct {
+	raw    []byte
+	record T
+	key    string
+	number *apitype.Number
+}
+
+// sort puts the gathered records in their order, and lets go of those beyond the most that are written:
+// numbers by their value, before texts; nothing comes last.
+func (l *List[T]) sort() {
+	direction := 1
+	if strings.HasPrefix(l.options.SortBy, "-") {
+		direction = -1
+	}
+	slices.SortStableFunc(l.kept, func(a, b sortable[T]) int {
+		switch {
+		case a.key == "" || b.key == "":
+			return cmp.Compare(len(b.key), len(a.key))
+		case a.number != nil && b.number != nil:
+			return direction * a.number.Compare(*b.number)
+		case a.number != nil:
+			return -direction
+		case b.number != nil:
+			return direction
+		default:
+			return direction * strings.Compare(a.key, b.key)
+		}
+	})
+	if most := l.options.Most; most > 0 && len(l.kept) > most {
+		clear(l.kept[most:])
+		l.kept, l.Cut = l.kept[:most], true
+	}
 }
 
 // compactLine is a record on one line; one that already is stays as it is.

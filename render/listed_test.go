@@ -13,11 +13,11 @@ import (
 
 // told are the columns of a list on the screen: how wide each is, what it says of a record, and
 // whether it grows, stands to the right, and sorts by a time or a number.
-func told[T any](listed []Listed[T], records ...T) string {
+func told[T any](listed []Column[T], records ...T) string {
 	view := View{Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
 	var b strings.Builder
 	for _, l := range listed {
-		fmt.Fprintf(&b, "%s %d", l.Heading, l.Width)
+		fmt.Fprintf(&b, "%s %d", l.Title, l.Width)
 		if l.Grow {
 			b.WriteString(" grows")
 		}
@@ -31,7 +31,7 @@ func told[T any](listed []Listed[T], records ...T) string {
 			b.WriteString(" number")
 		}
 		for _, record := range records {
-			fmt.Fprintf(&b, " [%s]", l.Say(record, view))
+			fmt.Fprintf(&b, " [%s]", l.Cell(record, view).Text)
 		}
 		b.WriteString("\n")
 	}

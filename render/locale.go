@@ -37,29 +37,26 @@ func LocaleFrom(getenv func(string) string) Locale {
 // TextLanguage returns the language that an environment wants texts in, as ISO 639-1 has it; "" for none.
 func TextLanguage(getenv func(string) string) string { return localeOf(getenv, "LC_MESSAGES").language }
 
-// localeOf returns the locale of a category, of which the variables are named.
+// localeOf returns the locale of a category, of which the variables are named: of a POSIX name such as nl_NL.UTF-8,
+// de_CH@euro, en.
 func localeOf(getenv func(string) string, categories ...string) tag {
 	for _, name := range append([]string{"LC_ALL"}, append(categories, "LANG")...) {
-		if value := getenv(name); value != "" {
-			return parseTag(value)
+		value := getenv(name)
+		if value == "" {
+			continue
 		}
+		value, _, _ = strings.Cut(value, ".")
+		if value, _, _ = strings.Cut(value, "@"); value == "C" || value == "POSIX" {
+			return tag{}
+		}
+		language, region, _ := strings.Cut(strings.ReplaceAll(value, "-", "_"), "_")
+		return tag{strings.ToLower(language), strings.ToUpper(region)}
 	}
 	return tag{}
 }
 
 // tag is a language and, where it is known, a region.
 type tag struct{ language, region string }
-
-// parseTag reads the name of a POSIX locale: nl_NL.UTF-8, de_CH@euro, en.
-func parseTag(name string) tag {
-	name, _, _ = strings.Cut(name, ".")
-	name, _, _ = strings.Cut(name, "@")
-	if name == "C" || name == "POSIX" {
-		return tag{}
-	}
-	language, region, _ := strings.Cut(strings.ReplaceAll(name, "-", "_"), "_")
-	return tag{strings.ToLower(language), strings.ToUpper(region)}
-}
 
 // localized is a value of a table of languages; a region has its own or its language's.
 type localized[T any] struct {
@@ -163,7 +160,8 @@ func (l Locale) Spoken(number string) string {
 	groups := strings.Fields(text)
 	for i, group := range groups {
 		if len(group) > maxSpoken {
-			groups[i] = paired(group)
+			first := 2 + len(group)%2 // Then two and two.
+			groups[i] = grouped(group, append([]int{first}, slices.Repeat([]int{2}, (len(group)-first)/2)...))
 		}
 	}
 	return strings.Join(groups, " ")
@@ -171,12 +169,6 @@ func (l Locale) Spoken(number string) string {
 
 // maxSpoken is how many digits are read in one go.
 const maxSpoken = 4
-
-// paired puts a space after each two digits, the first three where their number is odd.
-func paired(digits string) string {
-	first := 2 + len(digits)%2
-	return grouped(digits, append([]int{first}, slices.Repeat([]int{2}, (len(digits)-first)/2)...))
-}
 
 // splitPhone is a number in E.164 by country and national number, without its trunk prefix.
 func splitPhone(number string) (country phoneCountry, national string, ok bool) {
@@ -201,7 +193,8 @@ func (c phoneCountry) has(region string) bool {
 func (c phoneCountry) grouped(national string) string {
 	national = c.trunk + national
 	for _, form := range c.forms {
-		if hasAnyPrefix(national, form.prefixes) {
+		isOfForm := func(prefix string) bool { return strings.HasPrefix(national, prefix) }
+		if form.prefixes == "" || slices.ContainsFunc(strings.Fields(form.prefixes), isOfForm) {
 			return grouped(national, form.groups)
 		}
 	}
@@ -264,12 +257,6 @@ func HasDecimalComma(country string) bool {
 	return !slices.Contains(strings.Fields("AU CA CH EN GB IE NZ US"), country)
 }
 
-// hasAnyPrefix reports whether text begins with one of the prefixes, separated by
-// spaces; none of them means any text.
-func hasAnyPrefix(text, prefixes string) bool {
-	return prefixes == "" || slices.ContainsFunc(strings.Fields(prefixes), func(prefix string) bool { return strings.HasPrefix(text, prefix) })
-}
-
 // grouped puts a space after each group of digits; the last one takes the rest.
 func grouped(digits string, groups []int) string {
 	var b strings.Builder
@@ -285,16 +272,8 @@ func grouped(digits string, groups []int) string {
 
 // Relative is RelativeTime that falls back to the date of the region.
 func (l Locale) Relative(t, now time.Time) string {
-	distance := now.Sub(t)
-	text := shortDuration(distance.Abs())
-	switch {
-	case text == "":
+	if now.Sub(t).Abs() >= 60*24*time.Hour {
 		return l.Date(t, time.DateOnly)
-	case text == "now":
-		return text
-	case distance < 0:
-		return "in " + text
-	default:
-		return text + " ago"
 	}
+	return distance(t, now)
 }

@@ -61,45 +61,49 @@ func TestLocale(t *testing.T) {
 	}
 }
 
-func TestLocaleAmountsAreExact(t *testing.T) {
+// Amounts keep all of their digits. Where no locale is set their thousands stand apart as in English. A time of a
+// detail has its seconds and its zone.
+func TestLocaleIsExact(t *testing.T) {
 	t.Parallel()
-	nl, es, pl := LocaleFrom(env("LANG=nl_NL")), LocaleFrom(env("LANG=es_ES")), LocaleFrom(env("LANG=pl_PL"))
-	for text, want := range map[string]string{
-		"0.1": "0,10", "1000": "1.000,00", "999.99": "999,99", "-1234.5": "-1.234,50", "12.345": "12.345", "1e-7": "1e-7",
-	} {
+	at := time.Date(2026, 11, 20, 0, 4, 5, 0, time.FixedZone("CET", 3600))
+	grouped := func(l Locale, _ string) string { return l.Grouped(apitype.Cents(19004500)) }
+	detailed := func(l Locale, _ string) string { return l.DateTime(at, "2006-01-02 15:04:05 MST") }
+	amount := func(l Locale, text string) string {
 		amount, err := apitype.ParseAmount(text)
 		if err != nil {
 			t.Fatalf("amount %s: %v", text, err)
 		}
-		if got := nl.Amount(amount); got != want {
-			t.Errorf("amount %s: got %q, want %q", text, got, want)
-		}
+		return l.Amount(amount)
 	}
-	if got, want := es.Amount(apitype.Cents(123450))+" "+es.Amount(apitype.Cents(1234500)), "1234,50 12.345,00"; got != want {
-		t.Errorf("Spanish amounts: got %q, want %q", got, want)
-	}
-	if got, want := pl.Amount(apitype.Cents(123450))+" "+pl.Amount(apitype.Cents(1234500)), "1234,50 12\u00a0345,00"; got != want {
-		t.Errorf("Polish amounts: got %q, want %q", got, want)
-	}
-}
-
-func TestLocaleDateTimeOfDetail(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 20, 0, 4, 5, 0, time.FixedZone("CET", 3600))
-	for name, want := range map[string]string{
-		"":      "2026-11-20 00:04:05 CET",
-		"en_US": "11/20/2026 12:04:05 AM CET",
-		"nl_NL": "20-11-2026 00:04:05 CET",
-	} {
-		if got := LocaleFrom(env("LANG="+name)).DateTime(at, "2006-01-02 15:04:05 MST"); got != want {
-			t.Errorf("time in %q: got %q, want %q", name, got, want)
-		}
-	}
+	checkWritten(t, amount, []writtenTest{
+		{"cents", "nl_NL", "0.1", "0,10"},
+		{"thousands", "nl_NL", "1000", "1.000,00"},
+		{"hundreds", "nl_NL", "999.99", "999,99"},
+		{"below zero", "nl_NL", "-1234.5", "-1.234,50"},
+		{"finer than cents", "nl_NL", "12.345", "12.345"},
+		{"a power of ten", "nl_NL", "1e-7", "1e-7"},
+		{"four digits in Spanish", "es_ES", "1234.50", "1234,50"},
+		{"five digits in Spanish", "es_ES", "12345", "12.345,00"},
+		{"four digits in Polish", "pl_PL", "1234.50", "1234,50"},
+		{"five digits in Polish", "pl_PL", "12345", "12\u00a0345,00"},
+	})
+	checkWritten(t, grouped, []writtenTest{
+		{"none", "C", "", "190,045.00"},
+		{"British", "en_GB", "", "190,045.00"},
+		{"Dutch", "nl_NL", "", "190.045,00"},
+		{"German", "de_DE", "", "190.045,00"},
+		{"Swiss", "de_CH", "", "190’045.00"},
+	})
+	checkWritten(t, detailed, []writtenTest{
+		{"none", "", "", "2026-11-20 00:04:05 CET"},
+		{"American", "en_US", "", "11/20/2026 12:04:05 AM CET"},
+		{"Dutch", "nl_NL", "", "20-11-2026 00:04:05 CET"},
+	})
 }
 
 func TestLocalePhones(t *testing.T) {
 	t.Parallel()
-	tests := []phoneTest{
+	tests := []writtenTest{
 		{"Dutch mobile", "nl_NL", "+31627084034", "06 27084034"},
 		{"Amsterdam", "nl_NL", "+31201234567", "020 1234567"},
 		{"a town with a long area code", "nl_NL", "+31182123456", "0182 123456"},
@@ -119,13 +123,13 @@ func TestLocalePhones(t *testing.T) {
 		{"too short", "nl_NL", "+316270", "+316270"},
 		{"of one group", "nl_NL", "+31800123", "0800 123"},
 	}
-	checkPhones(t, Locale.Phone, tests)
+	checkWritten(t, Locale.Phone, tests)
 }
 
 // Each country groups its numbers as it does on paper.
 func TestPhonesAtHome(t *testing.T) {
 	t.Parallel()
-	checkPhones(t, Locale.Phone, []phoneTest{
+	checkWritten(t, Locale.Phone, []writtenTest{
 		{"United States", "en_US", "+12125550123", "212 555 0123"},
 		{"Netherlands, free", "nl_NL", "+318001234", "0800 1234"},
 		{"Belgium, mobile", "nl_BE", "+32470123456", "0470 12 34 56"},
@@ -154,20 +158,10 @@ func TestPhonesAtHome(t *testing.T) {
 	})
 }
 
-// Where no locale is set the thousands of an amount stand apart as in English.
-func TestGroupedAmounts(t *testing.T) {
-	t.Parallel()
-	for lang, want := range map[string]string{"C": "190,045.00", "en_GB": "190,045.00", "nl_NL": "190.045,00", "de_DE": "190.045,00", "de_CH": "190’045.00"} {
-		if got := LocaleFrom(env("LANG=" + lang)).Grouped(apitype.Cents(19004500)); got != want {
-			t.Errorf("%s: got %q, want %q", lang, got, want)
-		}
-	}
-}
-
 // On the card a number is read and dialled: in groups that are read in one go.
 func TestSpokenPhones(t *testing.T) {
 	t.Parallel()
-	tests := []phoneTest{
+	tests := []writtenTest{
 		{"Dutch mobile", "nl_NL", "+31627084034", "06 27 08 40 34"},
 		{"Amsterdam", "nl_NL", "+31201234567", "020 123 45 67"},
 		{"a town with a long area code", "nl_NL", "+31182123456", "0182 12 34 56"},
@@ -181,21 +175,18 @@ func TestSpokenPhones(t *testing.T) {
 		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
 		{"nothing", "C", "", ""},
 	}
-	checkPhones(t, Locale.Spoken, tests)
+	checkWritten(t, Locale.Spoken, tests)
 }
 
-// phoneTest is a number as it is written where a locale is set.
-type phoneTest struct{ name, lang, number, want string }
+// writtenTest is a value as it is written where a locale is set.
+type writtenTest struct{ name, lang, value, want string }
 
-func checkPhones(t *testing.T, written func(Locale, string) string, tests []phoneTest) {
+func checkWritten(t *testing.T, written func(Locale, string) string, tests []writtenTest) {
 	t.Helper()
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := written(LocaleFrom(env("LANG="+test.lang)), test.number); got != test.want {
-				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
-			}
-		})
+		if got := written(LocaleFrom(env("LANG="+test.lang)), test.value); got != test.want {
+			t.Errorf("%s: %q in %s: got %q, want %q", test.name, test.value, test.lang, got, test.want)
+		}
 	}
 }
 

@@ -12,14 +12,12 @@ import (
 func TestMissingIdentifiers(t *testing.T) {
 	t.Parallel()
 	const zero = "00000000-0000-0000-0000-000000000000"
-	if got := row(t, render.CallColumns(), apitype.Call{}); strings.Contains(got, zero) {
-		t.Errorf("call: got %s, want no identifier", got)
-	}
-	if got := row(t, render.PersonColumns(), apitype.Person{}); strings.Contains(got, zero) {
-		t.Errorf("person: got %s, want no identifier", got)
-	}
-	if got := row(t, render.PledgeColumns(), apitype.Pledge{}); strings.Contains(got, zero) {
-		t.Errorf("pledge: got %s, want no identifier", got)
+	for noun, got := range map[string]string{
+		"call": row(t, render.CallColumns(), apitype.Call{}), "person": row(t, render.PersonColumns(), apitype.Person{}), "pledge": row(t, render.PledgeColumns(), apitype.Pledge{}),
+	} {
+		if strings.Contains(got, zero) {
+			t.Errorf("%s: got %s, want no identifier", noun, got)
+		}
 	}
 }
 

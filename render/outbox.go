@@ -1,9 +1,9 @@
 package render
 
 import (
-	"encoding/json"
 	"strconv"
 
+	"encoding/json"
 	"fundesk/apiclient/apitype"
 )
 
@@ -45,17 +45,17 @@ func EntryColumns() []Column[Entry] {
 
 // EntryList are the columns of entries in a list on the screen, in their order; what is no
 // entry yet stands among them.
-func EntryList() []Listed[Entry] {
-	return onScreen(EntryColumns(),
-		Listed[Entry]{Name: "state", Width: 9},
-		Listed[Entry]{Name: "op", Heading: "What", Width: 35, Say: func(e Entry, _ View) string { return e.Label }},
-		Listed[Entry]{Name: "createdAt", Heading: "Made", Width: 4},
-		Listed[Entry]{Name: "tries", Width: 5, Say: func(e Entry, _ View) string {
+func EntryList() []Column[Entry] {
+	return onScreen(EntryColumns(), []Column[Entry]{
+		{Name: "state", Width: 9},
+		{Name: "op", Title: "What", Width: 35, Cell: func(e Entry, _ View) Text { return Text{Text: e.Label} }},
+		{Name: "createdAt", Title: "Made", Width: 4},
+		{Name: "tries", Width: 5, Cell: func(e Entry, _ View) Text {
 			if e.Tries < 0 {
-				return "" // It was not to be sent.
+				return Text{} // It was not to be sent.
 			}
-			return strconv.Itoa(e.Tries)
+			return Text{Text: strconv.Itoa(e.Tries)}
 		}},
-		Listed[Entry]{Name: "lastError", Heading: "Last answer", Width: 10, Grow: true},
-	)
+		{Name: "lastError", Title: "Last answer", Width: 10, Grow: true},
+	})
 }

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,7 +15,7 @@ func pathColumn[T any](path string) (c Column[T], ok bool) {
 	_, ok = valueAt(reflect.Zero(reflect.TypeFor[T]()), names)
 	return Column[T]{Name: path, Flexible: true, Value: func(record T) string {
 		value, _ := valueAt(reflect.ValueOf(record), names)
-		return jsonText(value)
+		return FieldText(value)
 	}}, ok
 }
 
@@ -74,30 +72,6 @@ func memberAt(members map[string]any, path []string) any {
 		value = inner[name]
 	}
 	return value
-}
-
-// jsonText is a value of JSON in a cell: texts, numbers and times bare, objects and lists as JSON.
-func jsonText(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case apitype.Time:
-		return exactTime(&v)
-	case apitype.Object:
-		return string(v)
-	case apitype.UUID, string, bool, json.Number, fmt.Stringer:
-		return FieldText(v)
-	}
-	switch r := reflect.ValueOf(value); r.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice:
-		if r.Kind() != reflect.Struct && r.IsNil() {
-			return ""
-		}
-		text, _ := json.Marshal(value) // It was read from JSON.
-		return string(text)
-	default:
-		return FieldText(value)
-	}
 }
 
 // paths are the paths of the JSON of a type, as far as an object in an object.

@@ -1,11 +1,8 @@
 package render_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -13,15 +10,11 @@ import (
 // has is refused.
 func TestPathsAsColumns(t *testing.T) {
 	t.Parallel()
-	raw := []byte(`{"uuid":"3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11","status":"completed","attemptsCount":2,"requestedAt":"2026-11-20T09:15:00Z",
+	raw := `{"uuid":"3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11","status":"completed","attemptsCount":2,"requestedAt":"2026-11-20T09:15:00Z",
 		"externalMetadata":{"applicationName":"d","additionalProperties":{"line":{"number":7}}},
 		"person":{"optInPhone":false,"createdAt":"2026-11-20T09:15:00Z","address":{"city":"Utrecht"},"qualityResult":{"score":3.50}},
 		"pledgeCase":{"donationAmount":12.5,"externalMetadata":{"source":"street"},"person":{"address":{"zipCode":"1234 AB"}}},
-		"attempts":[{"userUuid":null,"attemptAt":"2026-11-20T09:15:00Z"}]}`)
-	var call apitype.Call
-	if err := json.Unmarshal(raw, &call); err != nil {
-		t.Fatal(err)
-	}
+		"attempts":[{"userUuid":null,"attemptAt":"2026-11-20T09:15:00Z"}]}`
 	for path, want := range map[string]string{
 		"person.address.city": "Utrecht", "person.address.street": "", "person.optInPhone": "false", "person.qualityResult.score": "3.50",
 		"person.qualityResult.createdAt": "", "person.createdAt": "2026-11-20T09:15:00.000Z", "person.mandate.createdAt": "",
@@ -29,16 +22,8 @@ func TestPathsAsColumns(t *testing.T) {
 		"pledgeCase.person.address.zipCode": "1234 AB", "externalMetadata.additionalProperties.line.number": "7",
 		"attempts": `[{"userUuid":null,"attemptAt":"2026-11-20T09:15:00.000Z","createdAt":null}]`, "transactions": "",
 	} {
-		var out bytes.Buffer
-		list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: render.TSV, Columns: []string{path}})
-		if err == nil {
-			err = list.Add(raw, func() (apitype.Call, error) { return call, nil })
-		}
-		if err == nil {
-			err = list.Close()
-		}
-		if got := out.String(); err != nil || got != want+"\n" {
-			t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
+		if got := list(t, render.Options{Format: render.TSV, Columns: []string{path}}, raw); got != want+"\n" {
+			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 	for _, path := range []string{"person.address.cty", "uuid.x", "attempts.0", "status.", ".status", "requestedAt.Time", ""} {

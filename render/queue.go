@@ -114,38 +114,6 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	}
 }
 
-// longOnCall is how long an agent is on one call before the floor marks it.
-const longOnCall = 10 * time.Minute
-
-// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
-// names are the profile's or the service's to tell.
-func QueueAgentList(name func(apitype.QueueAgent) string) []Listed[apitype.QueueAgent] {
-	type agent = apitype.QueueAgent
-	return onScreen(QueueAgentColumns(),
-		Listed[agent]{Name: "name", Width: 22, Say: func(a agent, _ View) string { return name(a) }},
-		Listed[agent]{Name: "type", Width: 12},
-		Listed[agent]{Name: "takenAt", Width: 8, Say: func(a agent, v View) string { return sinceText(a.TakenAt, v.Now) }},
-		Listed[agent]{Name: "taken", Heading: "Today", Width: 5},
-		Listed[agent]{Name: "completed", Width: 7},
-		Listed[agent]{Name: "attempts", Width: 8},
-		Listed[agent]{Name: "deferred", Heading: "Later", Width: 5},
-		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
-	)
-}
-
-// sinceText says how long an agent is on a call, marked where that is long; "" without one.
-func sinceText(at *apitype.Time, now time.Time) string {
-	if at == nil {
-		return ""
-	}
-	d := now.Sub(at.Time)
-	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
-	if d >= longOnCall {
-		text += " ▲"
-	}
-	return text
-}
-
 // Results are counts by result code as a person says them, the most frequent first.
 func Results(counts map[string]int) string { return Words(counted(counts, " ", ", ")) }
 
@@ -171,4 +139,36 @@ func numberColumn[T any](name string, value func(T) int) Column[T] {
 		Value:  func(record T) string { return strconv.Itoa(value(record)) },
 		Number: func(record T) int64 { return int64(value(record)) },
 	}
+}
+
+// longOnCall is how long an agent is on one call before the floor marks it.
+const longOnCall = 10 * time.Minute
+
+// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
+// names are the profile's or the service's to tell.
+func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.QueueAgent] {
+	type agent = apitype.QueueAgent
+	return onScreen(QueueAgentColumns(), []Column[agent]{
+		{Name: "name", Width: 22, Cell: func(a agent, _ View) Text { return Text{Text: name(a)} }},
+		{Name: "type", Width: 12},
+		{Name: "takenAt", Width: 8, Cell: func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} }},
+		{Name: "taken", Title: "Today", Width: 5},
+		{Name: "completed", Width: 7},
+		{Name: "attempts", Width: 8},
+		{Name: "deferred", Title: "Later", Width: 5},
+		{Name: "byResult", Width: 12, Grow: true},
+	})
+}
+
+// sinceText says how long an agent is on a call, marked where that is long; "" without one.
+func sinceText(at *apitype.Time, now time.Time) string {
+	if at == nil {
+		return ""
+	}
+	d := now.Sub(at.Time)
+	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
+	if d >= longOnCall {
+		text += " ▲"
+	}
+	return text
 }

@@ -1,9 +1,7 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,15 +21,7 @@ var ErrNoIdentifier = errors.New("a record has no uuid")
 // table.
 func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, decode func() (T, error)) error {
 	if o.Query != nil {
-		value, err := o.Query.read(raw)
-		if err != nil {
-			return err
-		}
-		w := bufio.NewWriter(out)
-		if _, err := o.Query.run(w, value, o); err != nil {
-			return err
-		}
-		return w.Flush()
+		return o.Query.Print(out, o, raw)
 	}
 	switch {
 	case o.Format == JSON:
@@ -64,107 +54,68 @@ type field struct {
 	value Text
 }
 
-// fields writes a record field by field, everything that it holds, in its own order.
+// fields writes a record field by field, everything that it holds, in its own order. The lines of a long text stand
+// under each other.
 func fields(out io.Writer, o Options, raw []byte) error {
 	var lines []field
-	if err := flatten(&lines, "", json.RawMessage(raw), o); err != nil {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := flatten(&lines, "", dec, o); err != nil {
 		return err
 	}
 	width := 0
 	for _, line := range lines {
 		width = max(width, Width(line.name))
 	}
-	w := bufio.NewWriter(out)
+	var b []byte
 	for _, line := range lines {
-		if err := writeField(w, line, width, o); err != nil {
-			return err
+		name := line.name
+		for part := range strings.SplitSeq(line.value.Text, "\n") {
+			if name = Pad(name, width); o.Color {
+				name, part = Text{Text: name, Role: Faint}.Paint(), Text{Text: part, Role: line.value.Role}.Paint()
+			}
+			b = append(append(b, strings.TrimRight(name+"  "+part, " ")...), '\n')
+			name = ""
 		}
 	}
-	return w.Flush()
-}
-
-// writeField writes one field; the lines of a long text stand under each other.
-func writeField(w *bufio.Writer, line field, width int, o Options) error {
-	parts := strings.Split(line.value.Text, "\n")
-	for i, part := range parts {
-		name := ""
-		if i == 0 {
-			name = line.name
-		}
-		name = Pad(name, width)
-		if o.Color {
-			name = Text{Text: name, Role: Faint}.Paint()
-			part = Text{Text: part, Role: line.value.Role}.Paint()
-		}
-		if _, err := w.WriteString(strings.TrimRight(name+"  "+part, " ") + "\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := out.Write(b)
+	return err
 }
 
 // flatten lists the fields of a JSON value with dotted names.
-func flatten(lines *[]field, name string, raw json.RawMessage, o Options) error {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	switch dec.PeekKind() {
+func flatten(lines *[]field, name string, dec *jsontext.Decoder, o Options) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	below := func(member string) string { return strings.TrimPrefix(name+"."+member, ".") }
+	switch token.Kind() {
 	case '{':
-		return flattenObject(lines, name, dec, o)
+		for dec.PeekKind() == '"' && err == nil {
+			key, _ := dec.ReadToken()
+			member := Clean(key.String())
+			if name == "pledgeCase" && (member == "person" || member == "calls" || member == "transactions") {
+				err = dec.SkipValue() // The call shows its own; those of its pledge say the same again.
+				continue
+			}
+			err = flatten(lines, below(member), dec, o)
+		}
 	case '[':
-		return flattenArray(lines, name, dec, o)
+		for i := 1; dec.PeekKind() != ']' && err == nil; i++ {
+			err = flatten(lines, below(strconv.Itoa(i)), dec, o)
+		}
 	case '"':
-		token, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
 		*lines = append(*lines, field{name, fieldText(name, token.String(), o)})
+		return nil
 	case 'n': // Nothing is known: not worth a line.
+		return nil
 	default:
-		*lines = append(*lines, field{name, numberText(name, string(bytes.TrimSpace(raw)), o)})
+		*lines = append(*lines, field{name, numberText(name, token.String(), o)})
+		return nil
 	}
-	return nil
-}
-
-func flattenObject(lines *[]field, prefix string, dec *jsontext.Decoder, o Options) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
+	if err == nil {
+		_, err = dec.ReadToken()
 	}
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := Clean(token.String())
-		value, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if prefix == "pledgeCase" && (name == "person" || name == "calls" || name == "transactions") {
-			continue // The call shows its own; those of its pledge say the same again.
-		}
-		if prefix != "" {
-			name = prefix + "." + name
-		}
-		if err := flatten(lines, name, json.RawMessage(bytes.Clone(value)), o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func flattenArray(lines *[]field, prefix string, dec *jsontext.Decoder, o Options) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for i := 1; dec.PeekKind() != ']'; i++ {
-		value, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if err := flatten(lines, prefix+"."+strconv.Itoa(i), json.RawMessage(bytes.Clone(value)), o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // fieldText is a text value as a person reads it: times with their distance from now.
@@ -176,7 +127,7 @@ func fieldText(name, value string, o Options) Text {
 			if o.Location != nil {
 				at = at.In(o.Location)
 			}
-			return Text{Text: o.Locale.DateTime(at, "2006-01-02 15:04:05 MST") + " (" + relativeLong(at, o.Now) + ")"}
+			return Text{Text: o.Locale.DateTime(at, "2006-01-02 15:04:05 MST") + " (" + distance(at, o.Now) + ")"}
 		}
 	}
 	switch last {
@@ -203,25 +154,8 @@ func numberText(name, value string, o Options) Text {
 	return Text{Text: Clean(value)}
 }
 
-// relativeLong is RelativeTime that never falls back to the date.
-func relativeLong(t, now time.Time) string {
-	days := int(now.Sub(t).Hours() / 24)
-	switch {
-	case days >= 60:
-		return strconv.Itoa(days) + "d ago"
-	case days <= -60:
-		return "in " + strconv.Itoa(-days) + "d"
-	default:
-		return RelativeTime(t, now)
-	}
-}
-
 // Line writes one JSON document on one line.
 func Line(out io.Writer, o Options, raw []byte) error {
-	line := compactLine(bytes.TrimSpace(raw))
-	if o.Terminal {
-		line = CleanJSON(line)
-	}
-	_, err := fmt.Fprintf(out, "%s\n", line)
+	_, err := fmt.Fprintf(out, "%s\n", o.line(bytes.TrimSpace(raw)))
 	return err
 }

@@ -86,6 +86,8 @@ type Column[T any] struct {
 	Default  bool               // Shown when no columns were asked for.
 	Flexible bool               // May be cut to fit a terminal.
 	Right    bool               // Aligned to the right.
+	Width    int                // In a list on the screen, in cells; with Grow the least.
+	Grow     bool               // It shares what is left over there.
 	// Time and Number are what the value is made of, where it is one: lists on the screen
 	// show ages, and sort by them.
 	Time   func(T) *apitype.Time

@@ -34,6 +34,25 @@ func decode(raw string) func() (apitype.Call, error) {
 	}
 }
 
+// list writes records as a list of calls.
+func list(t *testing.T, o render.Options, records ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	list, err := render.NewList(&out, render.CallColumns(), o)
+	for _, raw := range records {
+		if err == nil {
+			err = list.Add([]byte(raw), decode(raw))
+		}
+	}
+	if err == nil {
+		err = list.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 func query(t *testing.T, expression string) *render.Query {
 	t.Helper()
 	q, err := render.ParseQuery(expression)
@@ -80,20 +99,7 @@ func TestGolden(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.options.Now = now
-			var out bytes.Buffer
-			list, err := render.NewList(&out, render.CallColumns(), test.options)
-			if err != nil {
-				t.Fatalf("NewList: %v", err)
-			}
-			for _, raw := range calls {
-				if err := list.Add([]byte(raw), decode(raw)); err != nil {
-					t.Fatalf("Add: %v", err)
-				}
-			}
-			if err := list.Close(); err != nil {
-				t.Fatalf("Close: %v", err)
-			}
-			golden(t, test.name, out.Bytes())
+			golden(t, test.name, []byte(list(t, test.options, calls...)))
 		})
 	}
 }
@@ -147,20 +153,7 @@ func golden(t *testing.T, name string, got []byte) {
 // What goes to a program is what the service sent, byte for byte.
 func TestLossless(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: render.NDJSON})
-	if err != nil {
-		t.Fatalf("NewList: %v", err)
-	}
-	for _, raw := range calls {
-		if err := list.Add([]byte(raw), decode(raw)); err != nil {
-			t.Fatalf("Add: %v", err)
-		}
-	}
-	if err := list.Close(); err != nil {
-		t.Fatalf("Close: %v", err)
-	}
-	if got, want := out.String(), strings.Join(calls, "\n")+"\n"; got != want {
+	if got, want := list(t, render.Options{Format: render.NDJSON}, calls...), strings.Join(calls, "\n")+"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -260,12 +253,9 @@ func TestClean(t *testing.T) {
 		{"the sign for what cannot be read", "a\ufffd", "a\ufffd"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := render.Clean(test.text); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+		if got := render.Clean(test.text); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 
@@ -302,12 +292,9 @@ func TestMasks(t *testing.T) {
 		{"the shortest number that shows its end", render.MaskDigits("12345"), "•••45"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if test.got != test.want {
-				t.Errorf("got %q, want %q", test.got, test.want)
-			}
-		})
+		if test.got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, test.got, test.want)
+		}
 	}
 }
 
@@ -336,12 +323,9 @@ func TestRelativeTime(t *testing.T) {
 		{"far away", -100 * 24 * time.Hour, "2027-02-28"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := render.RelativeTime(now.Add(-test.since), now); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+		if got := render.RelativeTime(now.Add(-test.since), now); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 

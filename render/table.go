@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bufio"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -13,9 +13,8 @@ const tableSample = 500
 // minFlexible is what a column that may be cut keeps, in cells.
 const minFlexible = 8
 
-// table writes rows in aligned columns.
+// table lays rows out in aligned columns.
 type table[T any] struct {
-	out     *bufio.Writer
 	columns []Column[T]
 	options Options
 	view    View
@@ -23,57 +22,41 @@ type table[T any] struct {
 	widths  []int // Nil until they are decided.
 }
 
-func newTable[T any](out *bufio.Writer, columns []Column[T], o Options) *table[T] {
-	return &table[T]{out: out, columns: columns, options: o, view: View{Now: o.Now, Location: o.Location, Locale: o.Locale}}
-}
-
-func (t *table[T]) add(record T) error {
+// add adds a row to b once the widths are decided, and all rows so far when they are.
+func (t *table[T]) add(b []byte, record T) []byte {
 	row := make([]Text, len(t.columns))
 	for i, column := range t.columns {
 		row[i] = column.In(record, t.view)
 	}
 	if t.widths != nil {
-		return t.write(row)
+		return t.append(b, row)
 	}
-	t.rows = append(t.rows, row)
-	if len(t.rows) < tableSample {
-		return nil
+	if t.rows = append(t.rows, row); len(t.rows) < tableSample {
+		return b
 	}
-	return t.begin()
+	return t.begin(b)
 }
 
-// begin decides the widths and writes what was kept so far.
-func (t *table[T]) begin() error {
+// begin decides the widths where they are not decided yet, and adds the rows that were kept for that.
+func (t *table[T]) begin(b []byte) []byte {
+	if t.widths != nil {
+		return b
+	}
 	t.measure()
 	if !t.options.NoHeader && len(t.rows) > 0 {
-		if err := t.write(t.header()); err != nil {
-			return err
-		}
+		b = t.append(b, t.header())
 	}
 	for _, row := range t.rows {
-		if err := t.write(row); err != nil {
-			return err
-		}
+		b = t.append(b, row)
 	}
 	t.rows = nil
-	return nil
-}
-
-func (t *table[T]) close() error {
-	if t.widths != nil {
-		return nil
-	}
-	return t.begin()
+	return b
 }
 
 func (t *table[T]) header() []Text {
 	row := make([]Text, len(t.columns))
 	for i, column := range t.columns {
-		title := column.Title
-		if title == "" {
-			title = column.Name
-		}
-		row[i] = Text{Text: strings.ToUpper(title), Role: Strong}
+		row[i] = Text{Text: strings.ToUpper(cmp.Or(column.Title, column.Name)), Role: Strong}
 	}
 	return row
 }
@@ -151,8 +134,8 @@ func (t *table[T]) total() int {
 	return total
 }
 
-// write writes one row; what does not fit the terminal is cut.
-func (t *table[T]) write(row []Text) error {
+// append adds one row; what does not fit the terminal is cut.
+func (t *table[T]) append(b []byte, row []Text) []byte {
 	var line strings.Builder
 	left := t.options.Width
 	for i, cell := range row {
@@ -163,21 +146,19 @@ func (t *table[T]) write(row []Text) error {
 			}
 			left -= width + 2
 		}
-		shownText := Cut(cell.Text, width)
-		padding := strings.Repeat(" ", max(0, width-Width(shownText)))
-		painted := shownText
+		text := Cut(cell.Text, width)
+		padding := strings.Repeat(" ", max(0, width-Width(text)))
 		if t.options.Color {
-			painted = Text{Text: shownText, Role: cell.Role}.Paint()
+			text = Text{Text: text, Role: cell.Role}.Paint()
 		}
 		if i > 0 {
 			line.WriteString("  ")
 		}
 		if t.columns[i].Right {
-			line.WriteString(padding + painted)
+			line.WriteString(padding + text)
 		} else {
-			line.WriteString(painted + padding)
+			line.WriteString(text + padding)
 		}
 	}
-	_, err := t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	return err
+	return append(append(b, strings.TrimRight(line.String(), " ")...), '\n')
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -13,18 +14,24 @@ import (
 // "in 3d". Beyond sixty days it is the date.
 func RelativeTime(t, now time.Time) string { return Locale{}.Relative(t, now) }
 
-// shortDuration is a duration in its largest unit, "" beyond sixty days.
-func shortDuration(d time.Duration) string {
-	switch {
+// distance is how far t lies from now in the largest unit up to days: "now", "5m ago", "in 3d".
+func distance(t, now time.Time) string {
+	ago := now.Sub(t)
+	text := ""
+	switch d := ago.Abs(); {
 	case d < 10*time.Second:
 		return "now"
 	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + "s"
-	case d < 60*24*time.Hour:
-		return string(AppendAge(nil, d))
+		text = strconv.Itoa(int(d.Seconds())) + "s"
+	case d < 48*time.Hour:
+		text = string(AppendAge(nil, d))
 	default:
-		return ""
+		text = strconv.Itoa(int(d/(24*time.Hour))) + "d"
 	}
+	if ago < 0 {
+		return "in " + text
+	}
+	return text + " ago"
 }
 
 // longest is more than any age.
@@ -81,9 +88,11 @@ func uuidText(id apitype.UUID) string {
 // text is a nullable value as text.
 func text[T any](value *T) string { return FieldText(value) }
 
-// FieldText returns the value of a field as text, "" for none.
+// FieldText returns the value of a field as text, "" for none: texts, numbers and times bare, objects and lists as JSON.
 func FieldText(value any) string {
 	switch v := value.(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case *string:
@@ -95,6 +104,10 @@ func FieldText(value any) string {
 		return uuidText(v)
 	case *apitype.Time:
 		return exactTime(v)
+	case apitype.Time:
+		return exactTime(&v)
+	case apitype.Object:
+		return string(v)
 	}
 	r := reflect.ValueOf(value)
 	if r.Kind() == reflect.Pointer {
@@ -103,7 +116,15 @@ func FieldText(value any) string {
 	if !r.IsValid() {
 		return ""
 	}
-	return fmt.Sprint(r.Interface())
+	_, says := r.Interface().(fmt.Stringer)
+	switch kind := r.Kind(); {
+	case kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice, says:
+		return fmt.Sprint(r.Interface())
+	case kind != reflect.Struct && r.IsNil():
+		return ""
+	}
+	text, _ := json.Marshal(r.Interface()) // It was read from JSON.
+	return string(text)
 }
 
 // OutcomeColumn tells whether something went well: ok, or the other word.

@@ -1,8 +1,11 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Words is a value of the interface as a person says it: wants_to_stop is "wants to stop".
@@ -12,6 +15,23 @@ func Words(code string) string {
 		return "win-back"
 	}
 	return strings.ReplaceAll(code, "_", " ")
+}
+
+// Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.
+func Recruitment(p apitype.Pledge) string {
+	won := text(p.RecruitmentType)
+	if won == "d2d" {
+		return "door"
+	}
+	return Words(won)
+}
+
+// Plural is a count with the noun that fits.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // Ago is how long ago a time was, in words.
@@ -43,3 +63,22 @@ const languages = " ar Arabic bg Bulgarian ca Catalan cs Czech da Danish de Germ
 	"ko Korean lb Luxembourgish lt Lithuanian lv Latvian nl Dutch no Norwegian nb Norwegian pl Polish pt Portuguese ro Romanian " +
 	"ru Russian sk Slovak sl Slovenian so Somali sq Albanian sr Serbian sv Swedish ti Tigrinya tr Turkish uk Ukrainian ur Urdu " +
 	"vi Vietnamese zh Chinese "
+
+// MaskIBAN hides an IBAN but for its country, check digits and last four characters.
+func MaskIBAN(iban string) string {
+	runes := []rune(strings.ReplaceAll(iban, " ", ""))
+	if len(runes) <= 8 {
+		return strings.Repeat("•", len(runes))
+	}
+	return string(runes[:4]) + strings.Repeat("•", len(runes)-8) + string(runes[len(runes)-4:])
+}
+
+// MaskDigits hides a number such as a social security number but for its last two
+// characters.
+func MaskDigits(digits string) string {
+	runes := []rune(digits)
+	if len(runes) <= 4 {
+		return strings.Repeat("•", len(runes))
+	}
+	return strings.Repeat("•", len(runes)-2) + string(runes[len(runes)-2:])
+}

@@ -116,9 +116,8 @@ func TestTicksAreKept(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "✓  6 address") || !strings.Contains(text, "4 of 8 checked") || !strings.Contains(text, "no fact has the key 5") || d.app.current != 0 {
 		t.Errorf("got:\n%s\nwant the address and what follows it ticked, and no fact for 5", text)
 	}
-	if d.enter("k", "space", "space", "6"); !strings.Contains(d.text(), "2 of 8 checked") {
-		t.Errorf("got:\n%s\nwant both ticks taken back", d.text())
-	}
+	d.enter("k", "space", "space", "6")
+	d.sees("2 of 8 checked")
 	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +176,7 @@ func TestDial(t *testing.T) {
 		w.Clock.Advance(23 * time.Second)
 		d.send(ticked{})
 	}
-	if text := d.text(); !strings.Contains(text, "◷ 2:41") {
-		t.Errorf("got:\n%s\nwant the clock of the call", text)
-	}
+	d.sees("◷ 2:41")
 	d.press("a")
 	entries, _, err := w.box.List()
 	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {

@@ -45,30 +45,6 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	}
 }
 
-func TestReachedIsFourKeys(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	m := start(t, w.options, 80, 24)
-	m.press("n")
-	m.see(onCard(1), "Anna Jansen")
-	m.sent = 0
-	m.press("c", "1", "4", "ctrl+s")
-	m.see(onCard(4), "reached: Anna Jansen")
-	if m.sent != 4 {
-		t.Errorf("keys: got %d, want 4", m.sent)
-	}
-	m.press("q")
-	m.ended()
-	call := w.call(t, callID(1))
-	if call.Status != apitype.CallCompleted {
-		t.Fatalf("status: got %s, want completed", call.Status)
-	}
-	result := call.Result.Value()
-	if deref(result.ResultCode) != "reached" || result.DonorRetentionRating.String() != "4" {
-		t.Errorf("result: got %+v, want reached and 4", result)
-	}
-}
-
 // Whoever types ahead loses nothing: all keys come in one piece, the q with them.
 func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 	t.Parallel()

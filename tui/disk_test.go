@@ -25,15 +25,21 @@ func hide(t *testing.T, dir, folder string) (back func()) {
 	}
 }
 
-func TestDraftThatCannotBeSavedIsSaid(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	dir := t.TempDir()
+// onDisk returns a world with the folder of its spool, and a terminal of some columns with the first call on it.
+func onDisk(t *testing.T, width int) (w *world, dir string, m *terminal) {
+	t.Helper()
+	w, dir = newWorld(t), t.TempDir()
 	w.connect(t, dir)
-	m := start(t, w.options, 100, 30)
+	m = start(t, w.options, width, 30)
 	m.press("n")
 	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
+	return w, dir, m
+}
+
+func TestDraftThatCannotBeSavedIsSaid(t *testing.T) {
+	t.Parallel()
+	w, dir, m := onDisk(t, 100)
 	back := hide(t, dir, "drafts")
 	m.press("i", "precious")
 	m.see("draft not saved", "precious")
@@ -55,13 +61,7 @@ func TestDraftThatCannotBeSavedIsSaid(t *testing.T) {
 
 func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	dir := t.TempDir()
-	w.connect(t, dir)
-	m := start(t, w.options, 100, 30)
-	m.press("n")
-	m.see("Anna Jansen", onCard(1))
-	m.gone("checking")
+	w, dir, m := onDisk(t, 100)
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
 	back := hide(t, dir, "queued")
@@ -81,13 +81,7 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 // A change that is on disk is not called lost because its draft stays.
 func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	dir := t.TempDir()
-	w.connect(t, dir)
-	m := start(t, w.options, 140, 30)
-	m.press("n")
-	m.see("Anna Jansen", onCard(1))
-	m.gone("checking")
+	_, dir, m := onDisk(t, 140)
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
 	hide(t, dir, "drafts")
@@ -109,13 +103,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 // call it is for.
 func TestQuittingWhileDraftsCannotBeSaved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	dir := t.TempDir()
-	w.connect(t, dir)
-	m := start(t, w.options, 100, 30)
-	m.press("n")
-	m.see("Anna Jansen", onCard(1))
-	m.gone("checking")
+	w, dir, m := onDisk(t, 100)
 	back := hide(t, dir, "drafts")
 	m.press("i", "precious")
 	m.see("draft not saved", "precious")

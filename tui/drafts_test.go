@@ -17,9 +17,7 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDriver(t, w.options)
-	d.press("n")
-	d.press("i")
-	d.press("backspace")
+	d.enter("n", "i", "backspace")
 	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +30,7 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 // nothing is begun with the outbox in the 2 s that stopping may take.
 func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.enter("n", "i", "h", "e", "r", "e")
 	began := time.Now()
 	d.press("ctrl+z")
@@ -53,8 +50,7 @@ func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 // is held at once.
 func TestResumeUsesTheOutboxAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("n")
 	w.seen()
 	d.press("a")

@@ -54,16 +54,13 @@ func TestPaletteOpensARecord(t *testing.T) {
 	d.enter(":")
 	d.send(tea.PasteMsg{Content: ids(1, 1).String()})
 	d.press("enter")
-	if text := d.text(); !strings.Contains(text, "there is no call, person or pledge") {
-		t.Errorf("got:\n%s\nwant that there is none", text)
-	}
+	d.sees("there is no call, person or pledge")
 }
 
 // The mouse is off; once it is on it turns to tabs, chooses rows, opens and scrolls.
 func TestMouse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	if d.app.View().MouseMode != tea.MouseModeNone {
 		t.Error("the mouse is taken by default")
@@ -163,7 +160,5 @@ func TestListThatMayBeCut(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
 	d.press("4")
-	if text := d.text(); !strings.Contains(text, "1 pledge, there may be more: the service does not tell") {
-		t.Errorf("got:\n%s\nwant that it may be cut", text)
-	}
+	d.sees("1 pledge, there may be more: the service does not tell")
 }

@@ -76,6 +76,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// opened returns a world and a desk on it.
+func opened(t *testing.T) (*world, *driver) {
+	t.Helper()
+	w := newWorld(t)
+	return w, newDriver(t, w.options)
+}
+
 // clocks are those of the worlds, by the name of the test.
 var clocks sync.Map
 

@@ -19,7 +19,6 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
 var lateSeeds = flag.Int("late", 80, "how many seeds TestLateAnswersNeverMoveTheTyping has")
@@ -177,13 +176,9 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallVerification: {
 				{Code: "confirmed"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
 			}}
-			a, err := newApp(t.Context(), w.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
+			d := &lateDriver{driver: unreadDesk(t, w), random: random}
+			a := d.app
 			a.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
-			d := &lateDriver{driver: &driver{t: t, app: a}, random: random}
 			d.wait(a.Init())
 			d.send(tea.WindowSizeMsg{Width: 240, Height: 50})
 			d.answer(1000)
@@ -204,9 +199,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 						done.typed[text] = began
 					}
 				case "find":
-					for _, key := range []string{"/", "a", "enter"} {
-						d.press(key)
-					}
+					d.enter("/", "a", "enter")
 				case "a":
 					w.Clock.Advance(time.Second)
 					before := len(a.Day.Recent)

@@ -2,10 +2,8 @@ package tui
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,20 +14,17 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
-	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
 
 func TestReferencesAndBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.press("n")
-	d.press("o")
+	_, d := opened(t)
+	d.enter("n", "o")
 	if d.app.current != page.PersonsPage {
 		t.Fatalf("page after o: got %d, want persons", d.app.current)
 	}
-	persons := d.app.pages[page.PersonsPage].(*page.List)
+	persons := d.app.pages[page.PersonsPage].(*page.List[apitype.Person])
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPerson, ID: personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
@@ -41,8 +36,7 @@ func TestReferencesAndBack(t *testing.T) {
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPledge, ID: pledgeID(1)}) {
 		t.Fatalf("record: got %v, want pledge 1", got)
 	}
-	d.press("esc")
-	d.press("esc")
+	d.enter("esc", "esc")
 	if d.app.current != page.DeskPage || d.app.Day.Call.UUID != callID(1) {
 		t.Errorf("after esc, esc: got page %d, want the desk with its call", d.app.current)
 	}
@@ -61,50 +55,15 @@ func TestPersonShowsCallsWithoutPledge(t *testing.T) {
 	d.enter(":")
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	d.enter("enter")
-	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "win-back, requested") || strings.Contains(text, "other calls") {
-		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
-	}
+	d.sees("2 calls", "win-back, requested")
+	d.lacks("other calls")
 	w.loadRequested(100, w.Clock.Now().Add(-time.Hour)) // Of person 1.
 	d.press("R")
-	if text := d.text(); strings.Contains(text, "winback") || !strings.Contains(text, "other calls") {
-		t.Errorf("got:\n%s\nwant the call of the pledge, and that others may be found", text)
-	}
+	d.sees("other calls")
+	d.lacks("winback")
 	d.enter("j", "j", "j", "enter")
 	if calls := d.app.pages[page.CallsPage].(*page.Calls); d.app.current != page.CallsPage || len(calls.Rows) != 2 {
 		t.Errorf("all calls: got:\n%s\nwant the two of person 5", d.text())
-	}
-}
-
-func TestListsStayLive(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.press("2")
-	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	d.press("j")
-	d.press("space") // Marks call 5 and moves to call 4.
-	chosen, _ := calls.Chosen()
-	w.loadNewCall(7)
-	if a := w.Do(w.Token(), http.MethodPut, "/api/v1/calls/"+callID(2).String()+"/actions/cancel", `{}`); a.Status != http.StatusOK {
-		t.Fatalf("cancel: got %d, want 200", a.Status)
-	}
-	w.Clock.Advance(15 * time.Second)
-	for range 15 {
-		d.send(ticked{})
-	}
-	if got := calls.Rows[0].ID; got != callID(7) {
-		t.Errorf("first row: got %s, want the new call", got)
-	}
-	if now, _ := calls.Chosen(); now.ID != chosen.ID {
-		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
-	}
-	if !calls.Marks[callID(5)] {
-		t.Error("the mark is gone")
-	}
-	for line := range strings.SplitSeq(d.text(), "\n") {
-		if strings.Contains(line, " "+desk.ShortID(callID(2))) && !strings.Contains(line, "cancelled") {
-			t.Errorf("call 2: got %q, want it cancelled", line)
-		}
 	}
 }
 
@@ -120,12 +79,9 @@ func (w *world) loadNewCall(n int) {
 // Reading anew keeps the rows until the new ones are there, and the cursor on its record.
 func TestRefreshKeepsTheCursor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	for _, key := range []string{"2", "j", "space", "j"} {
-		d.press(key)
-	}
+	d.enter("2", "j", "space", "j")
 	before, _ := calls.Chosen()
 	w.loadNewCall(9)
 	_, reading := d.app.Update(keyPress("R"))
@@ -148,8 +104,7 @@ func TestPaletteFindsTheName(t *testing.T) {
 		t.Run(typed, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t, newWorld(t).options)
-			d.press("n")
-			d.press(":")
+			d.enter("n", ":")
 			for _, letter := range typed {
 				d.press(string(letter))
 			}
@@ -175,8 +130,7 @@ func TestFilters(t *testing.T) {
 		{"nothing fits", "status=expired", 0, "local: status"},
 		{"person", "person=" + personID(3).String(), 1, "local: person"},
 	}
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 24}) // Wide enough for what a filter does.
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
@@ -188,15 +142,6 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: got %d rows, want %d and %q:\n%s", test.name, len(calls.Rows), test.rows, test.says, d.text())
 		}
 	}
-	for _, wrong := range []string{"status=", "colour=red", "requestedAfter=soon", "person=x", "requestedFrom=7d", "externalReferenceId=1"} {
-		d.press("/")
-		d.app.Dialog.(*page.Prompt).Editor.SetValue(wrong)
-		d.press("enter")
-		if p, open := d.app.Dialog.(*page.Prompt); !open || p.Wrong == "" {
-			t.Errorf("%s: got no answer, want what is wrong with it", wrong)
-		}
-		d.press("esc")
-	}
 }
 
 func TestListsReadOnBeforeTheEnd(t *testing.T) {
@@ -205,7 +150,7 @@ func TestListsReadOnBeforeTheEnd(t *testing.T) {
 	w.Sample(260)
 	d := newDriver(t, w.options)
 	d.press("3")
-	persons := d.app.pages[page.PersonsPage].(*page.List)
+	persons := d.app.pages[page.PersonsPage].(*page.List[apitype.Person])
 	if len(persons.Rows) != page.ListPage {
 		t.Fatalf("rows: got %d, want %d", len(persons.Rows), page.ListPage)
 	}
@@ -225,10 +170,8 @@ func TestListsReadOnBeforeTheEnd(t *testing.T) {
 
 func TestStatusActionAsksAndGoesThroughTheOutbox(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.press("4")
-	d.press("t")
+	w, d := opened(t)
+	d.enter("4", "t")
 	d.press("3") // cancel
 	question, ok := d.app.Dialog.(*page.Confirm)
 	if !ok || !strings.Contains(question.Lines[0], "cancel: 1 record") {
@@ -246,8 +189,7 @@ func TestRefusedChangeIsShownSentAgainAndDropped(t *testing.T) {
 	w := newWorld(t)
 	w.refusedEntry(t)
 	d := newDriver(t, w.options)
-	d.press("O")
-	d.press("enter")
+	d.enter("O", "enter")
 	if shown, ok := d.app.Dialog.(*page.Text); !ok || !strings.Contains(strings.Join(shown.Lines, "\n"), "last answer: 409") ||
 		!strings.Contains(strings.Join(shown.Lines, "\n"), `"cancelledAt": "`) {
 		t.Fatalf("dialog: got %+v, want the service's text, and what was sent", d.app.Dialog)
@@ -255,16 +197,11 @@ func TestRefusedChangeIsShownSentAgainAndDropped(t *testing.T) {
 	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); !strings.Contains(copied.(page.Copied).Text, `{"cancelledAt":"`) {
 		t.Errorf("y: got %+v, want the whole of what has no notes", copied)
 	}
-	d.press("esc")
-	d.press("s")
-	d.press("y")
+	d.enter("esc", "s", "y")
 	if entries, _, _ := w.box.List(); len(entries) != 1 || entries[0].State != outbox.StateQueued {
 		t.Fatalf("after send again: got %+v, want it queued", entries)
 	}
-	d.press("ctrl+r")
-	d.press("R")
-	d.press("D")
-	d.press("y")
+	d.enter("ctrl+r", "R", "D", "y")
 	if entries, _, _ := w.box.List(); len(entries) != 0 {
 		t.Errorf("after drop: got %+v, want none", entries)
 	}
@@ -340,8 +277,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 // Masked values appear in no cell of the screen until they are asked for.
 func TestMaskedUntilAsked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
 	for _, key := range []string{"n", "2", "enter", "3", "enter"} {
 		d.press(key)
@@ -358,8 +294,7 @@ func TestMaskedUntilAsked(t *testing.T) {
 
 func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	var seen []apitype.UUID
 	for range 4 {
 		d.press("n")
@@ -372,29 +307,6 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	}
 	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "No call is left that you may call now") {
 		t.Errorf("screen: got no word that the queue is empty:\n%s", screen)
-	}
-}
-
-// The numbers of a supervisor: by type, by day, with their ratings.
-func TestStatsCountByTypeAndDay(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
-	d.press("6")
-	d.check("stats")
-	d.enter("j", "j") // The bar of calls that are 4 to 7 days old.
-	screen := d.text()
-	for _, want := range []string{
-		"calls a day", "mean rating", " █ verification 5   ▓ happy call 0   ░ win-back 0", " reached          1 █",
-		w.Clock.Now().Local().Format("Mon 2 Jan") + "       1 █",
-	} {
-		if !strings.Contains(screen, want) {
-			t.Errorf("screen: got no %q:\n%s", want, screen)
-		}
-	}
-	if day := regexp.MustCompile(`\b1 █+ +8\.0`); !day.MatchString(screen) {
-		t.Errorf("screen: got no day with its mean rating:\n%s", screen)
 	}
 }
 
@@ -495,21 +407,6 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 	}
 	if opened["with a blank"] != 0 {
 		t.Errorf("a code with a blank cannot be filtered, and was opened")
-	}
-}
-
-// What y copies of a completion in the outbox is what somebody typed.
-func TestOutboxCopiesTheNotes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.press("n")
-	w.seen()
-	d.enter("c", "1", "8", "i")
-	d.send(tea.PasteMsg{Content: "Belt morgen terug."})
-	d.enter("ctrl+s", "O")
-	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); copied.(page.Copied).Text != "Belt morgen terug." {
-		t.Errorf("got %+v, want the notes", copied)
 	}
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,8 +61,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 	const many = desk.MostChanges + 100
 	t.Run("the list", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("2")
 		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
@@ -79,8 +79,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 	})
 	t.Run("the queue of the desk", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		if _, all := d.app.Day.Waiting(); !all {
 			t.Fatal("the queue was not read to its end")
 		}
@@ -96,25 +95,25 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 // was made.
 func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	d.press("G")
 	chosen, _ := calls.Chosen()
+	cancelled := strings.Count(d.text(), "✗ cancelled")
 	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0] // Calls 3 and 2 were requested 97 and 98 hours ago.
 	last := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
+	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
 	d.untilPoll(w)
-	var got []apitype.UUID
-	for _, row := range calls.Rows {
-		got = append(got, row.ID)
-	}
-	want := []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
+	got, want := rowIDs(calls.Rows), []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
 	if !slices.Equal(got, want) {
 		t.Errorf("calls: got %v, want %v", got, want)
 	}
 	if now, _ := calls.Chosen(); now.ID != chosen.ID {
 		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
+	}
+	if text := d.text(); strings.Count(text, "✗ cancelled") != cancelled+1 {
+		t.Errorf("got:\n%s\nwant call 2 cancelled", text)
 	}
 }
 
@@ -162,7 +161,7 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 		d.press("G")
 	}
 	seen := map[apitype.UUID]bool{}
-	for _, id := range rowIDs(calls.List) {
+	for _, id := range rowIDs(calls.Rows) {
 		seen[id] = true
 	}
 	if got, want := len(calls.Rows), page.ListPage+20+40+6; got != want || len(seen) != want {
@@ -173,14 +172,11 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 // A record that the service lists on two pages is changed once.
 func TestBulkChangesARecordOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	calls.Rows = append(calls.Rows, calls.Rows...)
-	for _, key := range []string{"j", "space", "space", "A", "1", "y"} {
-		d.press(key)
-	}
+	d.enter("j", "space", "space", "A", "1", "y")
 	entries, _, err := w.box.List()
 	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID {
 		t.Errorf("outbox: got %v, %v, want two changes of two calls", entries, err)
@@ -246,8 +242,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	t.Parallel()
 	t.Run("calls, locally", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("2")
 		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		d.filter("status=requested")
@@ -257,7 +252,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
-		if got := rowIDs(calls.List); !slices.Equal(got, want) {
+		if got := rowIDs(calls.Rows); !slices.Equal(got, want) {
 			t.Errorf("calls: got %v, want %v", got, want)
 		}
 		if now, _ := calls.Chosen(); now.ID != chosen.ID || chosen.ID != callID(3) {
@@ -269,15 +264,14 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	})
 	t.Run("pledges, by the service", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		d := newDriver(t, w.options)
+		w, d := opened(t)
 		d.press("4")
 		pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 		d.filter("status=lead")
-		first := rowIDs(pledges.List)
+		first := rowIDs(pledges.Rows)
 		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
-		if got := rowIDs(pledges.List); !slices.Equal(got, first[1:]) {
+		if got := rowIDs(pledges.Rows); !slices.Equal(got, first[1:]) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])
 		}
 	})
@@ -301,12 +295,12 @@ func TestReleasedPledgesComeIn(t *testing.T) {
 	d.press("4")
 	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 	d.filter("releasedAfter=" + apitype.NewTime(now).String())
-	if got := rowIDs(pledges.List); len(got) != 0 {
+	if got := rowIDs(pledges.Rows); len(got) != 0 {
 		t.Fatalf("pledges: got %v, want none that is released", got)
 	}
 	w.Clock.Advance(10 * time.Minute)
 	d.untilPoll(w)
-	if got := rowIDs(pledges.List); len(got) != 1 || got[0].String() != id {
+	if got := rowIDs(pledges.Rows); len(got) != 1 || got[0].String() != id {
 		t.Errorf("pledges: got %v, want %s, which was released", got, id)
 	}
 }
@@ -326,9 +320,9 @@ func (w *world) change(t *testing.T, path string) {
 	}
 }
 
-func rowIDs(l *page.List) []apitype.UUID {
-	ids := make([]apitype.UUID, len(l.Rows))
-	for i, row := range l.Rows {
+func rowIDs(rows []page.Row) []apitype.UUID {
+	ids := make([]apitype.UUID, len(rows))
+	for i, row := range rows {
 		ids[i] = row.ID
 	}
 	return ids

@@ -12,9 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -77,6 +77,26 @@ func (d *driver) press(name string) {
 		lookFirst(d.t, name)
 	}
 	d.send(keyPress(name))
+}
+
+// sees holds the screen to texts that stand on it.
+func (d *driver) sees(all ...string) {
+	d.t.Helper()
+	for _, want := range all {
+		if text := d.text(); !strings.Contains(text, want) {
+			d.t.Errorf("got:\n%s\nwant %q", text, want)
+		}
+	}
+}
+
+// lacks holds the screen to texts that do not stand on it.
+func (d *driver) lacks(all ...string) {
+	d.t.Helper()
+	for _, gone := range all {
+		if text := d.text(); strings.Contains(text, gone) {
+			d.t.Errorf("got:\n%s\nwant no %q", text, gone)
+		}
+	}
 }
 
 // keyPress is a key by its name.
@@ -155,8 +175,7 @@ func TestRandomKeysAndSizes(t *testing.T) {
 
 func TestEverySizeIsFilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6", "7"} {
 		if key != "" {
 			d.press(key)
@@ -177,8 +196,7 @@ func TestKeysOfOneScopeDoNotClash(t *testing.T) {
 
 func TestPastedTextRunsNoKeys(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.press("n")
 	d.send(tea.PasteMsg{Content: "aaXy"})
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -210,8 +228,7 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 
 func TestBulkAsksWithCountAndNames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.enter("2", "space", "space", "space", "A")
 	if text := d.text(); !strings.Contains(text, "Cancel the calls (2 of 3: the state of the others does not allow it)") {
 		t.Fatalf("actions: got:\n%s\nwant that one of the three is completed", text)
@@ -274,19 +291,22 @@ func windowedFrame(rows []page.Row, cursor int) string {
 // What a key costs until its frame is handed to the terminal, and in turn with it what
 // the floor costs.
 func BenchmarkScreen(b *testing.B) {
+	h := servicetest.New(b)
+	h.Sample(300)
+	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: staticToken(h.Token())})
+	if err != nil {
+		b.Fatal(err)
+	}
 	a, err := newApp(b.Context(), Options{Profile: "bench", Page: "calls", Options: desk.Options{
-		Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
+		Client: client, Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
 	}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	a.tick = func() tea.Cmd { return nil }
-	const rows = 100_000
 	l := a.pages[page.CallsPage].(*page.Calls)
-	row := page.CallRows(l.Env)
-	for i := range rows {
-		l.Rows = append(l.Rows, row(benchCall(i)))
-	}
+	a.Update(l.Open()())
+	fill(l)
 	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
 	var ours, floors time.Duration
@@ -304,13 +324,4 @@ func BenchmarkScreen(b *testing.B) {
 		a.Update(keys[0])
 		_ = a.View()
 	}), "frame-allocs")
-}
-
-// benchCall is a call of a long list.
-func benchCall(i int) apitype.Call {
-	person := apitype.Person{FirstName: new("Anna"), LastName: new("Jansen")}
-	return apitype.Call{
-		UUID: ids(1, i), Status: apitype.CallRequested, Type: apitype.CallVerification, Person: apitype.Embed(person),
-		RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4,
-	}
 }

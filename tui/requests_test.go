@@ -80,8 +80,7 @@ func TestNarrowListReadsNoRecords(t *testing.T) {
 		w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
 		d := newDriver(t, w.options)
 		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
-		d.press("3")
-		d.press("down")
+		d.enter("3", "down")
 		w.Clock.Advance(time.Second)
 		d.press("down")
 		if got := strings.Contains(strings.Join(requests, "\n"), "/api/v1/persons/"); got != want {
@@ -105,8 +104,7 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Day.Call)
 	}
 	now := d.app.Day.Call.UUID
-	d.press("i")
-	d.press("x")
+	d.enter("i", "x")
 	for range 10 { // A quarter of an hour without a key would give the call back.
 		w.Clock.Advance(13 * time.Minute)
 		d.press("x")
@@ -120,8 +118,7 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	if offers := d.app.Day.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
 		t.Errorf("queue: got %+v, want the callback first", offers)
 	}
-	d.press("esc")
-	d.press("s")
+	d.enter("esc", "s")
 	if d.app.Day.Call == nil || d.app.Day.Call.UUID != put {
 		t.Errorf("next: got %+v, want the callback", d.app.Day.Call)
 	}
@@ -143,9 +140,7 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	}
 	w.Clock.Advance(time.Second)
 	d.send(ticked{})
-	if text := d.text(); !strings.Contains(text, "a callback is due") {
-		t.Errorf("got:\n%s\nwant it said", text)
-	}
+	d.sees("a callback is due")
 }
 
 // The profile's types and languages narrow what the agent takes, are shown, and are changed
@@ -175,17 +170,13 @@ func TestNarrowedDesk(t *testing.T) {
 			}
 		}
 		screen("only win-back")
-		for _, key := range []string{"F", "3", "1", "4", "esc"} {
-			d.press(key)
-		}
+		d.enter("F", "3", "1", "4", "esc")
 		screen("only verification · Dutch")
 		d.press("s")
 		if d.app.Day.Call == nil || d.app.Day.Call.UUID != callID(1) {
 			t.Errorf("with a queue %v: got %+v, want the oldest verification", hasQueue, d.app.Day.Call)
 		}
-		for _, key := range []string{"F", "/", "z", "z", "enter"} {
-			d.press(key)
-		}
+		d.enter("F", "/", "z", "z", "enter")
 		screen("ISO 639-1")
 	}
 }
@@ -206,9 +197,8 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	requests = nil
 	d.enter("enter")
-	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "◷ win-back, requested") || strings.Contains(text, "other calls") {
-		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
-	}
+	d.sees("2 calls", "◷ win-back, requested")
+	d.lacks("other calls")
 	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool { return request != "GET /api/v1/calls" })
 	if len(lists) != 1 {
 		t.Errorf("got %q, want one request for calls", requests)

@@ -19,9 +19,8 @@ func TestResultsOfTheProfile(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "1")
 	w.seen()
-	if text := d.text(); !strings.Contains(text, "[1 abroad]  2 wants to stop (opt-out)  3 all is right") || strings.Contains(text, "back") {
-		t.Errorf("got:\n%s\nwant the results of a verification", text)
-	}
+	d.sees("[1 abroad]  2 wants to stop (opt-out)  3 all is right")
+	d.lacks("back")
 	d.enter("esc", "ctrl+s")
 	if text := d.text(); len(w.entries(t)) != 0 || !strings.Contains(text, "abroad asks for them: i") {
 		t.Fatalf("got %q and:\n%s\nwant that notes are asked for", w.entries(t), text)
@@ -36,8 +35,7 @@ func TestResultsOfTheProfile(t *testing.T) {
 // A result that was being chosen is none of the call that comes instead.
 func TestChoiceGoesWithItsCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	_, d := opened(t)
 	d.enter("n", "c")
 	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As when somebody else was faster.
 	d.enter("1", "2")

@@ -16,8 +16,7 @@ import (
 // The dialog counts down, and fetches a new link in place of one that is over.
 func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("4")
 	l := d.app.pages[page.PledgesPage].(*page.Pledges)

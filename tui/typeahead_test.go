@@ -11,16 +11,22 @@ import (
 	"fundesk/tui/widget"
 )
 
-// slowDesk is a desk whose first reading has not come back; answer lets it.
-func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+// unreadDesk is a desk that has read nothing yet.
+func unreadDesk(t *testing.T, w *world) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), w.options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-	d = &driver{t: t, app: a}
-	reading := a.Init()
+	return &driver{t: t, app: a}
+}
+
+// slowDesk is a desk whose first reading has not come back; answer lets it.
+func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+	t.Helper()
+	d = unreadDesk(t, w)
+	reading := d.app.Init()
 	return d, func() { d.run(reading, 0) }
 }
 
@@ -28,9 +34,7 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, answer := slowDesk(t, w)
-	for _, key := range []string{"n", "i", "a", "X", "s", "世"} {
-		d.press(key)
-	}
+	d.enter("n", "i", "a", "X", "s", "世")
 	d.send(tea.PasteMsg{Content: " pasted"})
 	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "6 keys wait for it") {
 		t.Errorf("screen: got no word of what was typed:\n%s", screen)
@@ -54,17 +58,11 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	if err := w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := newApp(t.Context(), w.options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-	d := &driver{t: t, app: a}
+	d := unreadDesk(t, w)
+	a := d.app
 	drafts := a.Perform(a.Day.Changes.ReadOutbox())
 	d.run(a.Perform(a.Day.Begin()), 0)
-	for _, key := range []string{"n", "i", "!"} {
-		d.press(key)
-	}
+	d.enter("n", "i", "!")
 	d.run(drafts, 0)
 	if got, want := a.Day.Form.Notes, "of yesterday!"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
@@ -76,9 +74,7 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d, answer := slowDesk(t, w)
-	for _, key := range []string{"n", "c", "1", "i", "x", "ctrl+s", "y"} {
-		d.press(key)
-	}
+	d.enter("n", "c", "1", "i", "x", "ctrl+s", "y")
 	answer()
 	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first, still there", call)
@@ -101,9 +97,7 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 	w.through(t, network)
 	network.down.Store(true)
 	d, answer := slowDesk(t, w)
-	for _, key := range []string{"n", "i", "o", "k"} {
-		d.press(key)
-	}
+	d.enter("n", "i", "o", "k")
 	answer()
 	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "ok") {
 		t.Errorf("errors: got %q, want the text that no call came for", d.app.Messages.Errors)
@@ -113,14 +107,11 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 // In a terminal that is too small nothing happens that cannot be seen; text goes on.
 func TestTooSmallRunsNoKeys(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
+	w, d := opened(t)
 	small, large := tea.WindowSizeMsg{Width: 59, Height: 15}, tea.WindowSizeMsg{Width: 80, Height: 24}
 	d.press("n")
 	d.send(small)
-	for _, key := range []string{"a", "X", "y", "s", "2", "c", "1", "ctrl+s"} {
-		d.press(key)
-	}
+	d.enter("a", "X", "y", "s", "2", "c", "1", "ctrl+s")
 	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Day.Call.UUID != callID(1) {
 		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Day.Call.UUID)
 	}
@@ -129,13 +120,9 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 		t.Error("got the program to end, want that of q alone")
 	}
 	d.send(large)
-	d.press("c")
-	d.press("1")
-	d.press("i")
+	d.enter("c", "1", "i")
 	d.send(small)
-	for _, key := range []string{"h", "i", "ctrl+s"} {
-		d.press(key)
-	}
+	d.enter("h", "i", "ctrl+s")
 	d.send(large)
 	if got := d.app.Day.Form.Notes; got != "hi" {
 		t.Errorf("notes: got %q, want hi", got)

@@ -178,6 +178,15 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	return nil
 }
 
+// collectAt is how much may be let go of before it is collected while a list is walked,
+// in percent of what is in use. Little is in use then, two pages, so that collecting four
+// times as often as usual takes a tenth less memory for a twentieth more work.
+const collectAt = 25
+
+// collectAfter is how many records come before that: a short list leaves little, and the
+// first record of a long one must not wait.
+const collectAfter = 100
+
 // printing prints the records of a walk. One that cannot be read is kept in unread, and does not stand in the
 // way of the others.
 type printing[T any] struct {
@@ -193,7 +202,11 @@ type printing[T any] struct {
 
 // walk prints records until most are printed. Its error is why it broke off.
 func (p *printing[T]) walk(records iter.Seq2[apiclient.Record[T], error]) error {
+	count := 0
 	for record, err := range records {
+		if count++; count == collectAfter {
+			defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+		}
 		switch {
 		case err != nil && len(p.unread) > 0:
 			return errors.Join(err, unreadable(p.unread, false))
@@ -226,20 +239,17 @@ func (p *printing[T]) add(record apiclient.Record[T]) error {
 			delete(p.absent, object)
 		}
 	}
-	var decoding error
-	decode := func() (value T, err error) {
-		value, decoding = record.Decode()
-		return value, decoding
+	before, decode := p.list.Printed(), record.Decode
+	if p.passes != nil {
+		value, err := record.Decode()
+		if err == nil && !p.passes(value) {
+			return nil
+		}
+		decode = func() (T, error) { return value, err }
 	}
-	before := p.list.Printed()
-	var err error
-	if p.passes == nil {
-		err = p.list.Add(record.Raw, decode)
-	} else if value, failed := decode(); failed == nil && p.passes(value) {
-		err = p.list.Add(record.Raw, func() (T, error) { return value, nil })
-	}
-	if decoding != nil {
-		p.unread = append(p.unread, decoding)
+	err := p.list.Add(record.Raw, decode)
+	if errors.Is(err, apiclient.ErrUnreadable) {
+		p.unread = append(p.unread, err)
 		return nil
 	}
 	if p.printed != nil && p.list.Printed() > before {
@@ -306,33 +316,6 @@ func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, reco
 	return l.Embed(ctx, client, records)
 }
 
-// collectAt is how much may be let go of before it is collected while a list is walked,
-// in percent of what is in use. Little is in use then, two pages, so that collecting four
-// times as often as usual takes a tenth less memory for a twentieth more work.
-const collectAt = 25
-
-// collectAfter is how many records come before that: a short list leaves little, and the
-// first record of a long one must not wait.
-const collectAfter = 100
-
-// collectingSooner is a walk that collects at collectAt after its first records.
-func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		count, before := 0, 0
-		for record, err := range records {
-			if !yield(record, err) {
-				break
-			}
-			if count++; count == collectAfter {
-				before = debug.SetGCPercent(collectAt)
-			}
-		}
-		if count >= collectAfter {
-			debug.SetGCPercent(before)
-		}
-	}
-}
-
 // printAll prints a list up to its limit; hint says when that was not everything.
 func (l List[T, O]) printAll(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
 	options := flags.walk(cmd, l.Passes != nil)
@@ -342,7 +325,7 @@ func (l List[T, O]) printAll(cmd *cobra.Command, client *apiclient.Client, flags
 		p.most = flags.limit
 	}
 	l.At(apitype.Paging{After: flags.after})
-	err = p.walk(collectingSooner(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options))))
+	err = p.walk(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options)))
 	if err = cmp.Or(err, p.end()); err != nil || !p.more {
 		return "", err
 	}

@@ -246,7 +246,7 @@ func (o *pullOutput[T]) pull(ctx context.Context, round *apiclient.Round) (next 
 	}
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	options.Yielded = func() { p.flushed = o.endPage(ctx) } // Not when the next page answers: that may take long.
-	err = p.walk(collectingSooner(apiclient.Changes[T](ctx, o.client, round, options)))
+	err = p.walk(apiclient.Changes[T](ctx, o.client, round, options))
 	switch {
 	case p.flushed != nil:
 		return next, p.flushed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,9 +152,10 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	groups := chosenGroups(n.groups(s.App.Now(), in), by)
 	counts := n.counts(groups, none)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	var unread []error
 	keep := func(err error) { unread = append(unread, err) }
-	for value, err := range apiclient.Readable(collectingSooner(n.of(client).All(cmd.Context(), options, walk)), keep) {
+	for value, err := range apiclient.Readable(n.of(client).All(cmd.Context(), options, walk), keep) {
 		if errors.Is(err, apiclient.ErrUnpaged) {
 			unread = append(unread, err)
 			break

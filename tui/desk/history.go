@@ -23,7 +23,7 @@ const historyEvery = 5 * time.Minute
 type history struct {
 	Account   string        `json:"account"`   // A digest: another account may see other calls.
 	OpenSince apitype.Time  `json:"openSince"` // No call requested before was open
-	KnownAt   apitype.Time  `json:"knownAt"`   // at this time, by our clock.
+	KnownAt   apitype.Time  `json:"knownAt"`   // at this time.
 	OfferedAt *apitype.Time `json:"offeredAt"` // When the first call was requested that could be offered; nil: none could.
 }
 
@@ -96,7 +96,10 @@ func (q *queue) keepHistory() func() error {
 	if path == "" || q.day.leases.usable || q.walkedTo.IsZero() || !q.isInOrder() || q.older != nil || q.changesMissed {
 		return nil
 	}
-	h := history{Account: q.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), KnownAt: q.since}
+	h := history{Account: q.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), KnownAt: q.feedAt.After}
+	if h.KnownAt.IsZero() {
+		h.KnownAt = q.since
+	}
 	if offers := q.allowed(q.Now(), q.MaxAttempts, 1, q.isLeftOut); len(offers) > 0 {
 		h.OfferedAt = new(apitype.NewTime(offers[0].RequestedAt))
 	}

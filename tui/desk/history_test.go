@@ -53,9 +53,13 @@ func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pa
 func (f *floor) plainDeskBefore(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
 	f.t.Helper()
 	pages, all := new(atomic.Int64), new(atomic.Int64)
+	line := f.Transport()
+	if f.line != nil {
+		line = f.line(line)
+	}
 	client, err := apiclient.New(apiclient.Options{
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
-		Transport: counted{f.Transport(), pages, all, f.deaf}, Now: f.Clock.Now,
+		Transport: counted{line, pages, all, f.deaf}, Now: f.Clock.Now,
 	})
 	if err != nil {
 		f.t.Fatal(err)

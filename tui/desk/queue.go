@@ -72,7 +72,8 @@ type queue struct {
 	walking    bool
 	ended      bool
 	walkedTo   time.Time    // The newest call that was walked was requested then.
-	since      apitype.Time // Changes up to then are known.
+	since      apitype.Time // Changes up to then are known, before feedAt says more.
+	feedAt     apiclient.Position
 	// changesMissed says that the changes since an earlier start are not read yet.
 	changesMissed bool
 	keptAt        time.Time // When the history was kept last.

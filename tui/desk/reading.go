@@ -388,24 +388,33 @@ func (q *queue) readNews() {
 	}
 }
 
+// news is what a round of the feed of calls has found.
+type news struct {
+	calls []apitype.Call
+	isCut bool // There may be more.
+	next  apiclient.Position
+}
+
 // readChanges asks for the changes since the last ones that are known.
 func (q *queue) readChanges() {
-	until := apitype.NewTime(q.Now())
-	options := apitype.CallListOptions{UpdatedAfter: new(q.day.Changes.AsOf(q.since))}
+	options := apitype.CallListOptions{}
 	if !q.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}
-	do(&q.events, func(ctx context.Context) (calls []apitype.Call, _ error) {
-		for call, err := range apiclient.Readable(q.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}), q.Client.Omit) {
-			if err != nil {
-				return nil, err
-			}
-			calls = append(calls, call)
-		}
-		return calls, nil
-	}, func(calls []apitype.Call, err error) {
+	at := q.feedAt
+	if at.After.IsZero() {
+		at.After = q.day.Changes.AsOf(q.since)
+	}
+	do(&q.events, func(ctx context.Context) (n news, err error) {
+		feed := q.Client.Calls.Feed(options, "updatedAfter")
+		feed.Live = true
+		round := feed.From(at)
+		n.calls, n.isCut, err = apiclient.News[apitype.Call](ctx, q.Client, round, MostChanges)
+		n.next = round.Next()
+		return n, err
+	}, func(n news, err error) {
 		if q.day.isRead("cannot read what has changed", err) {
-			q.onChanges(calls, until)
+			q.onChanges(n)
 		}
 	})
 }
@@ -418,9 +427,8 @@ const clockLeeway = 2 * time.Minute
 // there are more, those left out would never come again, and the records are read anew.
 const MostChanges = 2000
 
-// AsOf returns what to ask the service for where changes up to a time of ours are known: a
-// clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
-// them out.
+// AsOf returns where a feed begins when changes up to a time of ours are known: a clock of ours that is ahead
+// of the service's, or was set back meanwhile, must not keep them out. It goes on by the service's own times.
 func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 	if now := c.Now(); known.After(now) {
 		known = apitype.NewTime(now)
@@ -429,10 +437,10 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 }
 
 // onChanges takes changes in without moving what the agent looks at.
-func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
-	q.since, q.changesMissed = until, false
+func (q *queue) onChanges(n news) {
+	q.feedAt, q.changesMissed = n.next, false
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
-	for _, call := range calls {
+	for _, call := range n.calls {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
 			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
 			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
@@ -445,7 +453,7 @@ func (q *queue) onChanges(calls []apitype.Call, until apitype.Time) {
 		}
 		q.learn(call)
 	}
-	if len(calls) >= MostChanges && !q.day.leases.usable {
+	if n.isCut && !q.day.leases.usable {
 		q.rewalk()
 		q.walk()
 	}

@@ -406,9 +406,9 @@ func TestChangesOfOthers(t *testing.T) {
 		}
 		d.queue.prefetched[callID(1)], d.queue.prefetched[callID(2)] = requested(1), requested(2)
 		d.queue.changesMissed = true
-		d.queue.onChanges([]apitype.Call{test.change}, later)
+		d.queue.onChanges(news{calls: []apitype.Call{test.change}, next: apiclient.Position{After: later}})
 		texts, _ := said(d)
-		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.since != later {
+		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.feedAt.After != later {
 			t.Errorf("%s: %d attempts, want %d (-want +got):\n%s", test.name, d.Call.AttemptsCount, test.attempts, diff)
 		}
 		if _, have := d.queue.prefetched[callID(1)]; have == test.change.LastUpdatedAt.Equal(later) {
@@ -418,11 +418,11 @@ func TestChangesOfOthers(t *testing.T) {
 			t.Errorf("%s: got %d attempts that are known", test.name, got)
 		}
 	}
-	for n, again := range map[int]bool{MostChanges - 1: false, MostChanges: true} {
+	for _, again := range []bool{false, true} {
 		d := at(morning)
 		d.queue.ended, d.leases.asked = true, true
-		if d.queue.onChanges(make([]apitype.Call, n), later); d.queue.walking != again {
-			t.Errorf("%d changes: got all calls read anew %t, want %t", n, d.queue.walking, again)
+		if d.queue.onChanges(news{isCut: again}); d.queue.walking != again {
+			t.Errorf("got all calls read anew %t, want %t: more had changed than was taken in", d.queue.walking, again)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,38 +11,37 @@ import (
 	"fundesk/tui/desk"
 )
 
-func callRows(e *Env) *rowMaker[apitype.Call] {
-	about := func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} }
-	return newRowMaker(e, render.CallList(), about, "requestedAt", "person")
-}
-
-// CallRows makes rows of calls as the list keeps them.
-func CallRows(e *Env) func(apitype.Call) Row { return callRows(e).row }
-
-// isOpen reports whether the call may still be tried and ended. Spec gaps: C1, C4.
-func isOpen(call Row) bool {
-	return call.external || call.text("status") == string(apitype.CallRequested)
-}
-
 // Calls is the list of calls.
-type Calls struct{ *List }
+type Calls struct{ *List[apitype.Call] }
 
-// NewCalls returns the list of calls.
-func NewCalls(s *Env) *Calls {
-	m := callRows(s)
-	service, local := filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())
-	n := records{
-		name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
-		columns: m.columns(), search: Row.search,
-		Hint: []string{
-			s.Say("by the service") + ": " + strings.Join(fieldNames(service), " "),
-			s.Say("local, over what is read") + ": " + strings.Join(fieldNames(local), " ") + s.Say(", and words; for example") + ": status=requested type=winback requestedAfter=7d",
+// NewCalls returns the list of calls. The interface has no filter for status, type and person: they look through what
+// was read.
+func NewCalls(e *Env) *Calls {
+	type options = apitype.CallListOptions
+	v := &Calls{}
+	v.List = newList(e, noun[apitype.Call]{
+		kind: KindCall, columns: render.CallList(), title: []string{"person"},
+		about: func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} },
+		bulk:  v.bulkActions,
+	}, source[apitype.Call, options]{
+		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
+		options: options{Include: []string{apitype.IncludePerson}},
+		filters: apitype.CallFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		changed: func(o options, since apitype.Time) []options {
+			o.UpdatedAfter = later(o.UpdatedAfter, since)
+			return []options{o}
 		},
-		fields: append(service, local...),
-		parse:  func(text string) (query, error) { return callQuery(s, text) },
-		bulk:   func(rows []Row, sent func()) []Option { return callBulk(s, rows, sent) },
-	}
-	return &Calls{newList(s, n)}
+		local: filterFields(apitype.CallSelections()),
+		selects: func(t parsedFilter) (func(apitype.Call) bool, error) {
+			var selection apitype.CallSelection
+			if err := setFilters(t, apitype.CallSelections(), &selection); err != nil || selection.IsEmpty() {
+				return nil, err
+			}
+			return selection.Passes, nil
+		},
+		words: ", and words; for example", example: "status=requested type=winback requestedAfter=7d",
+	})
+	return v
 }
 
 // WhyNotWork says why there is no call to work.
@@ -55,55 +53,17 @@ func (v *Calls) Work() tea.Cmd {
 	return v.Host.WorkOn(ref)
 }
 
-// callQuery understands a filter on calls. The interface has no filter for status, type
-// and person: they look through what was read.
-func callQuery(e *Env, text string) (query, error) {
-	local := fieldNames(filterFields(apitype.CallSelections()))
-	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.CallFilters(), local...)
-	o.Include = []string{apitype.IncludePerson}
-	var selection apitype.CallSelection
-	if err == nil {
-		err = setFilters(t, apitype.CallSelections(), &selection)
-	}
-	if err == nil {
-		err = o.Validate().Err()
-	}
-	if err != nil {
-		return query{}, err
-	}
-	m := callRows(e)
-	var more func(Row) bool
-	if !selection.IsEmpty() {
-		about := m.about
-		m.about = func(c apitype.Call) Row {
-			row := about(c)
-			row.leftOut = !selection.Passes(c)
-			return row
-		}
-		more = func(r Row) bool { return !r.leftOut }
-	}
-	return query{
-		keep: keepTerms(t, Row.search, more), says: t.says(e.Say, local...),
-		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
-			o := o
-			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return m.changed(e.Day.Client.Calls.All(ctx, o, mostChanged))
-		},
-		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			o := o
-			o.Paging = p
-			return e.Day.Client.Calls.List(ctx, o)
-		}),
-	}, nil
+// isOpen reports whether the call may still be tried and ended. Spec gaps: C1, C4.
+func (v *Calls) isOpen(call Row) bool {
+	return call.external || v.text(call, "status") == string(apitype.CallRequested)
 }
 
-func callBulk(e *Env, rows []Row, sent func()) []Option {
-	t := targetsOf(rows, sent, isOpen)
+func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
+	t, changes := v.targets(rows, sent, v.isOpen), v.Day.Changes
 	return []Option{
-		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Attempt(id, "attempt: "+name) }),
-		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Cancel(id, "cancel: "+name) }),
-		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Day.Changes.Expire(id, "expire: "+name) }),
-		e.askMark(apitype.EntityCall, targetsOf(rows, sent, nil)),
+		v.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return changes.Attempt(id, "attempt: "+name) }),
+		v.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return changes.Cancel(id, "cancel: "+name) }),
+		v.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return changes.Expire(id, "expire: "+name) }),
 	}
 }
 

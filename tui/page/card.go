@@ -439,17 +439,6 @@ func (d *Desk) sign(said string) string {
 	return map[string]string{"yes": d.Styles.OKSign, "no": d.Styles.badSign, "": "?"}[said]
 }
 
-// moveFact moves to another fact; beyond the last one the card scrolls.
-func (d *Desk) moveFact(by int) {
-	n := len(d.Day.Form.Facts(d.sign))
-	if to := d.at + by; to >= 0 && to < n {
-		d.at, d.moved = to, true
-		return
-	}
-	d.moved = false
-	d.view.By(by)
-}
-
 // Tick ticks the fact at the pointer, or takes its tick back, and goes on to the next one.
 func (d *Desk) Tick() tea.Cmd {
 	facts := d.Day.Form.Facts(d.sign)

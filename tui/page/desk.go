@@ -81,8 +81,11 @@ func (d *Desk) Follow(inFront bool) {
 		}
 	}
 	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
-		d.askNewCall(*d.Day.Caller)
+		caller := *d.Day.Caller
 		d.Day.Caller = nil
+		d.ask(d.Day.Ask.NewCall(caller), nil)
+		choice, _ := d.Dialog.(*Choose)
+		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, caller.ID}) }})
 	}
 	if d.notes.Value() != d.Day.Form.Notes {
 		d.notes.SetValue(d.Day.Form.Notes)
@@ -145,12 +148,15 @@ func (d *Desk) OpenPledge() tea.Cmd {
 
 // Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
-	if rows := rowsOf(by, max(d.layout.Body/2, 1), 0); d.Day.Call != nil && (by == Up || by == Down) {
-		d.moveFact(rows)
-	} else {
-		d.moved = false
-		d.view.By(rows)
+	rows := rowsOf(by, max(d.layout.Body/2, 1), 0)
+	if d.Day.Call != nil && (by == Up || by == Down) { // From fact to fact; beyond the last one the card scrolls.
+		if to := d.at + rows; to >= 0 && to < len(d.Day.Form.Facts(d.sign)) {
+			d.at, d.moved = to, true
+			return nil
+		}
 	}
+	d.moved = false
+	d.view.By(rows)
 	return nil
 }
 

@@ -169,11 +169,14 @@ const (
 // queuePane lists what comes next, a donor a line, callbacks first.
 func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	n, all := d.Day.Waiting()
-	aside := ""
+	waiting, aside := fmt.Sprint(n), ""
+	if !all {
+		waiting += "+" // At least.
+	}
 	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
 		aside = d.Styles.DueSign + " " + d.Say("%d due", state.Due)
 	}
-	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+d.Say("%s waiting", atLeast(n, all)), aside)}
+	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+d.Say("%s waiting", waiting), aside)}
 	if to := d.Day.NarrowedTo(); to != "" {
 		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}
@@ -223,14 +226,6 @@ var shortTypes = map[apitype.CallType]string{apitype.CallVerification: "verify",
 // offered returns the donor of a call of the queue.
 func (d *Desk) offered(c desk.Candidate) string {
 	return cmp.Or(Clean(c.Name), d.Say("name not read yet"))
-}
-
-// atLeast returns a number that is not known to be all.
-func atLeast(n int, all bool) string {
-	if all {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprint(n) + "+"
 }
 
 // sidePane returns the script, and the agent's last calls.

@@ -156,16 +156,16 @@ func (r record) title() (name, status string) {
 }
 
 // show opens a record above the list.
-func (l *List) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
+func (l *List[T]) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
 
 // ShowFrom is show for a record that another page has asked for.
-func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
+func (l *List[T]) ShowFrom(ref Reference, from int) tea.Cmd {
 	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
 	return l.readDetail(d)
 }
 
-func (l *List) readDetail(d *detail) tea.Cmd {
+func (l *List[T]) readDetail(d *detail) tea.Cmd {
 	d.seq++
 	return loadAs(l.Env, &d.seq, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
 		l.onRecord(d, r, err)
@@ -229,10 +229,12 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 			}
 		}
 		return frame.Close(lines, height)
-	case !d.ready && !focus:
-		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+"…"))), height)
 	case !d.ready:
-		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+s.Spinner.Sign()))), height)
+		sign := "…"
+		if focus {
+			sign = s.Spinner.Sign()
+		}
+		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+sign))), height)
 	}
 	var all []string
 	first, last := 0, 0
@@ -245,15 +247,15 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 			first, last = len(all), len(all)+len(drawn)
 		}
 		for j, line := range drawn {
-			sign := "  "
-			if f.leads() && j == 0 {
-				sign = s.Styles.Key("> ")
+			isChosen, sign := focus && i == d.cursor, "  "
+			if f.leads() && (isChosen || j == 0) {
+				sign = "> "
 			}
-			if focus && i == d.cursor {
-				sign = s.Styles.chosen("> ")
-				if !f.leads() {
-					sign = s.Styles.chosen("  ")
-				}
+			switch {
+			case isChosen:
+				sign = s.Styles.chosen(sign)
+			case sign == "> ":
+				sign = s.Styles.Key(sign)
 			}
 			all = append(all, sign+line)
 		}

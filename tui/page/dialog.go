@@ -418,6 +418,7 @@ func (t *Text) View(s Styles, width, height int) (string, []string) {
 // askedRating asks for a rating from 0 to 10. It never stands in the way: what is no
 // rating is for the call.
 type askedRating struct {
+	onCard
 	now *int // As it is so far; nil for none.
 	one bool // A 1 was pressed: with a 0 it is ten.
 	set func(*int)
@@ -457,11 +458,6 @@ func (r *askedRating) Hints() []Hint {
 	}
 	return []Hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
 }
-
-// View implements Dialog; the card shows the scale.
-func (r *askedRating) View(Styles, int, int) (string, []string) { return "", nil }
-
-func (r *askedRating) inline() {}
 
 // DrawDialog lays a dialog over the screen.
 func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {

@@ -224,6 +224,7 @@ func TestPrompt(t *testing.T) {
 func TestFiltersTakenApart(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
+	l := NewCalls(e)
 	for text, want := range map[string]string{
 		"shoe=1":               "there is no filter shoe; known are owningOrganizationUuid, externalStatusCode, externalReferenceId, externalApplicationName, requestedFrom, requestedUntil, requestedAfter, updatedAfter, status, type, person, resultCode, attempts, attemptBy, completedOn",
 		"status=":              "status needs a value",
@@ -232,19 +233,11 @@ func TestFiltersTakenApart(t *testing.T) {
 		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
 		"STATUS=requested bos": "",
 	} {
-		_, err := callQuery(e, text)
+		_, err := l.parse(text)
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-	for text, want := range map[string]string{
-		"": "", "bos": "local: words", "status=requested": "local: status", "requestedAfter=7d": "service: requestedAfter", "type=winback requestedAfter=7d updatedAfter=1d bos": "service: requestedAfter, updatedAfter; local: type, words",
-	} {
-		if q, err := callQuery(e, text); err != nil || q.says != want || (q.keep == nil) != !strings.Contains(want, "local") {
-			t.Errorf("%q: got %q, %v, want %q", text, q.says, err, want)
-		}
-	}
-	l := NewCalls(e).List
 	for text, want := range map[string]string{
 		"": "", "st": "status=", "bos St": "bos status=", "status=c": "status=completed status=cancelled", "status=completed": "", "external": "externalStatusCode= externalReferenceId= externalApplicationName=", "bos ": "",
 	} {
@@ -256,15 +249,16 @@ func TestFiltersTakenApart(t *testing.T) {
 
 // testRows are calls of some hours ago.
 func testRows(e *Env, hours ...int) (rows []Row) {
+	l := NewCalls(e)
 	for _, n := range hours {
 		name := fmt.Sprintf("Name%02d", 50-n)
-		rows = append(rows, CallRows(e)(apitype.Call{UUID: callID(n), Status: "requested", Type: "winback", AttemptsCount: n % 3, RequestedAt: ago(time.Duration(n) * time.Hour), Person: apitype.Embed(apitype.Person{LastName: &name})}))
+		rows = append(rows, l.row(apitype.Call{UUID: callID(n), Status: "requested", Type: "winback", AttemptsCount: n % 3, RequestedAt: ago(time.Duration(n) * time.Hour), Person: apitype.Embed(apitype.Person{LastName: &name})}))
 	}
 	return rows
 }
 
 // order is the rows as they are shown.
-func order(l *List) string {
+func order(l *List[apitype.Call]) string {
 	var all []string
 	for _, row := range l.shown() {
 		all = append(all, fmt.Sprint(row.ID[1]))
@@ -360,7 +354,7 @@ func TestListTakesChangesIn(t *testing.T) {
 	e, _ := scene(t, nil)
 	l := NewCalls(e).List
 	l.onBatch(batch{rows: testRows(e, 1, 2, 3)}, nil)
-	l.reload()
+	l.reread(true)
 	if order(l) != "1 2 3" || !l.loading {
 		t.Errorf("read anew: got %q, want the rows of before until others come", order(l))
 	}
@@ -390,30 +384,17 @@ func TestListIsSorted(t *testing.T) {
 	e, _ := scene(t, nil)
 	l := NewCalls(e).List
 	l.onBatch(batch{rows: testRows(e, 1, 2, 3, 4, 5)}, nil)
-	l.table.Place(1, 5)
-	columns := map[string]int{}
-	for i, c := range l.columns {
-		columns[c.Title] = i
-	}
-	for _, test := range []struct {
-		column  string
-		reverse bool
-		want    string
-	}{{"Tries", false, "3 1 4 2 5"}, {"Tries", true, "2 5 1 4 3"}, {"Asked", false, "1 2 3 4 5"}, {"Asked", true, "5 4 3 2 1"}, {"Person", false, "5 4 3 2 1"}} {
-		at, known := columns[test.column]
-		if !known {
-			t.Fatalf("there is no column %s: %v", test.column, columns)
-		}
-		l.arranged.by, l.arranged.reverse = at, test.reverse
-		l.arrange()
-		if row, _ := l.Chosen(); order(l) != test.want || row.ID != callID(2) {
-			t.Errorf("by %s, reversed %t: got %s with %d chosen, want %s", test.column, test.reverse, order(l), row.ID[1], test.want)
-		}
+	l.AskSort()
+	if e.Dialog.Key(press("1")); order(l) != "5 4 3 2 1" {
+		t.Errorf("by the person: got %s", order(l))
 	}
 	l.AskSort()
 	golden(t, "list-sorts", drawn(e.Dialog, NewStyles("", true, false), 60, 20))
-	e.Dialog.Key(press("0"))
-	if order(l) != "1 2 3 4 5" || l.arranged.by != -1 {
+	if e.Dialog.Key(press("5")); order(l) != "3 1 4 2 5" {
+		t.Errorf("by the tries: got %s, want equal ones as the service has them", order(l))
+	}
+	l.AskSort()
+	if e.Dialog.Key(press("0")); order(l) != "1 2 3 4 5" {
 		t.Errorf("got %s, want it as the service has it", order(l))
 	}
 	l.AskColumns()
@@ -436,10 +417,11 @@ func TestListIsSorted(t *testing.T) {
 func TestActionsOnSeveral(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
+	calls, pledges := NewCalls(e), NewPledges(e)
 	rows := testRows(e, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 	s := NewStyles("", true, false)
 	var sent int
-	e.Dialog = NewChoice("10 calls", "", callBulk(e, rows, func() { sent++ }))
+	e.Dialog = NewChoice("10 calls", "", calls.bulkOptions(rows, func() { sent++ }))
 	e.Dialog.Key(press("3"))
 	golden(t, "bulk-many", drawn(e.Dialog, s, 60, 20))
 	e.Dialog.Key(press("y"))
@@ -447,14 +429,14 @@ func TestActionsOnSeveral(t *testing.T) {
 		t.Errorf("got %d sent and %+v", sent, e.Day.Changes.Batch)
 	}
 	e.Day.Changes.Written()
-	e.Dialog = NewChoice("9 calls", "", callBulk(e, rows[:9], nil))
+	e.Dialog = NewChoice("9 calls", "", calls.bulkOptions(rows[:9], nil))
 	e.Dialog.Key(press("1"))
 	golden(t, "bulk-nine", drawn(e.Dialog, s, 60, 20))
-	ended := CallRows(e)(apitype.Call{UUID: callID(30), Status: "expired"})
-	external := CallRows(e)(apitype.Call{UUID: callID(31), Status: "expired", ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{})})
-	golden(t, "bulk-some", drawn(NewChoice("T", "", callBulk(e, []Row{rows[0], ended, external}, nil)), s, 70, 20))
-	golden(t, "bulk-none", drawn(NewChoice("T", "", callBulk(e, []Row{ended}, nil)), s, 70, 20))
-	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", callBulk(e, []Row{ended, ended}, nil)), s, 70, 20))
+	ended := calls.row(apitype.Call{UUID: callID(30), Status: "expired"})
+	external := calls.row(apitype.Call{UUID: callID(31), Status: "expired", ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{})})
+	golden(t, "bulk-some", drawn(NewChoice("T", "", calls.bulkOptions([]Row{rows[0], ended, external}, nil)), s, 70, 20))
+	golden(t, "bulk-none", drawn(NewChoice("T", "", calls.bulkOptions([]Row{ended}, nil)), s, 70, 20))
+	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", calls.bulkOptions([]Row{ended, ended}, nil)), s, 70, 20))
 	pledge := func(status apitype.PledgeStatus, released, external bool) Row {
 		p := apitype.Pledge{UUID: callID(71), Status: status}
 		if released {
@@ -463,7 +445,7 @@ func TestActionsOnSeveral(t *testing.T) {
 		if external {
 			p.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 		}
-		return pledgeRows(e).row(p)
+		return pledges.row(p)
 	}
 	for _, test := range []struct {
 		row  Row
@@ -477,12 +459,12 @@ func TestActionsOnSeveral(t *testing.T) {
 	} {
 		var got []string
 		for _, act := range []apitype.PledgeAction{"activate", "drop", "cancel", "fulfill", "other"} {
-			if allows(test.row, act) {
+			if pledges.allows(test.row, act) {
 				got = append(got, string(act))
 			}
 		}
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: got %v, want %s", test.row.name(), got, test.want)
+			t.Errorf("%s: got %v, want %s", pledges.nameOf(test.row), got, test.want)
 		}
 	}
 }

@@ -46,6 +46,13 @@ func golden(t *testing.T, name string, lines []string) {
 	}
 }
 
+// goldenDialog compares the dialog that is open.
+func goldenDialog(t *testing.T, name string, e *Env, width, height int) {
+	t.Helper()
+	title, lines := e.Dialog.View(e.Styles, width, height)
+	golden(t, name, append([]string{title}, lines...))
+}
+
 // host notes what pages ask of it.
 type host struct {
 	ctx  context.Context
@@ -413,8 +420,7 @@ func TestStatsAreDrawn(t *testing.T) {
 		t.Errorf("got %q beyond the last bar", v.WhyNotOpen())
 	}
 	v.AskPeriod()
-	title, lines := e.Dialog.View(e.Styles, 70, 20)
-	golden(t, "stats-periods", append([]string{title}, lines...))
+	goldenDialog(t, "stats-periods", e, 70, 20)
 	for p, want := range map[period]string{0: "of all time", 1: "of today", 7: "of the last 7 days"} {
 		if p.in(e.Say) != want {
 			t.Errorf("got %q, want %q", p.in(e.Say), want)
@@ -465,11 +471,9 @@ func TestDeskIsDrawn(t *testing.T) {
 	golden(t, "desk-typed-notes", d.Lines(NewLayout(80, 40)))
 	d.writing = false
 	d.ShowWarnings()
-	title, lines := e.Dialog.View(e.Styles, 70, 20)
-	golden(t, "desk-warnings", append([]string{title}, lines...))
+	goldenDialog(t, "desk-warnings", e, 70, 20)
 	d.AskCopy()
-	title, lines = e.Dialog.View(e.Styles, 70, 20)
-	golden(t, "desk-copies", append([]string{title}, lines...))
+	goldenDialog(t, "desk-copies", e, 70, 20)
 	d.AskResult()
 	golden(t, "desk-result", d.Lines(NewLayout(80, 40)))
 	d.AskRating()
@@ -499,17 +503,14 @@ func TestDeskIsDrawn(t *testing.T) {
 		}
 	}
 	d.AskRecent()
-	title, lines = e.Dialog.View(e.Styles, 70, 20)
-	golden(t, "desk-recent", append([]string{title}, lines...))
+	goldenDialog(t, "desk-recent", e, 70, 20)
 	golden(t, "desk-script", markdown(e.Styles, []string{"# Hello **Anna**", "", "> ask first", "* one", "-  two", "plain __text__ that is wrapped at twenty cells"}, 20))
 	// A donor who rings back.
 	d.AskDonor()
 	finder := e.Dialog.(*finder)
-	title, lines = finder.View(e.Styles, 70, 8)
-	golden(t, "desk-find", append([]string{title}, lines...))
+	goldenDialog(t, "desk-find", e, 70, 8)
 	finder.Paste("bos")
-	title, lines = finder.View(e.Styles, 70, 8)
-	golden(t, "desk-found", append([]string{title}, lines...))
+	goldenDialog(t, "desk-found", e, 70, 8)
 }
 
 // What the service does not have yet, line by line.

@@ -137,7 +137,7 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	for _, t := range all {
 		parts := []string{f.euros(t.Amount) + " " + f.Say(render.Words(t.Status)) + " " + f.ago(t.CreatedAt.Time), f.Say(render.Words(desk.Value(t.Method))), desk.Value(t.Provider), desk.Value(t.Description)}
 		if t.IBAN != nil {
-			parts = append(parts, f.iban(*t.IBAN))
+			parts = append(parts, f.secret(*t.IBAN, render.MaskIBAN))
 		}
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 		f.add("payment", strings.Join(parts, ", "))

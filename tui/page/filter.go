@@ -1,12 +1,16 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
 )
@@ -20,8 +24,8 @@ type parsedFilter struct {
 }
 
 // parseFilter reads a filter and refuses names that are not known.
-func parseFilter(say func(string, ...any) string, text string, now time.Time, known ...string) (parsedFilter, error) {
-	t := parsedFilter{values: map[string]string{}, now: now}
+func parseFilter(say func(string, ...any) string, text string, now time.Time, fields []filterField) (parsedFilter, error) {
+	t, known := parsedFilter{values: map[string]string{}, now: now}, fieldNames(fields)
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
@@ -40,23 +44,55 @@ func parseFilter(say func(string, ...any) string, text string, now time.Time, kn
 	return t, nil
 }
 
-// keepTerms returns the local part that looks for terms; nil when there are none.
-func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) func(Row) bool {
-	if len(t.terms) == 0 && more == nil {
-		return nil
+// parse reads a filter of a list.
+func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text string) (query, error) {
+	o, selects := s.options, (func(T) bool)(nil)
+	t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
+	if err == nil {
+		err = setFilters(t, s.filters, &o)
 	}
-	return func(row Row) bool {
-		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.FindsInList(search(row), t.terms))
+	if err == nil && s.selects != nil {
+		selects, err = s.selects(t)
 	}
-}
-
-// readFilter reads a filter into the options of a list; others are names that it may have
-// besides.
-func readFilter[O any](say func(string, ...any) string, text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
-	if t, err = parseFilter(say, text, now, append(fieldNames(filterFields(filters)), others...)...); err == nil {
-		err = setFilters(t, filters, &o)
+	if options, checks := any(o).(interface{ Validate() apitype.Violations }); err == nil && checks {
+		err = options.Validate().Err()
 	}
-	return t, o, err
+	row := func(record T) Row {
+		r := l.row(record)
+		r.leftOut = selects != nil && !selects(record)
+		return r
+	}
+	q := query{says: t.says(l.Say, fieldNames(s.local)), fetch: func(ctx context.Context, after string) (batch, error) {
+		o := o
+		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}
+		page, err := s.of(l.Day.Client).List(ctx, o)
+		if err != nil {
+			return batch{}, err
+		}
+		b := batch{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}
+		if l.donors != nil && len(t.terms) > 0 { // They are searched, too.
+			err = l.donors.read(ctx, l.Day.Client, l.donors.missing(b.rows))
+		}
+		return b, err
+	}, changed: func(ctx context.Context, since apitype.Time) (rows []Row, err error) {
+		for _, o := range s.changed(o, since) {
+			all := s.of(l.Day.Client).All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}) // Beyond it the list is read anew.
+			for record, err := range apiclient.Readable(all, l.Day.Client.Omit) {
+				if err != nil {
+					return rows, err
+				}
+				rows = append(rows, row(record))
+			}
+		}
+		return rows, nil
+	}}
+	if len(t.terms) > 0 || selects != nil {
+		q.keep = func(r Row) bool { return !r.leftOut && desk.FindsInList(l.searched(r), t.terms) }
+	}
+	if s.remains != nil {
+		q.remains = func(r Row) bool { return s.remains(o, r) }
+	}
+	return q, err
 }
 
 // setFilters sets the options that the filter names.
@@ -72,7 +108,7 @@ func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error 
 }
 
 // says tells which parts of a filter the service does, and which are done here.
-func (t parsedFilter) says(say func(string, ...any) string, local ...string) string {
+func (t parsedFilter) says(say func(string, ...any) string, local []string) string {
 	var there, here []string
 	for name := range t.values {
 		if slices.Contains(local, name) {
@@ -84,14 +120,126 @@ func (t parsedFilter) says(say func(string, ...any) string, local ...string) str
 	if len(t.terms) > 0 {
 		here = append(here, say("words"))
 	}
-	slices.Sort(there)
-	slices.Sort(here)
 	var parts []string
-	if len(there) > 0 {
-		parts = append(parts, say("service")+": "+strings.Join(there, ", "))
-	}
-	if len(here) > 0 {
-		parts = append(parts, say("local")+": "+strings.Join(here, ", "))
+	for i, names := range [][]string{there, here} {
+		if slices.Sort(names); len(names) > 0 {
+			parts = append(parts, say([]string{"service", "local"}[i])+": "+strings.Join(names, ", "))
+		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// mostHistory is how many filters of a list are remembered: in memory alone, they may hold
+// names.
+const mostHistory = 50
+
+// AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
+// until the screen is full, and Enter asks the service.
+func (l *List[T]) AskFilter() tea.Cmd {
+	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint, history: l.filters, complete: l.completions}
+	p.Editor.SetValue(l.filter)
+	p.changed = func(text string) (string, tea.Cmd) {
+		t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
+		cmd := l.narrow(t.terms)
+		if err == nil && !strings.HasSuffix(text, "=") {
+			_, err = l.parse(text)
+		}
+		if err == nil || len(l.completions(text)) > 0 { // The last word is the beginning of a field or of a value.
+			return "", cmd
+		}
+		return err.Error(), cmd
+	}
+	p.left = func() { l.narrow(nil) }
+	p.done = func(text string) (string, tea.Cmd) {
+		if _, err := l.parse(text); err != nil {
+			return err.Error(), nil
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			l.filters = append(slices.DeleteFunc(l.filters, func(other string) bool { return other == text }), text)
+			l.filters = l.filters[max(len(l.filters)-mostHistory, 0):]
+		}
+		return "", l.setFilter(text)
+	}
+	l.Dialog = p
+	return nil
+}
+
+// narrow shows those of the rows that have some words.
+func (l *List[T]) narrow(terms []string) tea.Cmd {
+	l.arranged.terms = terms
+	l.arrange()
+	if l.searchN = 0; l.wantsFound() {
+		return tea.Batch(l.fetchMore(), l.cursorMoved())
+	}
+	return l.cursorMoved()
+}
+
+// wantsFound reports whether a filter that looks at what was read reads on: until something is found, and
+// then until the screen is full, within reason.
+func (l *List[T]) wantsFound() bool {
+	narrows := l.query.keep != nil || len(l.arranged.terms) > 0
+	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
+}
+
+// SetFilter shows the records of a filter, with none of them in front.
+func (l *List[T]) SetFilter(text string) tea.Cmd {
+	l.stack = nil
+	return l.setFilter(text)
+}
+
+func (l *List[T]) setFilter(text string) tea.Cmd {
+	q, err := l.parse(text)
+	if err != nil {
+		l.Messages.Fail("cannot filter", err)
+		return nil
+	}
+	l.query, l.filter, l.arranged.terms = q, strings.TrimSpace(text), nil
+	l.table.Place(0, 0)
+	return l.reread(false)
+}
+
+// filterField is what a filter may name, and the values that it takes; nil for any.
+type filterField struct {
+	name   string
+	values []string
+}
+
+// filterFields returns the filters that a user may type. What a list embeds is its own choice.
+func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
+	for _, f := range filters {
+		if f.Name != "include" {
+			fields = append(fields, filterField{f.Name, f.Values()})
+		}
+	}
+	return fields
+}
+
+func fieldNames(fields []filterField) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// completions returns how the last word of a filter may go on: fields, or the values of one.
+func (l *List[T]) completions(text string) (all []string) {
+	last := text[strings.LastIndex(text, " ")+1:]
+	if last == "" {
+		return nil
+	}
+	add := func(candidate string) {
+		if len(candidate) > len(last) && strings.EqualFold(candidate[:len(last)], last) {
+			all = append(all, text[:len(text)-len(last)]+candidate)
+		}
+	}
+	for _, f := range l.fields {
+		if !strings.Contains(last, "=") {
+			add(f.name + "=")
+			continue
+		}
+		for _, value := range f.values {
+			add(f.name + "=" + value)
+		}
+	}
+	return all
 }

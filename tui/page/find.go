@@ -131,13 +131,6 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 // unseen is how long a question that came late takes no answer.
 const unseen = 600 * time.Millisecond
 
-// askNewCall asks what a call to a donor without an open one is to be about.
-func (d *Desk) askNewCall(c desk.Caller) {
-	d.ask(d.Day.Ask.NewCall(c), nil)
-	choice, _ := d.Dialog.(*Choose)
-	choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, c.ID}) }})
-}
-
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {
 	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)

@@ -17,6 +17,7 @@ import (
 // fixing corrects the details of the donor and the pledge: each has its key, a yes or no turns
 // at once, and another value is typed and checked before it is taken.
 type fixing struct {
+	onCard
 	desk   *Desk
 	call   apitype.UUID
 	key    string // Of the detail that is being typed; "" while one is chosen.
@@ -197,11 +198,6 @@ func (f *fixing) Paste(text string) {
 
 // The least of a column of details, in cells.
 const fixColumn = 34
-
-func (f *fixing) inline() {}
-
-// View implements Dialog; the card shows the details where its facts are.
-func (f *fixing) View(Styles, int, int) (string, []string) { return "", nil }
 
 // lines returns all details, each with its key and with what it was and is to be, and the line that has the keys.
 // What is typed stands in the line of its detail; where the details have two columns, below them.

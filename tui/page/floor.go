@@ -19,16 +19,14 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Floor is the page of a supervisor: who rings, since when, what was done today, and what
+// Floor is the page of a supervisor: who is on a call, since when, what was done today, and what
 // waits. It holds nothing of a donor.
 type Floor struct {
 	*Env
-	table   widget.Table[apitype.QueueAgent]
-	agents  []apitype.QueueAgent
-	waiting []waitingType
+	table widget.Table[apitype.QueueAgent, apitype.QueueAgent]
+	floorRead
 	read    bool // Once at least.
 	reading bool
-	noQueue bool
 }
 
 // waitingType is what waits of one type of call.
@@ -46,15 +44,7 @@ type floorRead struct {
 
 // NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
-	v := &Floor{Env: s}
-	v.table.Columns = columnsOf(s, render.QueueAgentList(s.queueAgent))
-	return v
-}
-
-// agentName returns the name of an agent, or enough of the identifier to tell agents apart: where
-// neither the profile nor the service has a name.
-func (e *Env) agentName(id apitype.UUID) string {
-	return cmp.Or(knownAgent(e, id), desk.ShortID(id))
+	return &Floor{Env: s, table: wholeTable(s, render.QueueAgentList(s.queueAgent), itself[apitype.QueueAgent])}
 }
 
 // knownAgent returns the name of an agent, "" where there is none.
@@ -65,12 +55,10 @@ func knownAgent(e *Env, id apitype.UUID) string {
 	return Clean(e.Day.AgentName(id))
 }
 
-// queueAgent returns the name of an agent as the floor has it: the service may know one that no setting has.
+// queueAgent returns the name of an agent as the floor has it: the service may know one that no setting has. Without a
+// name it is enough of the identifier to tell agents apart.
 func (e *Env) queueAgent(a apitype.QueueAgent) string {
-	if name := e.agentName(a.UserUUID); a.Name == nil || name != desk.ShortID(a.UserUUID) {
-		return name
-	}
-	return Clean(*a.Name)
+	return cmp.Or(knownAgent(e, a.UserUUID), Clean(desk.Value(a.Name)), desk.ShortID(a.UserUUID))
 }
 
 // view returns how values are shown here.
@@ -144,26 +132,14 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	if i := v.table.Cursor(); i < len(v.agents) {
 		chosen = v.agents[i].UserUUID
 	}
-	v.read, v.noQueue, v.agents, v.waiting = true, read.noQueue, read.agents, read.waiting
-	// Who rings comes first; the order among them does not change with the time.
-	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int {
-		return cmp.Or(compareIdle(a, b), strings.Compare(v.queueAgent(a), v.queueAgent(b)))
-	})
+	v.read, v.floorRead = true, read
+	// Who is on a call comes first; the order among them does not change with the time.
+	order := func(a apitype.QueueAgent) string { return strconv.FormatBool(a.CallUUID == nil) + v.queueAgent(a) }
+	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int { return strings.Compare(order(a), order(b)) })
 	if i := slices.IndexFunc(v.agents, func(a apitype.QueueAgent) bool { return a.UserUUID == chosen }); i >= 0 {
 		v.table.Place(i, len(v.agents))
 	}
 	return nil
-}
-
-func compareIdle(a, b apitype.QueueAgent) int {
-	switch idle, other := a.CallUUID == nil, b.CallUUID == nil; {
-	case idle == other:
-		return 0
-	case idle:
-		return 1
-	default:
-		return -1
-	}
 }
 
 // Waits implements Waiter.

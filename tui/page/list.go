@@ -9,7 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -20,34 +22,40 @@ const (
 	listSearchMax = 200 // Pages that a local filter reads in one go.
 )
 
-// records is what a list page must be told about its records.
-type records struct {
-	name    string // Plural, for messages.
+// noun is what a list page must be told about its records.
+type noun[T any] struct {
 	kind    Kind
-	columns []widget.Column[Row]
-	fields  []filterField // That a filter may name.
-	// parse reads a filter; its error says what is wrong with it.
-	parse func(text string) (query, error)
-	// hint says in the interface's terms what can be filtered, and who does it.
-	Hint []string
-	// search is the text of a record that words are looked for in.
-	search func(Row) string
-	// inSight is told of rows that the cursor has paused among; nil: nobody asks.
-	inSight func(rows []Row) tea.Cmd
-	// bulk are the actions on marked records.
-	bulk   func(rows []Row, sent func()) []Option
-	scopes []Scope
+	columns []render.Column[T]
+	title   []string                               // The columns that name a record in a question.
+	about   func(T) Row                            // Of a record, all but what the columns tell.
+	also    func(T) string                         // Words are looked for in it, too; nil: in nothing else.
+	donors  *donors                                // Of records that do not have them; nil: they do, or are donors.
+	bulk    func(rows []Row, sent func()) []Option // The actions on several besides marking them; nil: none.
+}
+
+// source is where the records of a list come from, by options of type O, and what a filter may ask of them.
+type source[T any, O apiclient.ListOptions] struct {
+	of      func(*apiclient.Client) *apiclient.Collection[T, O]
+	options O // What every filter begins with.
+	filters []apitype.Filter[O]
+	paging  func(*O) *apitype.Paging
+	// changed returns the options of what has changed or come since a time.
+	changed func(o O, since apitype.Time) []O
+	// remains reports whether a record is still what the service was asked for; nil: no change ends that.
+	remains func(O, Row) bool
+	local   []filterField                            // What is looked at here,
+	selects func(parsedFilter) (func(T) bool, error) // and how; nil: nothing is.
+	words   string                                   // What is said of the words of a filter, and
+	example string                                   // a filter.
 }
 
 // query is a filter that was understood.
 type query struct {
-	fetch func(ctx context.Context, after string) (batch, error)
-	// changed reads what has changed or come since a time, newest first; nil: the
-	// interface cannot tell for this filter.
-	changed func(ctx context.Context, since apitype.Time) ([]Row, error)
-	keep    func(Row) bool // The local part; nil: none.
-	remains func(Row) bool // The service's part, as far as a change may end it; nil: none may.
-	says    string         // Which part the service does, and which is local.
+	fetch   func(ctx context.Context, after string) (batch, error)
+	changed func(ctx context.Context, since apitype.Time) ([]Row, error) // Or come since a time, newest first.
+	keep    func(Row) bool                                               // The local part; nil: none.
+	remains func(Row) bool                                               // The service's part, as far as a change may end it; nil: none may.
+	says    string                                                       // Which part the service does, and which is local.
 }
 
 // passes reports whether a record that has changed belongs here.
@@ -66,10 +74,15 @@ type batch struct {
 
 // List is a page of records: a window on what was read so far, a filter, marks, and the
 // records opened from it.
-type List struct {
+type List[T any] struct {
 	*Env
-	records
-	table     widget.Table[Row]
+	noun[T]
+	name      string        // Of the records, in the plural.
+	hint      []string      // What can be filtered in the interface's terms, and who does it.
+	fields    []filterField // That a filter may name.
+	parse     func(text string) (query, error)
+	kinds     map[string]paint // The hues of types of calls, by their words.
+	table     widget.Table[T, Row]
 	Rows      []Row // Read so far, those that the filter passes.
 	arranged  arranged
 	marking   markRange
@@ -96,21 +109,30 @@ type List struct {
 	layout    Layout
 }
 
-func newList(s *Env, n records) *List {
-	l := &List{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
-	l.arranged.by = -1
+func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) *List[T] {
+	l := &List[T]{Env: e, noun: n, name: n.kind.String() + "s", kinds: map[string]paint{}, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
+	for _, kind := range apitype.CallTypes {
+		l.kinds[render.Words(string(kind))] = e.Styles.kind(kind)
+	}
+	fields := filterFields(s.filters)
+	l.fields, l.hint = slices.Concat(fields, s.local), []string{
+		e.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
+		e.Say("local, over what is read") + ": " + strings.Join(fieldNames(s.local), " ") + e.Say(s.words) + ": " + s.example,
+	}
+	l.arranged.by, l.table.Cell = -1, l.cell
 	l.showColumns()
 	l.table.SetHeight(l.layout.Rows())
-	l.query, _ = n.parse("")
+	l.parse = func(text string) (query, error) { return parse(l, s, text) }
+	l.query, _ = l.parse("")
 	return l
 }
 
 // Open implements Page.
-func (l *List) Open() tea.Cmd {
+func (l *List[T]) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
 	}
-	return l.restart()
+	return l.reread(false)
 }
 
 // refreshed is where the cursor was when the list was read anew.
@@ -120,28 +142,20 @@ type refreshed struct {
 	depth int // The row it was on; -1 when the cursor is where it belongs.
 }
 
-// restart reads the list from its beginning.
-func (l *List) restart() tea.Cmd {
-	l.Rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
-	l.arrange()
-	return l.reread()
-}
-
-// reload is restart that keeps the rows until the new ones are there, and the cursor
-// on its record.
-func (l *List) reload() tea.Cmd {
-	l.refreshed = refreshed{old: true, depth: -1}
-	return l.reread()
-}
-
-func (l *List) reread() tea.Cmd {
+// reread reads the list from its beginning. It may keep the rows until the new ones are there, and the cursor on its
+// record.
+func (l *List[T]) reread(keepsRows bool) tea.Cmd {
+	if l.refreshed = (refreshed{old: keepsRows, depth: -1}); !keepsRows {
+		l.Rows, l.preview = nil, nil
+		l.arrange()
+	}
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
 	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
-func (l *List) fetchMore() tea.Cmd {
+func (l *List[T]) fetchMore() tea.Cmd {
 	if l.loading || !l.More {
 		return nil
 	}
@@ -151,7 +165,7 @@ func (l *List) fetchMore() tea.Cmd {
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
-func (l *List) wantsMore() tea.Cmd {
+func (l *List[T]) wantsMore() tea.Cmd {
 	if (l.table.Cursor()+l.table.Height())*100 >= len(l.shown())*listAhead {
 		return l.fetchMore()
 	}
@@ -159,7 +173,7 @@ func (l *List) wantsMore() tea.Cmd {
 }
 
 // Resize implements Page.
-func (l *List) Resize(layout Layout) {
+func (l *List[T]) Resize(layout Layout) {
 	l.layout = layout
 	l.showColumns()
 	l.table.SetHeight(layout.Rows())
@@ -167,10 +181,10 @@ func (l *List) Resize(layout Layout) {
 }
 
 // Scopes implements Page.
-func (l *List) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
+func (l *List[T]) Scopes() []Scope { return []Scope{Scope(l.name), ScopeLists} }
 
 // Front returns the record in front, nil when the list is.
-func (l *List) Front() *detail {
+func (l *List[T]) Front() *detail {
 	if len(l.stack) == 0 {
 		return nil
 	}
@@ -178,7 +192,7 @@ func (l *List) Front() *detail {
 }
 
 // Chosen returns the row under the cursor.
-func (l *List) Chosen() (Row, bool) {
+func (l *List[T]) Chosen() (Row, bool) {
 	rows := l.shown()
 	if l.table.Cursor() >= len(rows) {
 		return Row{}, false
@@ -187,7 +201,7 @@ func (l *List) Chosen() (Row, bool) {
 }
 
 // Target returns the record that an action is about: the one in front, or the row.
-func (l *List) Target() (Reference, bool) {
+func (l *List[T]) Target() (Reference, bool) {
 	if d := l.Front(); d != nil {
 		return d.ref, true
 	}
@@ -198,7 +212,7 @@ func (l *List) Target() (Reference, bool) {
 	return Reference{l.kind, row.ID}, true
 }
 
-func (l *List) onBatch(b batch, err error) tea.Cmd {
+func (l *List[T]) onBatch(b batch, err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
 		l.FailRead(l.Say("cannot read the "+l.name), err)
@@ -242,7 +256,7 @@ func (l *List) onBatch(b batch, err error) tea.Cmd {
 
 // findCursor puts the cursor back on its record after a refresh; it reports whether
 // more has to be read for that.
-func (l *List) findCursor() bool {
+func (l *List[T]) findCursor() bool {
 	r := &l.refreshed
 	if r.depth < 0 {
 		return false
@@ -261,7 +275,7 @@ func (l *List) findCursor() bool {
 }
 
 // Lines draws the record in front, or the list, from 100 columns with a preview.
-func (l *List) Lines(layout Layout) []string {
+func (l *List[T]) Lines(layout Layout) []string {
 	s := l.Styles
 	if d := l.Front(); d != nil {
 		return d.lines(l.Env, s.frame(layout, layout.Width), layout.Body, true)
@@ -290,11 +304,14 @@ func (l *List) Lines(layout Layout) []string {
 	if !layout.Framed {
 		width -= ruleWidth
 	}
-	return s.panes(layout, lines, l.previewLines(s.frame(layout, width), layout.Body))
+	if frame = s.frame(layout, width); l.preview == nil || len(l.shown()) == 0 {
+		return s.panes(layout, lines, frame.Close([]string{frame.Top("", "")}, layout.Body))
+	}
+	return s.panes(layout, lines, l.preview.besideLines(l.Env, frame, layout.Body))
 }
 
 // nothing says why no record is here, and which key changes that.
-func (l *List) nothing() string {
+func (l *List[T]) nothing() string {
 	switch {
 	case !l.loaded:
 		return l.Say("not read yet: %s reads the %s", l.Host.KeyOf(ActRefresh), l.Say(l.name))
@@ -306,7 +323,7 @@ func (l *List) nothing() string {
 }
 
 // width returns the width of the list, beside which there may be a preview.
-func (l *List) width(layout Layout) int {
+func (l *List[T]) width(layout Layout) int {
 	if layout.Panes == 1 {
 		return layout.Width
 	}
@@ -314,7 +331,7 @@ func (l *List) width(layout Layout) int {
 }
 
 // Waits implements Waiter.
-func (l *List) Waits() bool {
+func (l *List[T]) Waits() bool {
 	if d := l.Front(); d != nil {
 		return !d.ready && d.failed == nil
 	}
@@ -322,7 +339,7 @@ func (l *List) Waits() bool {
 }
 
 // summary says how much of the list is here, and what filters it.
-func (l *List) summary() string {
+func (l *List[T]) summary() string {
 	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += l.Say(" of %d read", l.read)
@@ -350,8 +367,8 @@ func (l *List) summary() string {
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
 	}
-	return l.Styles.bold(l.Day.Count(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)) + l.Styles.Dim(text)
+	return l.Styles.bold(l.Day.Count(len(l.shown()), l.kind.String(), l.name)) + l.Styles.Dim(text)
 }
 
 // Cursor returns the index of the chosen row.
-func (l *List) Cursor() int { return l.table.Cursor() }
+func (l *List[T]) Cursor() int { return l.table.Cursor() }

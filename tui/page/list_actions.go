@@ -36,17 +36,17 @@ type Lister interface {
 }
 
 // WhyNotBack says why there is nothing to go back from.
-func (l *List) WhyNotBack() string {
+func (l *List[T]) WhyNotBack() string {
 	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
 }
 
 // WhyNotFilter says why the list cannot be filtered now.
-func (l *List) WhyNotFilter() string {
+func (l *List[T]) WhyNotFilter() string {
 	return desk.When(len(l.stack) > 0, "go back to the list first: esc")
 }
 
 // WhyNotMark says why no record can be marked or acted on now.
-func (l *List) WhyNotMark() string {
+func (l *List[T]) WhyNotMark() string {
 	if len(l.Rows) == 0 {
 		return "there is no record to mark"
 	}
@@ -54,7 +54,7 @@ func (l *List) WhyNotMark() string {
 }
 
 // WhyNotOpen implements Opener.
-func (l *List) WhyNotOpen() string {
+func (l *List[T]) WhyNotOpen() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || !f.leads() {
 			return "this line points to no other record"
@@ -64,7 +64,7 @@ func (l *List) WhyNotOpen() string {
 }
 
 // WhyNotCopy implements Copier.
-func (l *List) WhyNotCopy() string {
+func (l *List[T]) WhyNotCopy() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.head {
 			return "there is nothing to copy on this line"
@@ -73,7 +73,7 @@ func (l *List) WhyNotCopy() string {
 	return l.whyNoRecord()
 }
 
-func (l *List) whyNoRecord() string {
+func (l *List[T]) whyNoRecord() string {
 	switch _, ok := l.Target(); {
 	case ok:
 		return ""
@@ -85,7 +85,7 @@ func (l *List) whyNoRecord() string {
 }
 
 // whyNotOf returns what speaks against an action on records of one kind alone.
-func (l *List) whyNotOf(only Kind, why string) string {
+func (l *List[T]) whyNotOf(only Kind, why string) string {
 	if ref, ok := l.Target(); ok && ref.Kind != only {
 		return why
 	}
@@ -93,15 +93,15 @@ func (l *List) whyNotOf(only Kind, why string) string {
 }
 
 // Refresh implements Page.
-func (l *List) Refresh() tea.Cmd {
+func (l *List[T]) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
 	}
-	return l.reload()
+	return l.reread(true)
 }
 
 // Scroll implements Page.
-func (l *List) Scroll(by Step) tea.Cmd {
+func (l *List[T]) Scroll(by Step) tea.Cmd {
 	if d := l.Front(); d != nil {
 		fields := d.fields(l.Env)
 		d.move(rowsOf(by, max(l.layout.Body-2, 1), len(fields)), fields)
@@ -113,7 +113,7 @@ func (l *List) Scroll(by Step) tea.Cmd {
 }
 
 // OpenRecord opens the record under the cursor, or the one that the chosen line points to.
-func (l *List) OpenRecord() tea.Cmd {
+func (l *List[T]) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.to == nil {
@@ -126,7 +126,7 @@ func (l *List) OpenRecord() tea.Cmd {
 }
 
 // CopyRecord copies the identifier of the record, or the chosen line.
-func (l *List) CopyRecord() tea.Cmd {
+func (l *List[T]) CopyRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.copy == "" {
@@ -139,7 +139,7 @@ func (l *List) CopyRecord() tea.Cmd {
 }
 
 // Back leaves the record in front, the marks or the filter.
-func (l *List) Back() tea.Cmd {
+func (l *List[T]) Back() tea.Cmd {
 	switch d := l.Front(); {
 	case d != nil:
 		l.stack = l.stack[:len(l.stack)-1]
@@ -165,7 +165,7 @@ type Clicked interface {
 const rowsFrom = 2
 
 // Click implements Clicked.
-func (l *List) Click(x, y int) (cmd tea.Cmd, onRow bool) {
+func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 	if l.Front() != nil || x >= l.width(l.layout) || !l.table.Click(y-rowsFrom, len(l.shown())) {
 		return nil, false
 	}
@@ -174,35 +174,29 @@ func (l *List) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 }
 
 // MarkRow marks the row under the cursor and goes on.
-func (l *List) MarkRow() tea.Cmd {
+func (l *List[T]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
-		l.toggle(row.ID)
+		if l.Marks[row.ID] = !l.Marks[row.ID]; !l.Marks[row.ID] {
+			delete(l.Marks, row.ID)
+		}
 		l.marking = markRange{}
 		l.moveBy(1)
 	}
 	return tea.Batch(l.wantsMore(), l.cursorMoved())
 }
 
-func (l *List) moveBy(rows int) {
+func (l *List[T]) moveBy(rows int) {
 	l.table.Move(rows, len(l.shown()))
 	l.followRange()
 }
 
-func (l *List) clearMarks() {
+func (l *List[T]) clearMarks() {
 	clear(l.Marks)
 	l.marking = markRange{}
 }
 
-func (l *List) toggle(id apitype.UUID) {
-	if l.Marks[id] {
-		delete(l.Marks, id)
-	} else {
-		l.Marks[id] = true
-	}
-}
-
 // AskBulk offers the actions on the marked records, or the one under the cursor.
-func (l *List) AskBulk() tea.Cmd {
+func (l *List[T]) AskBulk() tea.Cmd {
 	var rows []Row
 	seen := map[apitype.UUID]bool{}
 	for _, row := range l.shown() { // A service may list a record on two pages: once is enough.
@@ -214,8 +208,18 @@ func (l *List) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
 		rows = []Row{row}
 	}
-	l.Dialog = NewChoice(l.Day.Count(len(rows), strings.TrimSuffix(l.name, "s"), l.name), "asks again before it does anything", l.bulk(rows, l.clearMarks))
+	l.Dialog = NewChoice(l.Day.Count(len(rows), l.kind.String(), l.name), "asks again before it does anything", l.bulkOptions(rows, l.clearMarks))
 	return nil
+}
+
+// bulkOptions returns the actions on several records; sent is told when one was confirmed.
+func (l *List[T]) bulkOptions(rows []Row, sent func()) (options []Option) {
+	if l.bulk != nil {
+		options = l.bulk(rows, sent)
+	}
+	return append(options, l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) desk.Change {
+		return l.Day.Changes.Mark(apitype.EntityName(l.kind.String()), id, l.Say("mark processed")+": "+name)
+	}))
 }
 
 // mostNames is how many names a question before a bulk action lists.
@@ -229,12 +233,12 @@ type targets struct {
 	sent  func() // Told when the action was confirmed; nil: nobody asks.
 }
 
-// targetsOf returns the rows that an action is allowed for; nil allows it for all.
-func targetsOf(rows []Row, sent func(), allowed func(Row) bool) targets {
+// targets returns the rows that an action is allowed for; nil allows it for all.
+func (l *List[T]) targets(rows []Row, sent func(), allowed func(Row) bool) targets {
 	t := targets{all: len(rows), sent: sent}
 	for _, r := range rows {
 		if allowed == nil || allowed(r) {
-			t.ids, t.names = append(t.ids, r.ID), append(t.names, r.title())
+			t.ids, t.names = append(t.ids, r.ID), append(t.names, desk.ShortID(r.ID)+"  "+l.nameOf(r))
 		}
 	}
 	return t
@@ -276,10 +280,4 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 		return nil
 	}
 	return option
-}
-
-func (e *Env) askMark(entity apitype.EntityName, t targets) Option {
-	return e.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
-		return e.Day.Changes.Mark(entity, id, e.Say("mark processed")+": "+name)
-	})
 }

@@ -20,7 +20,7 @@ type arranged struct {
 }
 
 // shown returns the rows in the order in which they stand on the screen.
-func (l *List) shown() []Row {
+func (l *List[T]) shown() []Row {
 	if l.arranged.rows != nil {
 		return l.arranged.rows
 	}
@@ -29,13 +29,13 @@ func (l *List) shown() []Row {
 
 // arrange puts the rows into the order that was asked for, and keeps the cursor on its
 // record.
-func (l *List) arrange() {
+func (l *List[T]) arrange() {
 	chosen, had := l.Chosen()
 	l.arranged.rows = nil
 	if l.arranged.by >= 0 || len(l.arranged.terms) > 0 {
 		l.arranged.rows = make([]Row, 0, len(l.Rows))
 		for _, row := range l.Rows {
-			if desk.FindsInList(l.search(row), l.arranged.terms) {
+			if desk.FindsInList(l.searched(row), l.arranged.terms) {
 				l.arranged.rows = append(l.arranged.rows, row)
 			}
 		}
@@ -49,16 +49,16 @@ func (l *List) arrange() {
 	}
 }
 
-func (l *List) indexOf(id apitype.UUID) int {
+func (l *List[T]) indexOf(id apitype.UUID) int {
 	return slices.IndexFunc(l.shown(), func(row Row) bool { return row.ID == id })
 }
 
 // sortRows sorts what is shown; equal rows stay in the order of the service.
-func (l *List) sortRows() {
+func (l *List[T]) sortRows() {
 	if l.arranged.by < 0 {
 		return
 	}
-	c := l.columns[l.arranged.by]
+	c := &l.columns[l.arranged.by]
 	type keyed struct {
 		row    Row
 		text   string
@@ -67,15 +67,19 @@ func (l *List) sortRows() {
 	all := make([]keyed, len(l.arranged.rows))
 	for i, row := range l.arranged.rows {
 		all[i].row = row
-		if c.Number != nil {
-			all[i].number = c.Number(row)
-		} else {
-			all[i].text = desk.Fold(string(c.Text(nil, row)))
+		switch {
+		case c.Time != nil:
+			all[i].number = -row.micros // The latest time is the least age.
+		case c.Number != nil:
+			all[i].number = row.number
+		default:
+			text, _ := l.cell(nil, row, c)
+			all[i].text = desk.Fold(string(text))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
 		order := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
-		if c.Down != l.arranged.reverse {
+		if l.arranged.reverse {
 			return -order
 		}
 		return order
@@ -86,7 +90,7 @@ func (l *List) sortRows() {
 }
 
 // AskSort offers the columns to sort by; the one that it is sorted by turns around.
-func (l *List) AskSort() tea.Cmd {
+func (l *List[T]) AskSort() tea.Cmd {
 	by := func(index int, reverse bool) func() tea.Cmd {
 		return func() tea.Cmd {
 			l.arranged.by, l.arranged.reverse = index, reverse
@@ -108,7 +112,7 @@ func (l *List) AskSort() tea.Cmd {
 }
 
 // AskColumns offers the columns to show or hide; the choice is kept.
-func (l *List) AskColumns() tea.Cmd {
+func (l *List[T]) AskColumns() tea.Cmd {
 	hidden := l.Kept.Hidden[l.name]
 	var options []Option
 	for i, c := range l.columns {
@@ -134,12 +138,12 @@ func (l *List) AskColumns() tea.Cmd {
 // identifierFrom is the width of the terminal from which a list has its last column, the identifiers.
 const identifierFrom = 160
 
-func (l *List) showColumns() {
+func (l *List[T]) showColumns() {
 	l.table.Columns = nil
 	for i, c := range l.columns {
 		hasRoom := i < len(l.columns)-1 || l.layout.Width >= identifierFrom
 		if hasRoom && !slices.Contains(l.Kept.Hidden[l.name], c.Title) {
-			l.table.Columns = append(l.table.Columns, titled(c, l.Say(c.Title)))
+			l.table.Columns = append(l.table.Columns, fitted(l.Env, c))
 		}
 	}
 }
@@ -151,7 +155,7 @@ type markRange struct {
 }
 
 // MarkRange begins a range of marks at the cursor, or ends it.
-func (l *List) MarkRange() tea.Cmd {
+func (l *List[T]) MarkRange() tea.Cmd {
 	if !l.marking.from.IsZero() {
 		l.marking = markRange{}
 		return nil
@@ -163,7 +167,7 @@ func (l *List) MarkRange() tea.Cmd {
 }
 
 // followRange marks from where the range began to the cursor, besides what was marked before.
-func (l *List) followRange() {
+func (l *List[T]) followRange() {
 	if l.marking.from.IsZero() {
 		return
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 // Poll asks for what has changed since it last asked.
-func (l *List) Poll() tea.Cmd {
+func (l *List[T]) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
-		return l.restart() // It could not be read so far.
+		return l.reread(false) // It could not be read so far.
 	}
-	if l.query.changed == nil || l.loading {
+	if l.loading {
 		return nil
 	}
 	since, until := l.Day.Changes.AsOf(l.since), apitype.NewTime(l.Day.Now())
@@ -32,9 +32,9 @@ func (l *List) Poll() tea.Cmd {
 
 // update merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *List) update(rows []Row, until apitype.Time) tea.Cmd {
+func (l *List[T]) update(rows []Row, until apitype.Time) tea.Cmd {
 	if len(rows) >= desk.MostChanges {
-		return l.reload()
+		return l.reread(true)
 	}
 	l.since = until
 	changed := make(map[apitype.UUID]Row, len(rows)) // Few, where the list may be long.
@@ -64,7 +64,7 @@ func (l *List) update(rows []Row, until apitype.Time) tea.Cmd {
 
 // replace puts changed rows in the place of those that are here, and takes out those
 // that no longer pass the filter. What is left in changed is not here.
-func (l *List) replace(changed map[apitype.UUID]Row) tea.Cmd {
+func (l *List[T]) replace(changed map[apitype.UUID]Row) tea.Cmd {
 	var reading []tea.Cmd
 	gone := map[apitype.UUID]bool{}
 	above := 0
@@ -101,7 +101,7 @@ func (l *List) replace(changed map[apitype.UUID]Row) tea.Cmd {
 
 // merge puts rows where they belong: a pledge, say, comes in below those that were made
 // after it, when it is released.
-func (l *List) merge(fresh []Row) {
+func (l *List[T]) merge(fresh []Row) {
 	if len(fresh) == 0 {
 		return
 	}
@@ -123,7 +123,7 @@ func (l *List) merge(fresh []Row) {
 }
 
 // shift keeps the cursor on its record where rows came or went above it.
-func (l *List) shift(above int) {
+func (l *List[T]) shift(above int) {
 	if l.arranged.rows != nil {
 		l.arrange()
 		return

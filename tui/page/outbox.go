@@ -24,18 +24,12 @@ type outboxRow struct {
 // Outbox is the page of what the service does not have yet.
 type Outbox struct {
 	*Env
-	table widget.Table[outboxRow]
+	table widget.Table[render.Entry, outboxRow]
 }
 
 // NewOutbox returns the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
-	v := &Outbox{Env: s}
-	for _, c := range columnsOf(s, render.EntryList()) {
-		v.table.Columns = append(v.table.Columns, widget.Column[outboxRow]{
-			Title: c.Title, Width: c.Width, Grow: c.Grow, Right: c.Right,
-			Text: func(b []byte, r outboxRow) []byte { return c.Text(b, r.shown(s)) },
-		})
-	}
+	v := &Outbox{s, wholeTable(s, render.EntryList(), func(r outboxRow) render.Entry { return r.shown(s) })}
 	v.Resize(NewLayout(80, 24))
 	return v
 }

@@ -255,18 +255,12 @@ func (e *Env) when(t apitype.Time) string {
 	return text
 }
 
-func (e *Env) iban(text string) string {
+// secret returns what is masked until it is shown.
+func (e *Env) secret(text string, mask func(string) string) string {
 	if e.Day.Card.IsRevealed {
 		return Clean(text)
 	}
-	return render.MaskIBAN(text)
-}
-
-func (e *Env) digits(text string) string {
-	if e.Day.Card.IsRevealed {
-		return Clean(text)
-	}
-	return render.MaskDigits(text)
+	return mask(text)
 }
 
 // Copied asks the terminal to take a text.

@@ -70,9 +70,9 @@ func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
 			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
-			l, row := NewCalls(s), CallRows(s)
+			l := NewCalls(s)
 			for i := range rows {
-				l.Rows = append(l.Rows, row(apitype.Call{Status: "requested", Type: "verification", RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4}))
+				l.Rows = append(l.Rows, l.row(apitype.Call{Status: "requested", Type: "verification", RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4}))
 			}
 			layout := NewLayout(120, 40)
 			l.Resize(layout)
@@ -132,7 +132,7 @@ func TestFilterReadsOnUntilSomethingIsFound(t *testing.T) {
 	if !l.wantsFound() {
 		t.Error("nothing found: it has stopped reading")
 	}
-	l.Rows = []Row{personRows(l.Env).row(apitype.Person{LastName: new("Vos")})}
+	l.Rows = []Row{l.row(apitype.Person{LastName: new("Vos")})}
 	if l.arrange(); l.wantsFound() {
 		t.Error("one found, and the bound reached: it reads on")
 	}

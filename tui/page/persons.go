@@ -1,9 +1,7 @@
 package page
 
 import (
-	"context"
 	"fmt"
-	"strings"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -11,54 +9,24 @@ import (
 	"fundesk/tui/desk"
 )
 
-// personRows makes the rows of persons. Words are looked for in a number as the service has
-// it, too.
-func personRows(e *Env) *rowMaker[apitype.Person] {
-	m := newRowMaker(e, render.PersonList(), func(p apitype.Person) Row { return Row{ID: p.UUID} }, "createdAt", "name")
-	m.also = func(p apitype.Person) string {
-		return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
-	}
-	return m
-}
-
 // NewPersons returns the list of persons.
-func NewPersons(s *Env) *List {
-	fields := filterFields(apitype.PersonFilters())
-	return newList(s, records{
-		name: "persons", kind: KindPerson,
-		columns: personRows(s).columns(), search: Row.search,
-		Hint: []string{
-			s.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
-			s.Say("local, over what is read") + ": " + s.Say("words; for example") + ": createdAfter=30d jansen",
+func NewPersons(e *Env) *List[apitype.Person] {
+	type options = apitype.PersonListOptions
+	return newList(e, noun[apitype.Person]{
+		kind: KindPerson, columns: render.PersonList(), title: []string{"name"},
+		about: func(p apitype.Person) Row { return Row{ID: p.UUID} },
+		also: func(p apitype.Person) string { // A number as the service has it.
+			return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
 		},
-		fields: fields,
-		parse:  func(text string) (query, error) { return personQuery(s, text) },
-		bulk: func(rows []Row, sent func()) []Option {
-			return []Option{s.askMark(apitype.EntityPerson, targetsOf(rows, sent, nil))}
+	}, source[apitype.Person, options]{
+		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
+		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		changed: func(o options, since apitype.Time) []options {
+			o.CreatedAfter = later(o.CreatedAfter, since) // The interface tells new persons only, not changed ones.
+			return []options{o}
 		},
+		words: "words; for example", example: "createdAfter=30d jansen",
 	})
-}
-
-func personQuery(e *Env, text string) (query, error) {
-	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.PersonFilters())
-	if err != nil {
-		return query{}, err
-	}
-	m := personRows(e)
-	return query{
-		keep: keepTerms(t, Row.search, nil), says: t.says(e.Say),
-		// The interface tells new persons only, not changed ones.
-		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
-			o := o
-			o.CreatedAfter = later(o.CreatedAfter, since)
-			return m.changed(e.Day.Client.Persons.All(ctx, o, mostChanged))
-		},
-		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Person], error) {
-			o := o
-			o.Paging = p
-			return e.Day.Client.Persons.List(ctx, o)
-		}),
-	}, nil
 }
 
 // personDetail returns all of a person, with its pledges and calls.
@@ -100,11 +68,11 @@ func (f *fields) person(p apitype.Person) {
 	f.text("e-mail", p.Email)
 	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {
-		f.add("IBAN", f.iban(*p.IBAN))
+		f.add("IBAN", f.secret(*p.IBAN, render.MaskIBAN))
 		f.last().copy = *p.IBAN
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		f.add("", f.Say("social security number")+" "+f.digits(*number)) // It is longer than a label.
+		f.add("", f.Say("social security number")+" "+f.secret(*number, render.MaskDigits)) // It is longer than a label.
 		f.last().copy = *number
 	}
 	f.add("opt-ins", desk.OptInWords(f.Say, p))

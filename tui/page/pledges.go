@@ -3,9 +3,11 @@ package page
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,47 +18,33 @@ import (
 	"fundesk/tui/desk"
 )
 
-func pledgeRows(e *Env) *rowMaker[apitype.Pledge] {
-	about := func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} }
-	return newRowMaker(e, render.PledgeList(), about, "createdAt", "status", "donationAmount", "donationInterval")
-}
-
-func (d *donors) search(r Row) string {
-	name, _ := d.of(r.ID)
-	return name + " " + r.search()
-}
-
 // Pledges is the list of pledges.
-type Pledges struct {
-	*List
-	donors *donors
-}
+type Pledges struct{ *List[apitype.Pledge] }
 
 // NewPledges returns the list of pledges.
-func NewPledges(s *Env) *Pledges {
-	d := &donors{names: map[apitype.UUID]string{}}
-	columns := pledgeRows(s).columns()
-	columns[0].Text = func(b []byte, r Row) []byte {
-		name, known := d.of(r.ID)
-		if !known {
-			name = "…"
-		}
-		return append(b, name...)
-	}
-	fields := filterFields(apitype.PledgeFilters())
-	l := newList(s, records{
-		name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
-		columns: columns, search: d.search,
-		Hint: []string{
-			s.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
-			s.Say("local, over what is read") + ": " + s.Say("words, of the donor's name too; for example") + ": status=lead jansen",
+func NewPledges(e *Env) *Pledges {
+	type options = apitype.PledgeListOptions
+	v := &Pledges{}
+	v.List = newList(e, noun[apitype.Pledge]{
+		kind: KindPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
+		about:  func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
+		donors: &donors{names: map[apitype.UUID]string{}}, bulk: v.actions,
+	}, source[apitype.Pledge, options]{
+		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
+		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		changed: func(o options, since apitype.Time) []options {
+			o.Status = nil // One that has left the status is a change, too.
+			updated, released := o, o
+			updated.UpdatedAfter = later(o.UpdatedAfter, since)
+			if o.ReleasedAfter == nil {
+				return []options{updated}
+			}
+			released.ReleasedAfter = later(o.ReleasedAfter, since) // A release is no update.
+			return []options{updated, released}
 		},
-		fields: fields,
-		parse:  func(text string) (query, error) { return pledgeQuery(s, d, text) },
+		remains: func(o options, r Row) bool { return o.Status == nil || v.text(r, "status") == string(*o.Status) },
+		words:   "words, of the donor's name too; for example", example: "status=lead jansen",
 	})
-	l.bulk = func(rows []Row, sent func()) []Option { return pledgeBulk(s, rows, sent) }
-	v := &Pledges{l, d}
-	l.inSight = v.readDonors
 	return v
 }
 
@@ -72,32 +60,28 @@ func (v *Pledges) WhyNotStatus() string {
 func (v *Pledges) AskStatus() tea.Cmd {
 	row, _ := v.Chosen()
 	if d := v.Front(); d != nil {
-		row = pledgeRows(v.Env).row(*d.record.pledge)
+		row = v.row(*d.record.pledge)
 	}
-	v.Dialog = NewChoice("Status action", "asks again before it does anything", pledgeActions(v.Env, []Row{row}, nil))
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.actions([]Row{row}, nil))
 	return nil
 }
 
-// pledgeActions returns the status actions of the profile, else of our service. Spec gap: G1.
-func pledgeActions(e *Env, rows []Row, sent func()) []Option {
+// actions returns the status actions of the profile, else of our service. Spec gap: G1.
+func (v *Pledges) actions(rows []Row, sent func()) []Option {
 	var options []Option
-	for _, act := range e.PledgeActions {
-		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
-		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return e.Day.Changes.Action(id, act, string(act)+": "+name)
+	for _, act := range v.PledgeActions {
+		t := v.targets(rows, sent, func(r Row) bool { return v.allows(r, act) })
+		options = append(options, v.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
+			return v.Day.Changes.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options
 }
 
-func pledgeBulk(e *Env, rows []Row, sent func()) []Option {
-	return append(pledgeActions(e, rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
-}
-
 // allows reports whether the state of the pledge allows an action, as far as our service has
 // it: another action, and a pledge of another system, is the service's to judge. Spec gap: G1.
-func allows(pledge Row, act apitype.PledgeAction) bool {
-	status, released := apitype.PledgeStatus(pledge.text("status")), pledge.text("releasedAt") == "yes"
+func (v *Pledges) allows(pledge Row, act apitype.PledgeAction) bool {
+	status, released := apitype.PledgeStatus(v.text(pledge, "status")), v.text(pledge, "releasedAt") == "yes"
 	switch {
 	case pledge.external:
 		return true
@@ -112,42 +96,6 @@ func allows(pledge Row, act apitype.PledgeAction) bool {
 	default:
 		return true
 	}
-}
-
-func pledgeQuery(e *Env, d *donors, text string) (query, error) {
-	t, o, err := readFilter(e.Say, text, e.Day.Now(), apitype.PledgeFilters())
-	if err != nil {
-		return query{}, err
-	}
-	m := pledgeRows(e)
-	fetch := m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-		o := o
-		o.Paging = p
-		return e.Day.Client.Pledges.List(ctx, o)
-	})
-	if len(t.terms) > 0 {
-		fetch = d.withDonors(e.Day.Client, fetch)
-	}
-	return query{
-		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(e.Say),
-		remains: func(r Row) bool { return o.Status == nil || r.text("status") == string(*o.Status) },
-		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
-			read := func(o apitype.PledgeListOptions) ([]Row, error) {
-				o.Status = nil // One that has left the status is a change, too.
-				return m.changed(e.Day.Client.Pledges.All(ctx, o, mostChanged))
-			}
-			updated, released := o, o
-			updated.UpdatedAfter = later(o.UpdatedAfter, since)
-			rows, err := read(updated)
-			if err != nil || o.ReleasedAfter == nil {
-				return rows, err
-			}
-			// A release is no update.
-			released.ReleasedAfter = later(o.ReleasedAfter, since)
-			more, err := read(released)
-			return append(rows, more...), err
-		},
-	}, nil
 }
 
 func pledgeFields(e *Env, p apitype.Pledge) []field {
@@ -298,4 +246,78 @@ func isWebLink(link string) bool {
 		return host == "localhost" || strings.HasSuffix(host, ".localhost") || (address != nil && address.IsLoopback())
 	}
 	return parsed.Scheme == "https"
+}
+
+// donors are the names of those who pledged: the list of pledges does not have them, each
+// pledge by itself does. Each is read once.
+type donors struct {
+	mu    sync.Mutex
+	names map[apitype.UUID]string // Cleaned, by pledge; "" where the account may not see it.
+}
+
+// readAtOnce is how many pledges are read beside each other.
+const readAtOnce = 4
+
+// of returns the name for a pledge; known is false until it is read.
+func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name, known = d.names[pledge]
+	return name, known
+}
+
+// read reads the donors of pledges, and returns the first error. The names are known together:
+// what is drawn does not change by itself.
+func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []apitype.UUID) error {
+	var group sync.WaitGroup
+	var failed error
+	var mu sync.Mutex
+	read := map[apitype.UUID]string{}
+	ids := make(chan apitype.UUID)
+	for range min(readAtOnce, len(pledges)) {
+		group.Go(func() {
+			for id := range ids {
+				pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
+				mu.Lock()
+				switch {
+				case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
+					read[id] = Clean(render.PersonName(pledge.Person.Value()))
+				case failed == nil:
+					failed = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, id := range pledges {
+		ids <- id
+	}
+	close(ids)
+	group.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.Copy(d.names, read)
+	return failed
+}
+
+// missing returns the pledges whose donors are not known.
+func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
+	for _, row := range rows {
+		if _, known := d.of(row.ID); !known {
+			ids = append(ids, row.ID)
+		}
+	}
+	return ids
+}
+
+// readDonors reads the donors of pledges in sight.
+func (l *List[T]) readDonors(ids []apitype.UUID) tea.Cmd {
+	if len(ids) == 0 {
+		return nil
+	}
+	return Load(l.Env, func(ctx context.Context) (any, error) { return nil, l.donors.read(ctx, l.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
+		l.Day.Changes.NoteConnection(err)
+		l.arrange() // It may be by the donor.
+		return nil  // What could not be read is asked for again with the next move.
+	})
 }

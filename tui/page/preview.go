@@ -5,8 +5,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"fundesk/tui/widget"
 )
 
 // PreviewPause is how long the cursor rests on a row before its record is read: running
@@ -15,8 +13,8 @@ const PreviewPause = 120 * time.Millisecond
 
 // cursorMoved reads the row under the cursor for the pane beside the list, and what else is
 // wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
-func (l *List) cursorMoved() tea.Cmd {
-	if _, ok := l.Chosen(); !ok || l.inSight == nil && !l.wantsPreview() {
+func (l *List[T]) cursorMoved() tea.Cmd {
+	if _, ok := l.Chosen(); !ok || l.donors == nil && !l.wantsPreview() {
 		return nil
 	}
 	l.moves++
@@ -34,14 +32,14 @@ func (l *List) cursorMoved() tea.Cmd {
 	})
 }
 
-func (l *List) onCursorPaused() tea.Cmd {
+func (l *List[T]) onCursorPaused() tea.Cmd {
 	row, ok := l.Chosen()
 	if !ok {
 		return nil
 	}
 	var read tea.Cmd
-	if l.inSight != nil {
-		read = l.inSight(l.table.InSight(l.shown()))
+	if l.donors != nil {
+		read = l.readDonors(l.donors.missing(l.table.InSight(l.shown())))
 	}
 	if !l.wantsPreview() {
 		return read
@@ -51,13 +49,13 @@ func (l *List) onCursorPaused() tea.Cmd {
 }
 
 // wantsPreview reports whether the row under the cursor is to be read.
-func (l *List) wantsPreview() bool {
+func (l *List[T]) wantsPreview() bool {
 	row, ok := l.Chosen()
 	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.ID)
 }
 
 // onRecord takes a record in that was read, if it is still to be seen.
-func (l *List) onRecord(d *detail, r record, err error) {
+func (l *List[T]) onRecord(d *detail, r record, err error) {
 	switch {
 	case d == l.coming:
 		l.preview = d
@@ -69,12 +67,4 @@ func (l *List) onRecord(d *detail, r record, err error) {
 		d.record, d.ready = r, true
 		d.move(0, d.fields(l.Env)) // Off the heading.
 	}
-}
-
-// previewLines returns the pane beside the list.
-func (l *List) previewLines(frame widget.Frame, height int) []string {
-	if l.preview == nil || len(l.shown()) == 0 {
-		return frame.Close([]string{frame.Top("", "")}, height)
-	}
-	return l.preview.besideLines(l.Env, frame, height)
 }

@@ -16,8 +16,17 @@ import (
 // Inline is a dialog that is asked in a place of its page, where its answer stands.
 type Inline interface{ inline() }
 
+// onCard makes a dialog Inline: the card shows what there is to choose.
+type onCard struct{}
+
+func (onCard) inline() {}
+
+// View implements Dialog.
+func (onCard) View(Styles, int, int) (string, []string) { return "", nil }
+
 // askedResult asks for the result, each on its key; the legend stands on the card.
 type askedResult struct {
+	onCard
 	desk     *Desk
 	question *desk.Question
 }
@@ -30,13 +39,11 @@ func (d *Desk) AskResult() tea.Cmd {
 			d.AskRating()
 			return desk.Answer{}
 		})
-		if d.Dialog = (&askedResult{d, q}); len(q.Choices) == 0 {
+		if d.Dialog = (&askedResult{desk: d, question: q}); len(q.Choices) == 0 {
 			d.ask(q, nil)
 		}
 	})
 }
-
-func (r *askedResult) inline() {}
 
 // Key implements Dialog.
 func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
@@ -58,9 +65,6 @@ func (r *askedResult) Hints() []Hint {
 	last := min(len(r.question.Choices), len(choiceKeys)) - 1
 	return []Hint{{choiceKeys[:1], r.desk.Say("to %s the result", choiceKeys[last:last+1])}, {"/", "another"}, {"esc", "close"}}
 }
-
-// View implements Dialog; the card shows the legend.
-func (r *askedResult) View(Styles, int, int) (string, []string) { return "", nil }
 
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {

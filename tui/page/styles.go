@@ -25,10 +25,9 @@ type Styles struct {
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign, DueSign, fixSign                string
 	mark, badSign, pointer, changed                   string
-	bar                                               [2]string // A piece of the hold that is left, and one that is over.
-	bars                                              []string  // What bars are made of, by type of call.
-	steps                                             []string  // Heights of a line over days.
-	ascii                                             bool
+	bar                                               [2]string                             // A piece of the hold that is left, and one that is over.
+	bars                                              []string                              // What bars are made of, by type of call.
+	steps                                             []string                              // Heights of a line over days.
 	Remote                                            bool                                  // What is behind a dialog is not drawn anew.
 	say                                               func(text string, args ...any) string // In the agent's language.
 }
@@ -102,7 +101,6 @@ func baseStyles(noColor, ascii bool) Styles {
 		bar:      [2]string{"▰", "▱"},
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
-		ascii:    ascii,
 		say:      new(desk.Day).Say,
 	}
 	if ascii {

@@ -7,17 +7,24 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/render"
 )
 
 // A table draws its head and the rows in sight to the cell.
 func TestTableToTheCell(t *testing.T) {
 	t.Parallel()
-	table := Table[string]{Columns: []Column[string]{
-		{Title: "A", Width: 2, Text: func(b []byte, r string) []byte { return append(b, string([]rune(r)[:1])...) }},
-		{Title: "Name", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
-		{Title: "N", Width: 5, Right: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
-		{Title: "More", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
-	}}
+	table := Table[string, string]{
+		Columns: []render.Column[string]{
+			{Title: "A", Width: 2}, {Title: "Name", Width: 4, Grow: true}, {Title: "N", Width: 5, Right: true}, {Title: "More", Width: 4, Grow: true},
+		},
+		Cell: func(b []byte, r string, c *render.Column[string]) ([]byte, func(string) string) {
+			if c.Title == "A" {
+				r = string([]rune(r)[:1])
+			}
+			return append(b, r...), nil
+		},
+	}
 	rows := []string{"ab", "日本", "long name"}
 	style := func(_ string, chosen bool, line string) string {
 		if chosen {
@@ -42,14 +49,16 @@ func TestTableToTheCell(t *testing.T) {
 			t.Errorf("%d cells:\ngot  %q\nwant %q", width, got, want)
 		}
 	}
-	plain := table.Columns[1:3]
-	table.Columns = plain
+	table.Columns = table.Columns[1:3]
 	want := []string{"< Name     N>", "[ ab      ab]", "| 日本  日本|", "| lon… long…|"}
 	if diff := cmp.Diff(want, table.Lines(rows, 11, head, style)); diff != "" {
 		t.Errorf("wide characters (-want +got):\n%s", diff)
 	}
-	table.Columns[0].Paint = func(r string) func(string) string {
-		return func(cell string) string { return "{" + r + ":" + cell + "}" }
+	table.Cell = func(b []byte, r string, c *render.Column[string]) ([]byte, func(string) string) {
+		if c.Title == "N" {
+			return append(b, r...), nil
+		}
+		return append(b, r...), func(cell string) string { return "{" + r + ":" + cell + "}" }
 	}
 	if got, want := table.Lines(rows[:2], 11, head, style), []string{"< Name     N>", "[ ab      ab]", "| {日本:日本}  日本|"}; !slices.Equal(got, want) {
 		t.Errorf("painted: got %q, want %q: the row of the cursor has a colour of its own", got, want)
@@ -63,7 +72,7 @@ func TestTableFollowsItsCursor(t *testing.T) {
 	for i := range rows {
 		rows[i] = i
 	}
-	var table Table[int]
+	var table Table[int, int]
 	if table.Height() != 1 || len(table.InSight(rows)) != 1 {
 		t.Errorf("got %d rows in sight of a table without a height, want 1", table.Height())
 	}

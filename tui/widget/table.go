@@ -6,46 +6,35 @@ import (
 	"fundesk/render"
 )
 
-// Column of a table. Its width is fixed, or with Grow shares what is left over.
-type Column[R any] struct {
-	Title string
-	Width int // Cells; with Grow the least.
-	Grow  bool
-	Right bool // Numbers and times stand at the right edge.
-	// Text appends the cell's text, cleaned already.
-	Text   func(b []byte, row R) []byte
-	Number func(row R) int64 // What the rows are sorted by; nil: the text.
-	Down   bool              // They are sorted from the highest.
-	// Paint returns the role that the cell of a row is drawn in, but for the cursor's row; nil: plain.
-	Paint func(row R) func(string) string
-}
-
-// Table draws a window of a list: its cost depends on the height of the window, never
-// on the length of the list.
-type Table[R any] struct {
-	Columns []Column[R]
-	cursor  int
-	top     int
-	height  int
-	buffer  []byte // Of the last drawing, for the next one.
-	ends    []int
+// Table draws a window of a list, in the columns of records of type T, of which a row holds what they show. Its cost
+// depends on the height of the window, never on the length of the list.
+type Table[T, R any] struct {
+	Columns []render.Column[T]
+	// Cell appends a cell of a row, cleaned already, and returns the role that it is drawn in but for the cursor's row;
+	// nil: plain.
+	Cell   func(b []byte, row R, c *render.Column[T]) ([]byte, func(string) string)
+	cursor int
+	top    int
+	height int
+	buffer []byte // Of the last drawing, for the next one.
+	ends   []int
 }
 
 // Cursor returns the index of the chosen row.
-func (t *Table[R]) Cursor() int { return t.cursor }
+func (t *Table[T, R]) Cursor() int { return t.cursor }
 
 // SetHeight tells how many rows are in sight.
-func (t *Table[R]) SetHeight(rows int) { t.height = max(rows, 1) }
+func (t *Table[T, R]) SetHeight(rows int) { t.height = max(rows, 1) }
 
 // Height returns how many rows are in sight.
-func (t *Table[R]) Height() int { return max(t.height, 1) }
+func (t *Table[T, R]) Height() int { return max(t.height, 1) }
 
 // Move moves the cursor by rows within a list of count rows.
-func (t *Table[R]) Move(by, count int) { t.Place(t.cursor+by, count) }
+func (t *Table[T, R]) Move(by, count int) { t.Place(t.cursor+by, count) }
 
 // Place puts the cursor on a row of a list of count rows. Where that is out of sight it
 // scrolls by half a window: each scroll draws all rows anew, which a slow line feels.
-func (t *Table[R]) Place(row, count int) {
+func (t *Table[T, R]) Place(row, count int) {
 	t.cursor = min(max(row, 0), max(count-1, 0))
 	height := max(t.height, 1)
 	if t.cursor < t.top {
@@ -58,7 +47,7 @@ func (t *Table[R]) Place(row, count int) {
 }
 
 // Click puts the cursor on the row at a line of the window, if there is one.
-func (t *Table[R]) Click(line, count int) bool {
+func (t *Table[T, R]) Click(line, count int) bool {
 	if line < 0 || line >= t.Height() || t.top+line >= count {
 		return false
 	}
@@ -67,21 +56,19 @@ func (t *Table[R]) Click(line, count int) bool {
 }
 
 // Shift keeps the cursor on its row when rows were added above it.
-func (t *Table[R]) Shift(added, count int) {
+func (t *Table[T, R]) Shift(added, count int) {
 	t.top += added
 	t.Place(t.cursor+added, count)
 }
 
 // InSight returns the rows in the window.
-func (t *Table[R]) InSight(rows []R) []R {
+func (t *Table[T, R]) InSight(rows []R) []R {
 	return rows[min(t.top, len(rows)):min(t.top+max(t.height, 1), len(rows))]
 }
 
-// RowStyle draws a whole row: chosen is the cursor's.
-type RowStyle[R any] func(row R, chosen bool, line string) string
-
-// Lines draws the head and the rows in sight, width cells each, the first of them left to the sign of a row.
-func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style RowStyle[R]) []string {
+// Lines draws the head and the rows in sight, width cells each, the first of them left to the sign of a row. style
+// draws a whole row: chosen is the cursor's.
+func (t *Table[T, R]) Lines(rows []R, width int, head func(string) string, style func(row R, chosen bool, line string) string) []string {
 	widths := t.widths(width - 1)
 	t.Place(t.cursor, len(rows))
 	shown := t.InSight(rows)
@@ -99,11 +86,15 @@ func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style Ro
 	ends = append(ends, len(b))
 	for n, row := range shown {
 		b = append(b, ' ')
-		for i, c := range t.Columns {
-			start := len(b) + min(i, 1)
-			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte { return c.Text(b, row) })
-			if c.Paint != nil && start < len(b) && t.top+n != t.cursor {
-				b = append(b[:start], c.Paint(row)(string(b[start:]))...)
+		for i := range t.Columns {
+			c, start := &t.Columns[i], len(b)+min(i, 1)
+			var paint func(string) string
+			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte {
+				b, paint = t.Cell(b, row, c)
+				return b
+			})
+			if paint != nil && t.top+n != t.cursor {
+				b = append(b[:start], paint(string(b[start:]))...)
 			}
 		}
 		b = append(b, rest...)
@@ -151,7 +142,7 @@ func appendCell(b []byte, index, width int, right bool, text func([]byte) []byte
 
 // widths shares width among the columns. Where they do not all fit, those at the end
 // are left out.
-func (t *Table[R]) widths(width int) []int {
+func (t *Table[T, R]) widths(width int) []int {
 	widths := make([]int, len(t.Columns))
 	left, growing := width, 0
 	for i, c := range t.Columns {

@@ -9,7 +9,7 @@
 // progress. Its help is not, since the footer leaves out what does not work now, where that
 // greys it; nor its table, at 4.2 ms a key against 15 µs.
 //
-//	table := widget.Table[call]{Columns: columns}
+//	table := widget.Table[call, call]{Columns: columns, Cell: cell}
 //	table.SetHeight(20)
 //	lines := table.Lines(rows, 80, head, style)
 package widget

@@ -42,38 +42,6 @@ func TestWrapKeepsEveryCharacter(t *testing.T) {
 	}
 }
 
-func TestTableDrawsItsWindow(t *testing.T) {
-	t.Parallel()
-	table := Table[int]{Columns: []Column[int]{
-		{Title: "N", Width: 4, Right: true, Text: func(b []byte, n int) []byte { return append(b, strings.Repeat("9", n%6)...) }},
-		{Title: "Text", Width: 5, Grow: true, Text: func(b []byte, _ int) []byte { return append(b, "世界你好世界"...) }},
-		{Title: "Late", Width: 30, Text: func(b []byte, _ int) []byte { return append(b, "left out when narrow"...) }},
-	}}
-	rows := make([]int, 1000)
-	plain := func(s string) string { return s }
-	for _, move := range []int{0, 1, 17, 500, 5000, -3, -10000} {
-		table.SetHeight(8)
-		table.Move(move, len(rows))
-		for _, width := range []int{1, 5, 12, 60} {
-			chosen := 0
-			lines := table.Lines(rows, width, plain, func(_ int, c bool, line string) string {
-				if c {
-					chosen++
-				}
-				return line
-			})
-			if len(lines) != 9 || chosen != 1 {
-				t.Errorf("move %d: got %d lines with %d chosen, want 9 with 1", move, len(lines), chosen)
-			}
-			for _, line := range lines {
-				if render.Width(line) != width {
-					t.Errorf("width %d: got %d cells in %q", width, render.Width(line), line)
-				}
-			}
-		}
-	}
-}
-
 func TestOverKeepsTheScreen(t *testing.T) {
 	t.Parallel()
 	screen := Block([]string{strings.Repeat("世", 20), "plain"}, 40, 9)
