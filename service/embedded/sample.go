@@ -189,20 +189,34 @@ func pick[T any](s *sampler, values []T) T { return values[s.rand.IntN(len(value
 func weighted[T comparable](s *sampler, weights []weight[T]) T {
 	total := 0
 	for _, w := range weights {
-		total += w.weight
+		total += w.Weight
 	}
 	n := s.rand.IntN(total)
 	for _, w := range weights {
-		if n -= w.weight; n < 0 {
-			return w.value
+		if n -= w.Weight; n < 0 {
+			return w.Value
 		}
 	}
-	return weights[0].value
+	return weights[0].Value
 }
 
 type weight[T any] struct {
-	value  T
-	weight int
+	Value  T
+	Weight int
+}
+
+// states are how likely the states are of records that are younger than some days; 0: of all others.
+type states[T any] struct {
+	Days    int
+	Chances []weight[T]
+}
+
+// stateOf is a state that a record of that age may have.
+func stateOf[T comparable](s *sampler, all []states[T], age time.Duration) T {
+	for len(all) > 1 && age >= time.Duration(all[0].Days)*day {
+		all = all[1:]
+	}
+	return weighted(s, all[0].Chances)
 }
 
 // households are the words of the sample data: what its organizations, donors and agents are called, say and write.
@@ -219,6 +233,8 @@ type households struct {
 		Maximum                              int
 	}
 	CallNotes, Locations, Campaigns []string
+	PledgeStates                    []states[apitype.PledgeStatus]
+	CallStates                      []states[apitype.CallStatus]
 	Countries                       [2]country // The Netherlands and Germany.
 }
 
