@@ -15,12 +15,6 @@ import (
 // Saved counts the records of each kind that a load has saved.
 type Saved map[LoadKind]int
 
-// Load is [Service.LoadRecords] of records of which none is there.
-func (s *Service) Load(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
-	_, err := s.LoadRecords(ctx, false, feed)
-	return err
-}
-
 // LoadRecords saves records that come in from outside the interface, all or none, and returns how many: feed
 // hands them to add one by one, each after those that it refers to. What add returns ends the load. A uuid
 // that is there already is refused, or with skip passed over.
@@ -28,7 +22,7 @@ func (s *Service) LoadRecords(ctx context.Context, skip bool, feed func(add func
 	return s.load(ctx, feed, nil, skip)
 }
 
-// LoadIfEmpty is [Service.Load] for a database without organizations; in another one it
+// LoadIfEmpty is [Service.LoadRecords] for a database without organizations; in another one it
 // does nothing. Of several processes that race, one fills the database.
 func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
 	empty := func(r Reader) (bool, error) {

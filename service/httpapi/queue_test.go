@@ -469,7 +469,7 @@ func TestLongQueue(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	const calls = 3_001
-	err := f.Service.Load(t.Context(), func(add func(service.LoadRecord) error) (err error) {
+	err := servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) (err error) {
 		at := apitype.NewTime(f.base.Add(-time.Hour))
 		for range calls {
 			person := apitype.NewUUID()

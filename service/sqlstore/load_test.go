@@ -22,7 +22,7 @@ func testLoadBatches(t *testing.T, database string) {
 	servicetest.Check(t, err)
 	records := manyRecords(10_100)
 	load := func(records ...service.LoadRecord) error {
-		return s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+		return servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error {
 			for i, record := range records {
 				record.Line = i + 1
 				if err := add(record); err != nil {
