@@ -94,16 +94,26 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 	}
 }
 
-// News reads what a round finds, at most limit records; isCut says that there is, or may be, more. A record that
-// cannot be read is left out, and Options.Omitted is told.
-func News[T any](ctx context.Context, c *Client, r *Round, limit int) (found []T, isCut bool, err error) {
-	for value, err := range Readable(Changes[T](ctx, c, r, AllOptions{Limit: limit, More: func() { isCut = true }}), c.Omit) {
+// News is what a feed has found after a time, for a screen that is kept up to date.
+type News[T any] struct {
+	Found []T
+	IsCut bool         // There is more, or may be.
+	Next  apitype.Time // Where the feed goes on. What came lately comes again: an answer on its way may be older.
+}
+
+// ReadNews reads what is new in a feed after a time, at most limit records. One that cannot be read is left out, and
+// Options.Omitted is told.
+func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time, limit int) (n News[T], err error) {
+	f.Live = true
+	round := f.From(Position{After: after})
+	for value, err := range Readable(Changes[T](ctx, c, round, AllOptions{Limit: limit, More: func() { n.IsCut = true }}), c.Omit) {
 		if err != nil {
-			return nil, isCut, err
+			return n, err
 		}
-		found = append(found, value)
+		n.Found = append(n.Found, value)
 	}
-	return found, isCut, nil
+	n.Next = round.Next().After
+	return n, nil
 }
 
 // isNew reports whether a record was not given before, and notes one that comes again.

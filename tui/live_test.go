@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
@@ -275,6 +276,34 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])
 		}
 	})
+}
+
+// A change whose commit waits for minutes is dated before it is seen, and comes in when it is seen.
+func TestListShowsWhatIsSettledLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	waiting := &servicetest.WaitingCommit{RoundTripper: w.Transport(), Call: callID(2)}
+	w.options.Client = w.clientOf(t, waiting, w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.press("2")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	cancelled := func() bool { return strings.Contains(d.text(), "✗ cancelled") }
+	before := cancelled()
+	waiting.Settled = w.Clock.Now()
+	w.Clock.Advance(time.Second)
+	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
+	for range 8 {
+		w.Clock.Advance(time.Minute)
+		d.untilPoll(w)
+	}
+	if len(calls.Rows) == 0 || before || cancelled() {
+		t.Fatalf("got:\n%s\nwant no cancelled call before it is seen", d.text())
+	}
+	waiting.Settled = time.Time{}
+	d.untilPoll(w)
+	if !cancelled() {
+		t.Errorf("got:\n%s\nwant the call cancelled", d.text())
+	}
 }
 
 // A pledge that is released meanwhile was not updated, and comes in all the same.

@@ -96,7 +96,7 @@ func (q *queue) keepHistory() func() error {
 	if path == "" || q.day.leases.usable || q.walkedTo.IsZero() || !q.isInOrder() || q.older != nil || q.changesMissed {
 		return nil
 	}
-	h := history{Account: q.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), KnownAt: q.feedAt.After}
+	h := history{Account: q.accountDigest(), OpenSince: apitype.NewTime(q.openSince()), KnownAt: q.changesFrom}
 	if h.KnownAt.IsZero() {
 		h.KnownAt = q.since
 	}

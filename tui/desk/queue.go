@@ -72,8 +72,9 @@ type queue struct {
 	walking    bool
 	ended      bool
 	walkedTo   time.Time    // The newest call that was walked was requested then.
-	since      apitype.Time // Changes up to then are known, before feedAt says more.
-	feedAt     apiclient.Position
+	since      apitype.Time // Changes up to then are known, by our clock; changesFrom says more.
+	// changesFrom is where the feed of changes goes on; zero: it was not read yet.
+	changesFrom apitype.Time
 	// changesMissed says that the changes since an earlier start are not read yet.
 	changesMissed bool
 	keptAt        time.Time // When the history was kept last.

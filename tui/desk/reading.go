@@ -388,36 +388,26 @@ func (q *queue) readNews() {
 	}
 }
 
-// news is what a round of the feed of calls has found.
-type news struct {
-	calls []apitype.Call
-	isCut bool // There may be more.
-	next  apiclient.Position
-}
-
 // readChanges asks for the changes since the last ones that are known.
 func (q *queue) readChanges() {
 	options := apitype.CallListOptions{}
 	if !q.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}
-	at := q.feedAt
-	if at.After.IsZero() {
-		at.After = q.day.Changes.AsOf(q.since)
+	after := q.changesFrom
+	if after.IsZero() {
+		after = q.day.Changes.AsOf(q.since)
 	}
-	do(&q.events, func(ctx context.Context) (n news, err error) {
-		feed := q.Client.Calls.Feed(options, "updatedAfter")
-		feed.Live = true
-		round := feed.From(at)
-		n.calls, n.isCut, err = apiclient.News[apitype.Call](ctx, q.Client, round, MostChanges)
-		n.next = round.Next()
-		return n, err
+	do(&q.events, func(ctx context.Context) (news, error) {
+		return apiclient.ReadNews[apitype.Call](ctx, q.Client, q.Client.Calls.Feed(options, "updatedAfter"), after, MostChanges)
 	}, func(n news, err error) {
 		if q.day.isRead("cannot read what has changed", err) {
 			q.onChanges(n)
 		}
 	})
 }
+
+type news = apiclient.News[apitype.Call]
 
 // clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
 // twice does no harm.
@@ -438,9 +428,9 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 
 // onChanges takes changes in without moving what the agent looks at.
 func (q *queue) onChanges(n news) {
-	q.feedAt, q.changesMissed = n.next, false
+	q.changesFrom, q.changesMissed = n.Next, false
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
-	for _, call := range n.calls {
+	for _, call := range n.Found {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
 			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
 			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
@@ -453,7 +443,7 @@ func (q *queue) onChanges(n news) {
 		}
 		q.learn(call)
 	}
-	if n.isCut && !q.day.leases.usable {
+	if n.IsCut && !q.day.leases.usable {
 		q.rewalk()
 		q.walk()
 	}

@@ -179,7 +179,7 @@ func saidIn(n ast.Node, isSaid bool) (texts []string) {
 	}
 	switch n := n.(type) {
 	case *ast.KeyValueExpr:
-		if key, is := n.Key.(*ast.Ident); is && (key.Name == "Heading" || isSaid && slices.Contains([]string{"label", "Label", "Title", "title", "Wrong"}, key.Name)) {
+		if key, is := n.Key.(*ast.Ident); is && isSaid && slices.Contains([]string{"label", "Label", "Title", "title", "Wrong"}, key.Name) {
 			literal(n.Value)
 		}
 	case *ast.BasicLit:
@@ -200,6 +200,17 @@ func saidIn(n ast.Node, isSaid bool) (texts []string) {
 			}
 		}
 	case *ast.CompositeLit:
+		keyed := map[string]ast.Expr{} // A column of a list on the screen has a width.
+		for _, e := range n.Elts {
+			if pair, is := e.(*ast.KeyValueExpr); is {
+				if key, is := pair.Key.(*ast.Ident); is {
+					keyed[key.Name] = pair.Value
+				}
+			}
+		}
+		if title := keyed["Title"]; title != nil && keyed["Width"] != nil {
+			literal(title)
+		}
 		kind, _ := n.Type.(*ast.Ident)
 		if list, is := n.Type.(*ast.ArrayType); is {
 			kind, _ = list.Elt.(*ast.Ident)

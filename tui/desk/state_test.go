@@ -406,9 +406,9 @@ func TestChangesOfOthers(t *testing.T) {
 		}
 		d.queue.prefetched[callID(1)], d.queue.prefetched[callID(2)] = requested(1), requested(2)
 		d.queue.changesMissed = true
-		d.queue.onChanges(news{calls: []apitype.Call{test.change}, next: apiclient.Position{After: later}})
+		d.queue.onChanges(news{Found: []apitype.Call{test.change}, Next: later})
 		texts, _ := said(d)
-		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.feedAt.After != later {
+		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.changesFrom != later {
 			t.Errorf("%s: %d attempts, want %d (-want +got):\n%s", test.name, d.Call.AttemptsCount, test.attempts, diff)
 		}
 		if _, have := d.queue.prefetched[callID(1)]; have == test.change.LastUpdatedAt.Equal(later) {
@@ -421,7 +421,7 @@ func TestChangesOfOthers(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		d := at(morning)
 		d.queue.ended, d.leases.asked = true, true
-		if d.queue.onChanges(news{isCut: again}); d.queue.walking != again {
+		if d.queue.onChanges(news{IsCut: again}); d.queue.walking != again {
 			t.Errorf("got all calls read anew %t, want %t: more had changed than was taken in", d.queue.walking, again)
 		}
 	}

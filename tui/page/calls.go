@@ -27,10 +27,7 @@ func NewCalls(e *Env) *Calls {
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
 		filters: apitype.CallFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		changed: func(o options, since apitype.Time) []options {
-			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return []options{o}
-		},
+		feeds: func(o options) (options, []string) { return o, []string{"updatedAfter"} },
 		local: filterFields(apitype.CallSelections()),
 		selects: func(t parsedFilter) (func(apitype.Call) bool, error) {
 			var selection apitype.CallSelection

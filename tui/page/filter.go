@@ -74,17 +74,25 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 			err = l.donors.read(ctx, l.Day.Client, l.donors.missing(b.rows))
 		}
 		return b, err
-	}, changed: func(ctx context.Context, since apitype.Time) (rows []Row, err error) {
-		for _, o := range s.changed(o, since) {
-			all := s.of(l.Day.Client).All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}) // Beyond it the list is read anew.
-			for record, err := range apiclient.Readable(all, l.Day.Client.Omit) {
-				if err != nil {
-					return rows, err
-				}
-				rows = append(rows, row(record))
+	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changes, err error) {
+		o, filters := s.feeds(o)
+		for i, filter := range filters {
+			feed, from := s.of(l.Day.Client).Feed(o, filter), since
+			if len(after) > 0 {
+				from = after[i]
+			} else if begins, err := apitype.ParseTime(feed.Query.Get(filter)); err == nil && begins.After(from.Time) {
+				from = begins
 			}
+			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, desk.MostChanges) // Beyond it the list is read anew.
+			if err != nil {
+				return c, err
+			}
+			for _, record := range news.Found {
+				c.rows = append(c.rows, row(record))
+			}
+			c.isCut, c.after = c.isCut || news.IsCut, append(c.after, news.Next)
 		}
-		return rows, nil
+		return c, nil
 	}}
 	if len(t.terms) > 0 || selects != nil {
 		q.keep = func(r Row) bool { return !r.leftOut && desk.FindsInList(l.searched(r), t.terms) }
@@ -121,9 +129,12 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string) stri
 		here = append(here, say("words"))
 	}
 	var parts []string
-	for i, names := range [][]string{there, here} {
-		if slices.Sort(names); len(names) > 0 {
-			parts = append(parts, say([]string{"service", "local"}[i])+": "+strings.Join(names, ", "))
+	for _, part := range []struct {
+		where string
+		names []string
+	}{{say("service"), there}, {say("local"), here}} {
+		if slices.Sort(part.names); len(part.names) > 0 {
+			parts = append(parts, part.where+": "+strings.Join(part.names, ", "))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -39,8 +39,8 @@ type source[T any, O apiclient.ListOptions] struct {
 	options O // What every filter begins with.
 	filters []apitype.Filter[O]
 	paging  func(*O) *apitype.Paging
-	// changed returns the options of what has changed or come since a time.
-	changed func(o O, since apitype.Time) []O
+	// feeds returns the options of what has changed or come, and the filters of the time by which that is asked for.
+	feeds func(o O) (O, []string)
 	// remains reports whether a record is still what the service was asked for; nil: no change ends that.
 	remains func(O, Row) bool
 	local   []filterField                            // What is looked at here,
@@ -52,15 +52,22 @@ type source[T any, O apiclient.ListOptions] struct {
 // query is a filter that was understood.
 type query struct {
 	fetch   func(ctx context.Context, after string) (batch, error)
-	changed func(ctx context.Context, since apitype.Time) ([]Row, error) // Or come since a time, newest first.
-	keep    func(Row) bool                                               // The local part; nil: none.
-	remains func(Row) bool                                               // The service's part, as far as a change may end it; nil: none may.
-	says    string                                                       // Which part the service does, and which is local.
+	changed func(ctx context.Context, since apitype.Time, after []apitype.Time) (changes, error) // Or come.
+	keep    func(Row) bool                                                                       // The local part; nil: none.
+	remains func(Row) bool                                                                       // The service's part, as far as a change may end it; nil: none may.
+	says    string                                                                               // Which part the service does, and which is local.
 }
 
 // passes reports whether a record that has changed belongs here.
 func (q query) passes(row Row) bool {
 	return (q.keep == nil || q.keep(row)) && (q.remains == nil || q.remains(row))
+}
+
+// changes are what has changed or come in a list.
+type changes struct {
+	rows  []Row // Newest first.
+	isCut bool  // There are more, or may be.
+	after []apitype.Time
 }
 
 // batch is one page of rows.
@@ -98,7 +105,8 @@ type List[T any] struct {
 	read      int                   // Records read, those that the local filter dropped included.
 	lastRead  time.Time             // What the last record read is sorted by.
 	polled    map[apitype.UUID]bool // Of that time, and here before their page.
-	since     apitype.Time          // Changes up to then are here.
+	since     apitype.Time          // Changes up to then are here, by our clock; after says more.
+	after     []apitype.Time        // Where the feeds of changes go on; nil: none was read yet.
 	searchN   int                   // Pages read in this go for the local filter.
 	refreshed refreshed
 	Marks     map[apitype.UUID]bool
@@ -151,7 +159,7 @@ func (l *List[T]) reread(keepsRows bool) tea.Cmd {
 	}
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
-	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), time.Time{}, map[apitype.UUID]bool{}
+	l.coming, l.since, l.after, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), nil, time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
 )
 
 // Poll asks for what has changed since it last asked.
@@ -18,25 +17,25 @@ func (l *List[T]) Poll() tea.Cmd {
 	if l.loading {
 		return nil
 	}
-	since, until := l.Day.Changes.AsOf(l.since), apitype.NewTime(l.Day.Now())
-	changed := l.query.changed
-	return loadAs(l.Env, &l.seq, func(ctx context.Context) ([]Row, error) { return changed(ctx, since) }, func(rows []Row, err error) tea.Cmd {
+	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
+	return loadAs(l.Env, &l.seq, func(ctx context.Context) (changes, error) { return changed(ctx, since, after) }, func(c changes, err error) tea.Cmd {
 		if err != nil {
 			l.FailRead("cannot read what has changed", err)
 			return nil
 		}
 		l.Day.Changes.NoteConnection(nil)
-		return l.update(rows, until)
+		return l.update(c)
 	})
 }
 
 // update merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *List[T]) update(rows []Row, until apitype.Time) tea.Cmd {
-	if len(rows) >= desk.MostChanges {
+func (l *List[T]) update(c changes) tea.Cmd {
+	if c.isCut {
 		return l.reread(true)
 	}
-	l.since = until
+	l.after = c.after
+	rows := c.rows
 	changed := make(map[apitype.UUID]Row, len(rows)) // Few, where the list may be long.
 	for _, row := range rows {
 		changed[row.ID] = row
@@ -129,12 +128,4 @@ func (l *List[T]) shift(above int) {
 		return
 	}
 	l.table.Shift(above, len(l.Rows))
-}
-
-// later returns the later of a filter's time, nil for none, and the time changes are read from.
-func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
-	if filter == nil || since.After(filter.Time) {
-		return &since
-	}
-	return filter
 }

@@ -21,10 +21,7 @@ func NewPersons(e *Env) *List[apitype.Person] {
 	}, source[apitype.Person, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
 		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		changed: func(o options, since apitype.Time) []options {
-			o.CreatedAfter = later(o.CreatedAfter, since) // The interface tells new persons only, not changed ones.
-			return []options{o}
-		},
+		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} }, // The interface tells new persons only.
 		words: "words; for example", example: "createdAfter=30d jansen",
 	})
 }

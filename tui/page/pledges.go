@@ -32,15 +32,12 @@ func NewPledges(e *Env) *Pledges {
 	}, source[apitype.Pledge, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
 		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		changed: func(o options, since apitype.Time) []options {
+		feeds: func(o options) (options, []string) {
 			o.Status = nil // One that has left the status is a change, too.
-			updated, released := o, o
-			updated.UpdatedAfter = later(o.UpdatedAfter, since)
 			if o.ReleasedAfter == nil {
-				return []options{updated}
+				return o, []string{"updatedAfter"}
 			}
-			released.ReleasedAfter = later(o.ReleasedAfter, since) // A release is no update.
-			return []options{updated, released}
+			return o, []string{"updatedAfter", "releasedAfter"} // A release is no update.
 		},
 		remains: func(o options, r Row) bool { return o.Status == nil || v.text(r, "status") == string(*o.Status) },
 		words:   "words, of the donor's name too; for example", example: "status=lead jansen",
