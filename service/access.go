@@ -49,7 +49,8 @@ func (s *Service) AccessChanges(ctx context.Context, of *apitype.UUID) ([]Access
 				all = append(all, AccessChange{Token: &t.UUID, EndedAt: t.EndedAt})
 			}
 		}
-		if ended, settingErr := r.Setting(tokensEnded); of == nil && settingErr == nil {
+		ended, settingErr := r.Setting(tokensEnded)
+		if err = errors.Join(err, settingErr); err == nil && of == nil && ended != "" {
 			var before apitype.Time
 			before, err = apitype.ParseTime(ended)
 			all = append(all, AccessChange{TokensBefore: &before})

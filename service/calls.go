@@ -25,7 +25,6 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	l := listing[CallRow]{
 		what: "list calls", kind: callCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyCall(filter, part) },
 		size: func(row CallRow) int {
 			if row.PledgeRow == nil {
 				return row.Size()
@@ -379,4 +378,15 @@ func (i includes) allowed(c Caller) error {
 // comes before the values of a request are looked at. Spec gap: R3.
 func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
+}
+
+// sizesOfCall refuses a creation that holds too much.
+func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
+	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
+		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)
+	}
+	if len(r.Attempts) > apitype.MaxCallAttempts {
+		v.Add("/attempts", "must have %d items at most", apitype.MaxCallAttempts)
+	}
+	return v
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -230,5 +231,90 @@ func TestErasureCounts(t *testing.T) {
 	kept.ErasedAt = ago(time.Hour)
 	if diff := cmp.Diff(Erasure{PersonUUID: id, ErasedAt: *ago(time.Hour), Repeated: true}, kept.erasure(testNow)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	a, b, c := apitype.UUID{1}, apitype.UUID{2}, apitype.UUID{3}
+	tests := []struct {
+		name   string
+		scope  Scope
+		filter []apitype.UUID
+		want   Scope
+		ok     bool
+	}{
+		{"all", Scope{All: true}, nil, Scope{All: true}, true},
+		{"all, filtered", Scope{All: true}, []apitype.UUID{b, a, b}, Scope{Organizations: []apitype.UUID{a, b}}, true},
+		{"some", Scope{Organizations: []apitype.UUID{b, a}}, nil, Scope{Organizations: []apitype.UUID{a, b}}, true},
+		{"some, filtered", Scope{Organizations: []apitype.UUID{b, a}}, []apitype.UUID{c, b}, Scope{Organizations: []apitype.UUID{b}}, true},
+		{"only foreign ones", Scope{Organizations: []apitype.UUID{a}}, []apitype.UUID{c}, Scope{}, false},
+		{"none", Scope{}, nil, Scope{}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			before := Scope{All: test.scope.All, Organizations: append([]apitype.UUID(nil), test.scope.Organizations...)}
+			got, ok := test.scope.narrow(test.filter)
+			if diff := cmp.Diff(test.want, got); diff != "" || ok != test.ok {
+				t.Errorf("got ok %v, want %v; %s", ok, test.ok, diff)
+			}
+			if diff := cmp.Diff(before, test.scope); diff != "" {
+				t.Errorf("the account's own scope changed: %s", diff)
+			}
+		})
+	}
+}
+
+// TestChanged compares documents whose values look like the end of others.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ before, after, want string }{
+		{``, `{}`, ``},
+		{``, `{"uuid":"1","personUuid":"1","a":"x","b":null,"c":[],"d":{}}`, `a,c,d`},
+		{`{"a":1,"b":"2"}`, `{"a":1,"b":"2"}`, ``},
+		{`{"a":"x\\","b":"\"c\":1,"}`, `{"a":"x\\\"","b":"\"c\":1,"}`, `a`},
+		{`{"a":[1,{"b":"]}"}],"c":1}`, `{"a":[1,{"b":"]}"}],"c":2}`, `c`},
+		{`{"a":1}`, `{}`, `a`},
+		{`{"c":1,"a":1,"b":1}`, `{"a":1,"b":2,"c":1}`, `b`},
+		{`{"address":{"street":"S","city":"C"}}`, `{"address":null}`, `address.street,address.city`},
+		{`{"address":null}`, `{"address":{"street":"S","city":null}}`, `address.street`},
+		{`{"address":{"city":"C"},"city":1}`, `{"address":{"city":"D"},"city":1}`, `address.city`},
+		{`{"result":null}`, `{"result":{"notes":"}"}}`, `result.notes`},
+		{`{"externalMetadata":{"a@b.nl":1}}`, `{"externalMetadata":{"a@b.nl":2}}`, `externalMetadata`},
+	}
+	for i, test := range tests {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			if got := changed([]byte(test.before), []byte(test.after)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A text of up to 500 bytes stands in its index as it is; a longer one with its beginning and a
+// digest, which is another for another text, and cuts no character. Spec gap: L5.
+func TestIndexedText(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", strings.Repeat("x", 500), strings.Repeat("世", 166) + "ab"} {
+		if got := IndexedText(text); got != text {
+			t.Errorf("%d bytes: got %q, want the text itself", len(text), got)
+		}
+	}
+	const digest = len("…") + 64
+	for text, want := range map[string]string{
+		strings.Repeat("x", 501):            strings.Repeat("x", 500),
+		"ab" + strings.Repeat("世", 200):     "ab" + strings.Repeat("世", 166),
+		"abc" + strings.Repeat("世", 200):    "abc" + strings.Repeat("世", 165),
+		strings.Repeat("x", 500) + "\x00…y": strings.Repeat("x", 500),
+	} {
+		got := IndexedText(text)
+		if beginning, ok := strings.CutPrefix(got, want+"…"); !ok || len(beginning) != 64 || len(got) != len(want)+digest {
+			t.Errorf("%d bytes: got %q, want %d bytes and a digest", len(text), got, len(want))
+		}
+		if IndexedText(text+"z") == got || IndexedText(got) == got {
+			t.Errorf("%d bytes: another text stands for the same", len(text))
+		}
 	}
 }

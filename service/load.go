@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,8 +33,73 @@ const (
 	LoadRow     LoadKind = "row"
 )
 
-// LoadKinds are all kinds, each after those that it refers to.
-var LoadKinds = []LoadKind{LoadKey, LoadSetting, LoadAccount, LoadToken, LoadRow, LoadOrganization, LoadUser, LoadFocusArea, LoadPerson, LoadPledge, LoadCall, LoadTransaction}
+// loadKind is a kind of records.
+type loadKind struct {
+	kind   LoadKind
+	table  string // Where its records are; empty: the record says it, or there is none.
+	isRow  bool   // Its data is a row of the table, as the database holds it.
+	decode func(data jsontext.Value) (any, error)
+
+	// Of records that come in from outside the interface: their identifier, what else they name, and what
+	// checks one and makes its row.
+	id    func(data any) apitype.UUID
+	names func(data any, n naming)
+	load  func(l *loader, data any) error
+}
+
+// of is a kind whose data is a T.
+func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
+	return loadKind{
+		kind: kind, table: table, decode: decodeLoaded[T],
+		id: func(data any) apitype.UUID { return id(data.(T)) },
+		names: func(data any, n naming) {
+			if names != nil {
+				names(data.(T), n)
+			}
+		},
+		load: func(l *loader, data any) error { return load(l, data.(T)) },
+	}
+}
+
+// ofTable is a kind whose data is a row of a table.
+func ofTable(kind LoadKind, table string) loadKind {
+	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
+		data, err := decodeLoaded[map[string]json.RawMessage](text)
+		if err != nil {
+			return nil, err
+		}
+		return LoadedRow{table, data.(map[string]json.RawMessage)}, nil
+	}}
+}
+
+// loadKinds are all kinds, each after those that it refers to.
+var loadKinds = []loadKind{
+	{kind: LoadKey, decode: decodeLoaded[LoadedKey]},
+	ofTable(LoadSetting, "settings"),
+	ofTable(LoadAccount, "accounts"),
+	ofTable(LoadToken, "tokens"),
+	{kind: LoadRow, decode: decodeLoaded[LoadedRow]},
+	of(LoadOrganization, "organizations", func(o LoadedOrganization) apitype.UUID { return o.UUID }, nil, (*loader).organization),
+	of(LoadUser, "users", func(u LoadedUser) apitype.UUID { return u.UUID }, nil, (*loader).user),
+	of(LoadFocusArea, "focus_areas", func(a LoadedFocusArea) apitype.UUID { return a.UUID }, nil, (*loader).focusArea),
+	of(LoadPerson, "persons", func(p LoadedPerson) apitype.UUID { return p.UUID }, nil, (*loader).person),
+	of(LoadPledge, "pledges", func(p LoadedPledge) apitype.UUID { return p.UUID },
+		func(p LoadedPledge, n naming) { n.name(n.persons, p.person()) }, (*loader).pledge),
+	of(LoadCall, "calls", func(c LoadedCall) apitype.UUID { return c.UUID }, LoadedCall.names, (*loader).call),
+	of(LoadTransaction, "transactions", func(t LoadedTransaction) apitype.UUID { return t.UUID },
+		func(t LoadedTransaction, n naming) { n.name(n.pledges, t.PledgeUUID) }, (*loader).transaction),
+}
+
+// LoadKinds are the names of all kinds, each after those that it refers to.
+var LoadKinds = mapped(loadKinds, func(k loadKind) LoadKind { return k.kind })
+
+// kindNamed returns a kind; nil: there is none of that name.
+func kindNamed(name LoadKind) *loadKind {
+	if at := slices.Index(LoadKinds, name); at >= 0 {
+		return &loadKinds[at]
+	}
+	return nil
+}
 
 // LoadedOrganization is an organization with its settings.
 type LoadedOrganization struct {
@@ -101,17 +167,12 @@ type LoadedRow struct {
 	Values map[string]json.RawMessage `json:"values"`
 }
 
-// tablesOfKinds are the tables whose rows have a kind of their own, and are the data of their lines.
-var tablesOfKinds = map[LoadKind]string{LoadSetting: "settings", LoadAccount: "accounts", LoadToken: "tokens"}
-
-// KindOfTable returns the kind of the rows of a table; empty: LoadRow.
+// KindOfTable returns the kind of the rows of a table in a dump.
 func KindOfTable(table string) LoadKind {
-	for kind, name := range tablesOfKinds {
-		if name == table {
-			return kind
-		}
+	if at := slices.IndexFunc(loadKinds, func(k loadKind) bool { return k.isRow && k.table == table }); at >= 0 {
+		return loadKinds[at].kind
 	}
-	return ""
+	return LoadRow
 }
 
 // Encode returns the line of a record, with JSON that the database holds as it is.
@@ -130,15 +191,6 @@ func (r LoadRecord) Encode() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// decodeRow reads the row of a table that has a kind of its own.
-func decodeRow(line []byte) (any, error) {
-	data, err := decodeLoaded[map[string]json.RawMessage](line)
-	if err != nil {
-		return nil, err
-	}
-	return LoadedRow{tablesOfKinds[kindOf(line)], data.(map[string]json.RawMessage)}, nil
-}
-
 // LoadRecord is one line of a load: a kind and one of the Loaded types.
 type LoadRecord struct {
 	Kind LoadKind `json:"kind"`
@@ -147,87 +199,41 @@ type LoadRecord struct {
 	Line int `json:"-"`
 }
 
+// loadLine is a line of a load.
+type loadLine struct {
+	Kind LoadKind       `json:"kind"`
+	Data jsontext.Value `json:"data"`
+}
+
 // DecodeLoadRecord reads one line of a load. Unknown fields are refused.
-func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
-	record.Kind = kindOf(line)
-	decode, known := loadDecoders[record.Kind]
-	if _, ofTable := tablesOfKinds[record.Kind]; ofTable {
-		decode, known = decodeRow, true
-	}
-	if known {
-		record.Data, err = decode(line)
-		return record, err
-	}
-	if v := DecodeStrict(line, &loadLine[jsontext.Value]{}); len(v) > 0 {
-		return record, v
-	}
-	return record, errors.New("kind must be one of " + joined(LoadKinds))
-}
-
-// loadDecoders read the data of each kind.
-var loadDecoders = map[LoadKind]func(line []byte) (any, error){
-	LoadOrganization: decodeLoaded[LoadedOrganization],
-	LoadUser:         decodeLoaded[LoadedUser],
-	LoadFocusArea:    decodeLoaded[LoadedFocusArea],
-	LoadPerson:       decodeLoaded[LoadedPerson],
-	LoadPledge:       decodeLoaded[LoadedPledge],
-	LoadCall:         decodeLoaded[LoadedCall],
-	LoadTransaction:  decodeLoaded[LoadedTransaction],
-	LoadKey:          decodeLoaded[LoadedKey],
-	LoadRow:          decodeLoaded[LoadedRow],
-}
-
-// kindOf is what a line says of its kind, empty when it does not. It is looked at first, so
-// that the line is then decoded once, as what it is.
-func kindOf(line []byte) LoadKind {
-	d := jsontext.NewDecoder(bytes.NewBuffer(line))
-	if _, err := d.ReadToken(); err != nil {
-		return ""
-	}
-	for d.PeekKind() == jsontext.KindString {
-		name, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		if name.String() != "kind" {
-			if d.SkipValue() != nil {
-				return ""
-			}
-			continue
-		}
-		if d.PeekKind() != jsontext.KindString {
-			return ""
-		}
-		kind, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		return LoadKind(kind.String())
-	}
-	return ""
-}
-
-// loadLine is a line whose data is known to be a T.
-type loadLine[T any] struct {
-	Kind LoadKind `json:"kind"`
-	Data *T       `json:"data"`
-}
-
-// decodeLoaded reads the data of a line strictly; its errors hold no value of it.
-func decodeLoaded[T any](text []byte) (data any, err error) {
-	var line loadLine[T]
+func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
+	var line loadLine
 	v := DecodeStrict(text, &line)
 	for i := range v { // A line is told of, and what it is about is its data.
 		if field, inside := strings.CutPrefix(v[i].Pointer, "/data/"); inside {
 			v[i].Pointer = "/" + field
 		}
 	}
-	switch {
-	case len(v) > 0:
-		return nil, v
-	case line.Data == nil:
-		return nil, errors.New("data must be a JSON object")
-	default:
-		return *line.Data, nil
+	if len(v) > 0 {
+		return record, v
 	}
+	kind := kindNamed(line.Kind)
+	if kind == nil {
+		return record, errors.New("kind must be one of " + joined(LoadKinds))
+	}
+	record.Kind = line.Kind
+	record.Data, err = kind.decode(line.Data)
+	return record, err
+}
+
+// decodeLoaded reads the data of a line strictly; its errors hold no value of it.
+func decodeLoaded[T any](text jsontext.Value) (any, error) {
+	if text.Kind() != jsontext.KindBeginObject {
+		return nil, errors.New("data must be a JSON object")
+	}
+	var data T
+	if v := DecodeStrict(text, &data); len(v) > 0 {
+		return nil, v
+	}
+	return data, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,12 +15,6 @@ import (
 // Saved counts the records of each kind that a load has saved.
 type Saved map[LoadKind]int
 
-// Load is [Service.LoadRecords] of records of which none is there.
-func (s *Service) Load(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
-	_, err := s.LoadRecords(ctx, false, feed)
-	return err
-}
-
 // LoadRecords saves records that come in from outside the interface, all or none, and returns how many: feed
 // hands them to add one by one, each after those that it refers to. What add returns ends the load. A uuid
 // that is there already is refused, or with skip passed over.
@@ -27,7 +22,7 @@ func (s *Service) LoadRecords(ctx context.Context, skip bool, feed func(add func
 	return s.load(ctx, feed, nil, skip)
 }
 
-// LoadIfEmpty is [Service.Load] for a database without organizations; in another one it
+// LoadIfEmpty is [Service.LoadRecords] for a database without organizations; in another one it
 // does nothing. Of several processes that race, one fills the database.
 func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
 	empty := func(r Reader) (bool, error) {
@@ -91,28 +86,35 @@ type loader struct {
 	saved         Saved
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
-	batch         []LoadRecord
+	batch         []loading
 	keyed         bool // The key of a dump was loaded: its rows may follow.
 	dumped        []LoadedRow
 
 	// Of the batch that is being saved.
 	rows    Rows
-	owners  map[apitype.UUID]apitype.UUID // Of the persons that it names or holds.
-	persons map[apitype.UUID]apitype.UUID // Of the pledges that it names or holds.
-	donors  map[apitype.UUID]donor        // What the queue knows of the persons that it holds, or that its calls wait for.
+	persons map[apitype.UUID]PersonRow    // That it names or holds: owner and document.
+	donors  map[apitype.UUID]apitype.UUID // The persons of the pledges that it names or holds.
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
-// namedFocusArea is a focus area that a pledge names; ErrNoRow when there is none.
-func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
-	if area, ok := l.focusAreas[id]; ok {
-		return area, nil
+// loading is a record that waits.
+type loading struct {
+	LoadRecord
+	kind *loadKind
+	id   apitype.UUID
+}
+
+func (r loading) row() Taken { return Taken{r.Kind, r.id} }
+
+// known returns what read finds, or found before.
+func known[T any](all map[apitype.UUID]T, id apitype.UUID, read func(apitype.UUID) (T, error)) (found T, err error) {
+	found, ok := all[id]
+	if !ok {
+		if found, err = read(id); err == nil {
+			all[id] = found
+		}
 	}
-	area, err := l.tx.FocusArea(id)
-	if err == nil {
-		l.focusAreas[id] = area
-	}
-	return area, err
+	return found, err
 }
 
 // add takes one record; when there are enough they are saved.
@@ -123,7 +125,8 @@ func (l *loader) add(record LoadRecord) error {
 	case LoadedRow:
 		return atLine(record.Line, l.row(data))
 	}
-	if l.batch = append(l.batch, record); len(l.batch) < loadBatch {
+	kind := kindNamed(record.Kind)
+	if l.batch = append(l.batch, loading{record, kind, kind.id(record.Data)}); len(l.batch) < loadBatch {
 		return nil
 	}
 	return l.save()
@@ -133,10 +136,18 @@ func (l *loader) add(record LoadRecord) error {
 func (l *loader) save() error {
 	batch, err := l.missing(l.batch)
 	l.batch = l.batch[:0]
-	if err == nil {
-		err = l.lookUp(batch)
-	}
 	if err != nil {
+		return err
+	}
+	n := naming{map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}}
+	for _, record := range batch {
+		record.kind.names(record.Data, n)
+		n.held[record.id] = true
+	}
+	if l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons))); err != nil {
+		return err
+	}
+	if l.donors, err = l.tx.PersonsOfPledges(slices.Collect(maps.Keys(n.pledges))); err != nil {
 		return err
 	}
 	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
@@ -171,101 +182,24 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// lookUp reads what the records of a batch name and do not hold: the owners of persons, the persons of
-// pledges, and what the queue knows of persons.
-func (l *loader) lookUp(batch []LoadRecord) (err error) {
-	persons, pledges, donors := naming{}, naming{}, naming{}
-	for _, record := range batch {
-		switch data := record.Data.(type) {
-		case LoadedPerson:
-			persons[data.UUID], donors[data.UUID] = false, false
-		case LoadedPledge:
-			pledges[data.UUID] = false
-			persons.name(data.person())
-		case LoadedCall:
-			persons.name(data.PersonUUID)
-			if data.Status == apitype.CallRequested {
-				donors.name(data.PersonUUID)
-			}
-			if data.RelatedCaseUUID != nil {
-				pledges.name(*data.RelatedCaseUUID)
-			}
-		case LoadedTransaction:
-			pledges.name(data.PledgeUUID)
-		}
-	}
-	if l.owners, err = l.tx.OwnersOfPersons(persons.named()); err != nil {
-		return err
-	}
-	if l.persons, err = l.tx.PersonsOfPledges(pledges.named()); err != nil {
-		return err
-	}
-	l.donors, err = l.readDonors(donors.named())
-	return err
-}
-
-// naming says of identifiers whether a batch names them before it holds their record, if it does.
-type naming map[apitype.UUID]bool
+// naming are the identifiers that the records of a batch name, and those that it holds.
+type naming struct{ persons, pledges, held map[apitype.UUID]bool }
 
 // name notes that a record is named, unless an earlier one of the batch holds it.
-func (n naming) name(id apitype.UUID) {
-	if _, held := n[id]; !held {
-		n[id] = true
+func (n naming) name(of map[apitype.UUID]bool, id apitype.UUID) {
+	if !n.held[id] {
+		of[id] = true
 	}
-}
-
-func (n naming) named() (ids []apitype.UUID) {
-	for id, named := range n {
-		if named {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// readDonors reads what the queue knows of some persons.
-func (l *loader) readDonors(ids []apitype.UUID) (map[apitype.UUID]donor, error) {
-	donors := map[apitype.UUID]donor{}
-	if len(ids) == 0 {
-		return donors, nil
-	}
-	docs, err := l.tx.PersonDocs(ids)
-	for id, doc := range docs {
-		var person apitype.Person
-		if err := decode("person", doc, &person); err != nil {
-			return nil, err
-		}
-		donors[id] = donorOf(person)
-	}
-	return donors, err
 }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.
-func (l *loader) check(record LoadRecord) (err error) {
-	row := Taken{record.Kind, record.id()}
+func (l *loader) check(record loading) error {
+	row := record.row()
 	if _, twice := l.lines[row]; twice && !row.UUID.IsZero() {
 		return taken(string(record.Kind))
 	}
 	l.lines[row] = record.Line
-	switch data := record.Data.(type) {
-	case LoadedOrganization:
-		err = l.organization(data)
-	case LoadedUser:
-		err = l.user(data)
-	case LoadedFocusArea:
-		err = l.focusArea(data)
-	case LoadedPerson:
-		err = l.person(data)
-	case LoadedPledge:
-		err = l.pledge(data)
-	case LoadedCall:
-		err = l.call(data)
-	case LoadedTransaction:
-		err = l.transaction(data)
-	default:
-		err = fmt.Errorf("data of type %T is not loaded", record.Data)
-	}
-	return orTaken(err, string(record.Kind))
+	return orTaken(record.kind.load(l, record.Data), string(record.Kind))
 }
 
 func required(id apitype.UUID) error {
@@ -311,23 +245,17 @@ func (l *loader) organization(o LoadedOrganization) error {
 	return l.tx.InsertOrganization(organization)
 }
 
-// known is an organization that a record names.
-func (l *loader) known(pointer string, id apitype.UUID) (Organization, error) {
-	if o, ok := l.organizations[id]; ok {
-		return o, nil
-	}
-	o, err := l.tx.Organization(id)
+// organizationOf is an organization that a record names.
+func (l *loader) organizationOf(pointer string, id apitype.UUID) (Organization, error) {
+	o, err := known(l.organizations, id, l.tx.Organization)
 	if errors.Is(err, ErrNoRow) {
-		return o, refused(pointer, "names no organization")
-	}
-	if err == nil {
-		l.organizations[id] = o
+		err = refused(pointer, "names no organization")
 	}
 	return o, err
 }
 
 func (l *loader) focusArea(a LoadedFocusArea) error {
-	if _, err := l.known("/organizationUuid", a.OrganizationUUID); err != nil {
+	if _, err := l.organizationOf("/organizationUuid", a.OrganizationUUID); err != nil {
 		return err
 	}
 	if err := required(a.UUID); err != nil {

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -52,7 +51,7 @@ func (l *loader) saveDumped() error {
 	l.dumped = l.dumped[:0]
 	saved, err := l.tx.InsertDumped(table, rows, l.skip)
 	if saved > 0 {
-		l.saved[cmp.Or(KindOfTable(table), LoadRow)] += saved
+		l.saved[KindOfTable(table)] += saved
 	}
 	if errors.Is(err, ErrExists) {
 		err = &Error{Kind: Conflict, Detail: "a row of " + table + " is there already; --skip-existing passes over it"}
@@ -61,45 +60,23 @@ func (l *loader) saveDumped() error {
 }
 
 // missing returns the records of a batch that are not there, where those that are there are passed over.
-func (l *loader) missing(batch []LoadRecord) ([]LoadRecord, error) {
+func (l *loader) missing(batch []loading) ([]loading, error) {
 	if !l.skip {
 		return batch, nil
 	}
-	ids := map[LoadKind][]apitype.UUID{}
+	ids := map[*loadKind][]apitype.UUID{}
 	for _, record := range batch {
-		ids[record.Kind] = append(ids[record.Kind], record.id())
+		ids[record.kind] = append(ids[record.kind], record.id)
 	}
 	there := map[Taken]bool{}
 	for kind, all := range ids {
-		found, err := l.tx.ThereAlready(kind, all)
+		found, err := l.tx.ThereAlready(kind.table, all)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range found {
-			there[Taken{kind, id}] = true
+			there[Taken{kind.kind, id}] = true
 		}
 	}
-	return slices.DeleteFunc(batch, func(r LoadRecord) bool { return there[Taken{r.Kind, r.id()}] }), nil
-}
-
-// id returns the identifier of a record that comes in from outside the interface.
-func (r LoadRecord) id() apitype.UUID {
-	switch data := r.Data.(type) {
-	case LoadedOrganization:
-		return data.UUID
-	case LoadedUser:
-		return data.UUID
-	case LoadedFocusArea:
-		return data.UUID
-	case LoadedPerson:
-		return data.UUID
-	case LoadedPledge:
-		return data.UUID
-	case LoadedCall:
-		return data.UUID
-	case LoadedTransaction:
-		return data.UUID
-	default:
-		return apitype.UUID{}
-	}
+	return slices.DeleteFunc(batch, func(r loading) bool { return there[r.row()] }), nil
 }

@@ -17,15 +17,17 @@ import (
 
 // The kinds of cursors: one of another list is refused. Spec gap: L4.
 const (
-	personCursor  = 'p'
-	callCursor    = 'c'
-	pledgeCursor  = 'l'
-	erasureCursor = 'e'
+	personCursor   = 'p'
+	callCursor     = 'c'
+	pledgeCursor   = 'l'
+	erasureCursor  = 'e'
+	queueCursor    = 'q'
+	deferralCursor = 'd'
 )
 
-// A cursor is kind, milliseconds, uuid and MAC.
+// A cursor is kind, rank, milliseconds, uuid and MAC.
 const (
-	cursorBody = 1 + 8 + 16
+	cursorBody = 2 + 8 + 16
 	cursorSize = cursorBody + 16
 )
 
@@ -46,9 +48,9 @@ func (s *Service) cursors(kind byte) *cursors {
 // append writes the cursor of a place.
 func (c *cursors) append(dst []byte, p Position) []byte {
 	raw := &c.raw
-	raw[0] = c.kind
-	binary.BigEndian.PutUint64(raw[1:], uint64(p.At.UnixMilli()))
-	copy(raw[9:], p.UUID[:])
+	raw[0], raw[1] = c.kind, byte(p.Rank)
+	binary.BigEndian.PutUint64(raw[2:], uint64(p.At.UnixMilli()))
+	copy(raw[10:], p.UUID[:])
 	c.mac.Reset()
 	c.mac.Write(raw[:cursorBody])
 	c.mac.Sum(raw[:cursorBody])
@@ -58,14 +60,11 @@ func (c *cursors) append(dst []byte, p Position) []byte {
 // parse reads a cursor; ok is false for one that this list did not write.
 func (c *cursors) parse(text string) (p Position, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != cursorSize || raw[0] != c.kind {
+	if err != nil || len(raw) != cursorSize || raw[0] != c.kind || !c.known.wrote(raw[:cursorBody], raw[cursorBody:]) {
 		return p, false
 	}
-	if !c.known.wrote(raw[:cursorBody], raw[cursorBody:]) {
-		return p, false
-	}
-	p.At = apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[1:])))
-	copy(p.UUID[:], raw[9:])
+	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
+	copy(p.UUID[:], raw[10:])
 	return p, true
 }
 
@@ -112,7 +111,6 @@ type listing[T listed] struct {
 	paging  apitype.Paging
 	isEmpty bool // No row can pass the filters.
 	rows    func(Reader, Range) ([]T, error)
-	any     func(Reader, Range) (bool, error)
 	more    func(Reader, []T) error // Reads what belongs to the rows of a page; nil: nothing does.
 	size    func(T) int             // How long the part of a row gets.
 	node    func(dst []byte, row T) []byte
@@ -151,17 +149,12 @@ var errSeveral = errors.New("the page takes several questions")
 // page is the page in a window, and more that belongs to its rows. Most pages are one
 // answer of the store; what takes several is read in one state of the data.
 func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf[T], err error) {
-	of := func(r Reader) list[T] {
-		return list[T]{
-			rows: func(part Range) ([]T, error) { return l.rows(r, part) },
-			any:  func(part Range) (bool, error) { return l.any(r, part) },
-		}
+	of := func(r Reader, single bool) list[T] {
+		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
 	}
 	if l.more == nil {
 		err = s.read(ctx, ReadList, l.what, func(r Reader) (err error) {
-			one := of(r)
-			one.any = func(Range) (bool, error) { return false, errSeveral }
-			page, err = one.read(w)
+			page, err = of(r, true).read(w)
 			return err
 		})
 		if !errors.Is(err, errSeveral) {
@@ -169,7 +162,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		}
 	}
 	err = s.read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
-		if page, err = of(r).read(w); err == nil && l.more != nil {
+		if page, err = of(r, false).read(w); err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}
 		return err
@@ -179,8 +172,18 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 
 // list reads pages of one kind of rows.
 type list[T listed] struct {
-	rows func(Range) ([]T, error)
-	any  func(Range) (bool, error)
+	rows   func(Range) ([]T, error)
+	single bool // One question is all that may be asked.
+}
+
+// any reports whether a range, which has one end at most, has a row.
+func (l list[T]) any(r Range) (bool, error) {
+	if l.single {
+		return false, errSeveral
+	}
+	r.Backward, r.Limit = r.Above != nil, 1 // The nearest: the index is walked from there.
+	rows, err := l.rows(r)
+	return len(rows) > 0, err
 }
 
 // pageOf is one page of rows, in list order, with exact flags.
@@ -191,6 +194,13 @@ type pageOf[T any] struct {
 
 // pageBytes is how long the edges of a page get: what stands around them is short.
 const pageBytes = apitype.MaxPageBytes - 1<<10
+
+// limit leaves so many rows, and notes whether there are more.
+func (p *pageOf[T]) limit(size int) {
+	if p.next = len(p.rows) > size; p.next {
+		p.rows = p.rows[:size]
+	}
+}
 
 // cut ends a page before it gets too long, where it would go on, and is how long it is. One
 // row it has in any case. size is how long the part of a row gets. Spec gap: S32.
@@ -234,8 +244,6 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	}
 	if w.backward {
 		slices.Reverse(page.rows)
-	}
-	if w.backward {
 		page.hasPrevious, page.next = more, beyond
 		if !more && w.after != nil {
 			first := page.rows[0].position()

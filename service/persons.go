@@ -21,7 +21,6 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	return answerList(ctx, s, c, listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyPerson(filter, part) },
 		size: PersonRow.Size,
 		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
 		note: AuditPersonList, filters: o.Query,
@@ -38,7 +37,6 @@ func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureL
 	return answerList(ctx, s, c, listing[ErasedPerson]{
 		what: "list erasures", kind: erasureCursor, paging: o.Paging,
 		rows: func(r Reader, part Range) ([]ErasedPerson, error) { return r.Erasures(c.Scope, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyErasure(c.Scope, part) },
 		size: ErasedPerson.Size,
 		node: func(dst []byte, row ErasedPerson) []byte {
 			return append(append(append(append(append(dst, `{"uuid":"`...), row.UUID.String()...), `","erasedAt":"`...), row.ErasedAt.String()...), `"}`...)

@@ -31,7 +31,6 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	l := listing[PledgeRow]{
 		what: "list pledges", kind: pledgeCursor, paging: o.Paging,
 		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
-		any:  func(r Reader, part Range) (bool, error) { return r.AnyPledge(filter, part) },
 		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
 		node: func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) },
 	}
@@ -300,4 +299,21 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	}
 	content, err = viewed(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
 	return content, orNotFound(err, noSignature)
+}
+
+// sizesOfPledge refuses a creation that holds too much.
+func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
+	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
+		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)
+	}
+	if r.ExternalMetadata != nil {
+		sizeOfMetadata(&v, *r.ExternalMetadata)
+	}
+	return v
+}
+
+func sizeOfMetadata(v *apitype.Violations, o apitype.Object) {
+	if len(o) > apitype.MaxObject {
+		v.Add("/externalMetadata", "must have %d bytes at most", apitype.MaxObject)
+	}
 }

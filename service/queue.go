@@ -83,21 +83,15 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	return changed
 }
 
-// newQueueRow is the row of a call that waits.
-func newQueueRow(row CallRow, call apitype.Call, d donor) QueueRow {
+// newQueueRow returns the row of a call that waits.
+func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
+	var person apitype.Person
+	err := decode("person", of.Doc, &person)
 	return QueueRow{
-		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: d.language,
-		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: d.optedOut,
-	}
+		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: languageOf(person),
+		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: optedOut(person),
+	}, err
 }
-
-// donor is what the queue knows of a person.
-type donor struct {
-	language string
-	optedOut bool
-}
-
-func donorOf(p apitype.Person) donor { return donor{languageOf(p), optedOut(p)} }
 
 func languageOf(p apitype.Person) string {
 	if p.Language == nil {
@@ -138,12 +132,11 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		return err
 	}
 	if call.Status == apitype.CallRequested {
-		var known apitype.Person
-		if err := decode("person", person.Doc, &known); err != nil {
-			return err
+		waiting, err := newQueueRow(row, call, person)
+		if err == nil {
+			err = tx.QueueFacts(&waiting)
 		}
-		waiting := newQueueRow(row, call, donorOf(known))
-		if err := tx.QueueFacts(&waiting); err != nil {
+		if err != nil {
 			return err
 		}
 		waiting.refresh(now)
@@ -429,18 +422,12 @@ type QueueQuery struct {
 	Languages []string
 	User      *apitype.UUID // Nil: anybody.
 	Now       apitype.Time
-	KeptUntil apitype.Time   // A call kept for another user is anybody's when it was due before.
-	Returned  apitype.Time   // What the user released later is offered after all else.
-	Due       bool           // For NextInQueue: there may be calls that are due.
-	GaveBack  bool           // The user may have given a call back a moment ago.
-	After     *QueuePosition // For QueuePositions.
+	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
+	Returned  apitype.Time // What the user released later is offered after all else.
+	Due       bool         // For NextInQueue: there may be calls that are due.
+	GaveBack  bool         // The user may have given a call back a moment ago.
+	After     *Position    // For QueuePositions.
 	Limit     int
-}
-
-// QueuePosition is a call's position in the queue of a user.
-type QueuePosition struct {
-	Rank int // What was deferred for the user, for anybody, not at all, and what the user gave back.
-	Position
 }
 
 // queueQuery is what a caller asks of the queue; ok is false when nothing can be found.
@@ -462,9 +449,6 @@ func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.
 // QueueState is how many calls there are.
 type QueueState = apitype.QueueState
 
-// QueueAsk is a take that is asked for.
-type QueueAsk struct{ User, Request apitype.UUID }
-
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
 	Leases           []LeaseRow
@@ -481,7 +465,7 @@ type QueueRequest struct {
 type DeferralQuery struct {
 	Scope Scope
 	User  *apitype.UUID // Only those that are kept for this user.
-	After *QueuePosition
+	After *Position
 	Limit int
 }
 

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 )
@@ -119,6 +122,181 @@ func (t *taking) keep(tx Tx, held LeaseRow) (LeaseRow, error) {
 	return held, errors.Join(err, refreshEligibility(tx, held.Person, t.now, nil))
 }
 
+// ExtendLease keeps a lease so long from now.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
+	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+		return Answer{}, err
+	}
+	err = s.update(ctx, "extend the lease", func(tx Tx) error {
+		now := s.timeOf(tx)
+		lease, err := tx.Lease(id, c.Scope)
+		if err == nil && !lease.live(now) {
+			err = ErrNoRow
+		}
+		if err != nil {
+			return orNotFound(err, "lease, or it has ended")
+		}
+		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
+		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
+		if show {
+			lease.ShownAt = &now
+		}
+		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
+			return err
+		}
+		leases, err := named(tx, []LeaseRow{lease})
+		if err != nil {
+			return err
+		}
+		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
+			return err
+		}
+		return refreshEligibility(tx, lease.Person, now, nil)
+	})
+	s.countRefused(err)
+	return answer, err
+}
+
+// deferring refuses what the caller may not put off, or not so; now is the time of the change.
+func (s *Service) deferring(ctx context.Context, c Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
+	if err := RequireQueue(c); err != nil {
+		return now, err
+	}
+	if now, err = s.queueTime(ctx); err != nil {
+		return now, err
+	}
+	return now, invalid(request.Validate(now.Time))
+}
+
+// ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
+// released already.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	now, err := s.deferring(ctx, c, request)
+	if err != nil {
+		return err
+	}
+	released := 0
+	err = s.update(ctx, "release the lease", func(tx Tx) error {
+		released, now = 0, s.timeOf(tx)
+		lease, err := tx.Lease(id, c.Scope)
+		if err != nil || !lease.live(now) {
+			return orNotFound(err, "lease")
+		}
+		by := EndedByReturn
+		if request.NotBefore != nil {
+			by = EndedByDeferral
+		}
+		released = 1
+		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
+		if by == EndedByDeferral {
+			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
+			err = errors.Join(err, tx.Audit(line))
+		}
+		return err
+	})
+	s.counted(LeasesReleased, released)
+	s.countRefused(err)
+	return err
+}
+
+// deferral puts off one of a person's calls.
+func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) bool {
+	return func(row *QueueRow) bool {
+		if row.Call != call {
+			return false
+		}
+		row.DueAt, row.KeptFor = request.NotBefore, nil
+		if row.DueAt != nil {
+			row.KeptFor = request.UserUUID
+		}
+		return true
+	}
+}
+
+// DeferCall puts a call off, or back to its place.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	now, err := s.deferring(ctx, c, request)
+	if err != nil {
+		return err
+	}
+	err = s.update(ctx, "defer the call", func(tx Tx) error {
+		now = s.timeOf(tx)
+		person, err := waitingCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		lease, err := tx.LeaseOfPerson(person)
+		if err != nil && !errors.Is(err, ErrNoRow) {
+			return err
+		}
+		if err == nil && lease.CallUUID == id && lease.live(now) {
+			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
+				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
+			}
+			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, EndedByDeferral); err != nil {
+				return err
+			}
+		}
+		line := c.audited(AuditCallLater, id, now).of(person).by(request.UserUUID)
+		return errors.Join(refreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
+	})
+	s.countRefused(err)
+	return err
+}
+
+// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
+// repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
+func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {
+	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+		return err
+	}
+	return s.update(ctx, "leave the note", func(tx Tx) error {
+		person, err := waitingCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		now, isNew := s.timeOf(tx), false
+		err = refreshEligibility(tx, person, now, func(row *QueueRow) bool {
+			text := request.Text
+			if row.Note != nil {
+				text = *row.Note + "\n" + text
+			}
+			if row.Call != id || strings.Contains("\n"+strings.TrimSuffix(text, request.Text), "\n"+request.Text+"\n") {
+				return false
+			}
+			for utf8.RuneCountInString(text) > apitype.MaxNotes {
+				_, text, _ = strings.Cut(text, "\n")
+			}
+			row.Note, isNew = &text, true
+			return true
+		})
+		if isNew {
+			err = errors.Join(err, tx.Audit(c.audited(AuditCallNote, id, now).of(person)))
+		}
+		return err
+	})
+}
+
+// waitingCall returns the person of a call that waits and that the caller may change.
+func waitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
+	row, err := changeableCall(tx, c, id)
+	if err != nil {
+		return person, err
+	}
+	var call apitype.Call
+	if err := decode("call", row.Doc, &call); err != nil {
+		return person, err
+	}
+	if call.Status != apitype.CallRequested {
+		return person, conflict("the call is %s and waits no more", call.Status)
+	}
+	return call.PersonUUID, nil
+}
+
 // leaseHeld refuses something because another user holds the person.
 func leaseHeld(r Reader, held LeaseRow, detail string) error {
 	names, err := r.UserNames([]apitype.UUID{held.UserUUID})
@@ -172,26 +350,18 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	query := DeferralQuery{Scope: c.Scope, User: o.UserUUID}
-	size, cursors := apitype.DefaultPageSize, queueCursors{deferralCursor, s.keys.known.Load()}
-	if o.First != nil {
-		size = *o.First
+	cursors := s.cursors(deferralCursor)
+	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
+	if err != nil {
+		return Answer{}, err
 	}
-	if query.Limit = size + 1; o.After != "" {
-		position, ok := cursors.parse(o.After)
-		if !ok {
-			return Answer{}, errQueueCursor
-		}
-		query.After = &position
-	}
+	query := DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: w.after, Limit: w.size + 1}
 	page := pageOf[DeferralRow]{hasPrevious: query.After != nil}
-	err := s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
 		if page.rows, err = r.Deferrals(query); err != nil {
 			return err
 		}
-		if page.next = len(page.rows) > size; page.next {
-			page.rows = page.rows[:size]
-		}
+		page.limit(w.size)
 		users := []apitype.UUID{}
 		for _, row := range page.rows {
 			if row.UserUUID != nil {
@@ -213,7 +383,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		}
 	}
 	cursor := func(dst []byte, row DeferralRow) []byte {
-		return cursors.append(dst, QueuePosition{Position: Position{At: row.NotBefore, UUID: row.CallUUID}})
+		return cursors.append(dst, Position{At: row.NotBefore, UUID: row.CallUUID})
 	}
 	return Answer{JSON: envelope(page, 0, cursor, func(dst []byte, row DeferralRow) []byte { return append(dst, row.node...) })}, nil
 }

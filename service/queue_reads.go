@@ -2,11 +2,10 @@ package service
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -87,37 +86,26 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	size := apitype.DefaultPageSize
-	if o.First != nil {
-		size = *o.First
-	}
-	cursors := queueCursors{queueCursor, s.keys.known.Load()}
-	var after *QueuePosition
-	if o.After != "" {
-		position, ok := cursors.parse(o.After)
-		if !ok {
-			return Answer{}, errQueueCursor
-		}
-		after = &position
+	cursors := s.cursors(queueCursor)
+	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
+	if err != nil {
+		return Answer{}, err
 	}
 	now, err := s.queueTime(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
-	var page pageOf[QueuePosition]
+	var page pageOf[Position]
 	var calls map[apitype.UUID]CallRow
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
-		page.hasPrevious = after != nil // There was one: the cursor names it.
-		query.GaveBack, query.After, query.Limit = true, after, size+1
+		page.hasPrevious = w.after != nil // There was one: the cursor names it.
+		query.GaveBack, query.After, query.Limit = true, w.after, w.size+1
 		err = s.read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
 			page.rows, err = r.QueuePositions(query)
-			if page.next = len(page.rows) > size; page.next {
-				page.rows = page.rows[:size]
-			}
-			if err != nil || len(page.rows) == 0 {
+			if page.limit(w.size); err != nil || len(page.rows) == 0 {
 				return err
 			}
-			calls, err = r.CallNodes(mapped(page.rows, func(p QueuePosition) apitype.UUID { return p.UUID }))
+			calls, err = r.CallNodes(mapped(page.rows, func(p Position) apitype.UUID { return p.UUID }))
 			return err
 		})
 		if err != nil {
@@ -129,7 +117,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 			return Answer{}, err
 		}
 	}
-	node := func(dst []byte, p QueuePosition) []byte {
+	node := func(dst []byte, p Position) []byte {
 		call := calls[p.UUID]
 		var person []byte
 		if call.PersonRow != nil && c.May(PersonsRead) {
@@ -138,39 +126,6 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 		return append(member(open(dst, call.Doc), "person", person), '}')
 	}
 	return Answer{JSON: envelope(page, 0, cursors.append, node)}, nil
-}
-
-// The kinds of cursors of the queue. Spec gap: L4.
-const (
-	queueCursor    = 'q'
-	deferralCursor = 'd'
-)
-
-// errQueueCursor refuses a cursor of another list.
-var errQueueCursor = invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
-
-// queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
-type queueCursors struct {
-	kind  byte
-	known *knownKeys
-}
-
-func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
-	raw := binary.BigEndian.AppendUint64([]byte{q.kind, byte(p.Rank)}, uint64(p.At.UnixMilli()))
-	raw = append(raw, p.UUID[:]...)
-	raw = append(raw, q.known.writing().cursorMAC(raw)...)
-	return base64.RawURLEncoding.AppendEncode(dst, raw)
-}
-
-func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	const body = 2 + 8 + 16
-	if err != nil || len(raw) != body+16 || raw[0] != q.kind || !q.known.wrote(raw[:body], raw[body:]) {
-		return p, false
-	}
-	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
-	copy(p.UUID[:], raw[10:])
-	return p, true
 }
 
 // QueueLeases are the leases that hold.
@@ -244,10 +199,18 @@ func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apity
 		if since.Before(counted.Time) {
 			since = counted
 		}
-		if err := r.LeasesSeen(scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
+		leases, err := r.LeasesSeen(scope, since, now)
+		for _, lease := range leases {
+			agents.lease(lease, since, now)
+		}
+		if err != nil {
 			return err
 		}
-		return r.WorkDone(scope, since, agents.work)
+		done, err := r.WorkDone(scope, since)
+		for _, work := range done {
+			agents.work(work)
+		}
+		return err
 	})
 	return counted, err
 }
@@ -261,10 +224,7 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	defer s.long.End(ctx)
 	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
 		until := soonest(counted, apitype.NewTime(from.Add(countedAtOnce)))
-		part, err := viewed(ctx, s, "count the agents", func(r Reader) (part []HourDone, err error) {
-			err = r.HoursDone(scope, from, until, func(h HourDone) { part = append(part, h) })
-			return part, err
-		})
+		part, err := viewed(ctx, s, "count the agents", func(r Reader) ([]HourDone, error) { return r.HoursDone(scope, from, until) })
 		if err != nil {
 			return err
 		}
@@ -359,4 +319,41 @@ func (s *Service) OldestWaiting(ctx context.Context) (oldest *apitype.Time, now 
 		return err
 	})
 	return oldest, now, err
+}
+
+// memo remembers answers for a short time, by what was asked. The zero value is ready, and it is
+// safe for concurrent use.
+type memo[T any] struct {
+	mu   sync.Mutex
+	kept map[string]remembered[T]
+}
+
+// remembered is an answer and how long it holds.
+type remembered[T any] struct {
+	value T
+	since apitype.Time
+	life  time.Duration
+}
+
+// maxMemo bounds the answers that are remembered.
+const maxMemo = 1000
+
+// get is the answer to what was asked, where it still holds. One of a later time does not: the
+// clock was put back.
+func (m *memo[T]) get(asked string, now apitype.Time) (value T, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.kept[asked]
+	age := now.Sub(r.since.Time)
+	return r.value, ok && age >= 0 && age < r.life
+}
+
+// put remembers an answer.
+func (m *memo[T]) put(asked string, value T, now apitype.Time, life time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil || len(m.kept) >= maxMemo {
+		m.kept = map[string]remembered[T]{}
+	}
+	m.kept[asked] = remembered[T]{value, now, life}
 }

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -36,7 +35,15 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	}
 	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
 	t := &taking{s: s, c: c, request: request, query: query, nothing: !ok}
-	if err := described("take calls", t.take(ctx)); err != nil {
+	err := described("take calls", s.store.Write(ctx, WriteShared, func(tx Tx) error {
+		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
+			return err
+		}
+		t.at(s.timeOf(tx))
+		return t.give(tx)
+	}))
+	s.counted(LeasesExpired, t.expired)
+	if err != nil {
 		return Answer{}, err
 	}
 	s.counted(LeasesTaken, len(t.leases)-t.repeated)
@@ -76,9 +83,9 @@ type taking struct {
 	nextDueAt *apitype.Time
 }
 
-// at sets the time of the take.
+// at begins a try of the transaction, at a time.
 func (t *taking) at(now apitype.Time) {
-	t.now = now
+	t.now, t.expired = now, 0
 	t.query.at(now)
 }
 
@@ -100,6 +107,104 @@ func (t *taking) begin(before QueueRequest) {
 		}
 	}
 	t.repeated = len(t.leases)
+}
+
+// give runs in a transaction, perhaps several times. It gives as many calls as are wanted, in the order
+// of the queue. A call that is not given after all is found not to be eligible, and is not there the
+// next time.
+func (t *taking) give(tx Tx) error {
+	before, err := t.requestBefore(tx)
+	if err != nil {
+		return err
+	}
+	t.begin(before)
+	if before.HasNewlyEligible {
+		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
+			return err
+		}
+		if err := tx.MarkEligible(t.now); err != nil {
+			return err
+		}
+	}
+	for t.want > 0 {
+		t.query.Limit = t.want
+		rows, err := tx.NextInQueue(t.query)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for len(rows) > 0 && t.want > 0 {
+			if rows, err = t.lease(tx, rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// requestBefore returns what came of the request before.
+func (t *taking) requestBefore(tx Tx) (QueueRequest, error) {
+	return tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
+}
+
+// lease gives calls, unless their person is in a lease that could not be seen, or has opted out. The
+// first lease is saved before the others: by its ordinal the same request, in another process, meets
+// this one, whichever of the others are refused.
+func (t *taking) lease(tx Tx, rows []QueueRow) ([]QueueRow, error) {
+	var leases []LeaseRow
+	ordinal, n := t.ordinal, t.want
+	if len(t.leases) == 0 {
+		n = min(n, 1)
+	}
+	for ; n > 0 && len(rows) > 0; rows = rows[1:] {
+		ready, err := t.ready(tx, rows[0])
+		if err != nil {
+			return nil, err
+		}
+		if ready {
+			leases = append(leases, t.newLease(rows[0], ordinal))
+			ordinal, n = ordinal+1, n-1
+		}
+	}
+	saved, err := tx.InsertLeases(leases)
+	if err != nil {
+		return nil, err
+	}
+	for _, lease := range leases {
+		ok := slices.Contains(saved, lease.LeaseUUID)
+		if !ok {
+			if ok, err = t.leaseAgain(tx, lease); err != nil {
+				return nil, err
+			}
+		}
+		if ok { // The ordinal of a first one that was refused is the next one's.
+			t.leases, t.ordinal = append(t.leases, lease), lease.Ordinal+1
+			t.want--
+		}
+	}
+	return rows, nil
+}
+
+// leaseAgain saves a lease whose place another one had, which may have ended by itself. Where it
+// has not, the calls of the person are found not to be eligible.
+func (t *taking) leaseAgain(tx Tx, lease LeaseRow) (saved bool, err error) {
+	expired, err := tx.EndLeasesByTime(t.now)
+	if err != nil {
+		return false, err
+	}
+	if t.expired += expired; expired > 0 {
+		again, err := tx.InsertLeases([]LeaseRow{lease})
+		if err != nil || len(again) > 0 {
+			return err == nil, err
+		}
+	}
+	same, err := t.requestBefore(tx)
+	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
+		return false, ErrAgain // The same request came twice at the same time; the other one was first.
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, refreshEligibility(tx, lease.Person, t.now, nil)
 }
 
 // ready reports whether a call that is next may be given as its person is, and makes it ineligible where
@@ -249,181 +354,6 @@ func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
 		s.waited.put(asked, requested, query.Now, life)
 	}
 	return min(requested+due, apitype.MaxWaiting), err
-}
-
-// ExtendLease keeps a lease so long from now.
-// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
-func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
-		return Answer{}, err
-	}
-	err = s.update(ctx, "extend the lease", func(tx Tx) error {
-		now := s.timeOf(tx)
-		lease, err := tx.Lease(id, c.Scope)
-		if err == nil && !lease.live(now) {
-			err = ErrNoRow
-		}
-		if err != nil {
-			return orNotFound(err, "lease, or it has ended")
-		}
-		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
-		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
-		if show {
-			lease.ShownAt = &now
-		}
-		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
-			return err
-		}
-		leases, err := named(tx, []LeaseRow{lease})
-		if err != nil {
-			return err
-		}
-		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
-			return err
-		}
-		return refreshEligibility(tx, lease.Person, now, nil)
-	})
-	s.countRefused(err)
-	return answer, err
-}
-
-// deferring refuses what the caller may not put off, or not so; now is the time of the change.
-func (s *Service) deferring(ctx context.Context, c Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
-	if err := RequireQueue(c); err != nil {
-		return now, err
-	}
-	if now, err = s.queueTime(ctx); err != nil {
-		return now, err
-	}
-	return now, invalid(request.Validate(now.Time))
-}
-
-// ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
-// released already.
-// POST /fundesk/v1/queue/leases/{leaseUuid}/release
-func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	now, err := s.deferring(ctx, c, request)
-	if err != nil {
-		return err
-	}
-	released := 0
-	err = s.update(ctx, "release the lease", func(tx Tx) error {
-		released, now = 0, s.timeOf(tx)
-		lease, err := tx.Lease(id, c.Scope)
-		if err != nil || !lease.live(now) {
-			return orNotFound(err, "lease")
-		}
-		by := EndedByReturn
-		if request.NotBefore != nil {
-			by = EndedByDeferral
-		}
-		released = 1
-		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
-		if by == EndedByDeferral {
-			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
-			err = errors.Join(err, tx.Audit(line))
-		}
-		return err
-	})
-	s.counted(LeasesReleased, released)
-	s.countRefused(err)
-	return err
-}
-
-// deferral puts off one of a person's calls.
-func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) bool {
-	return func(row *QueueRow) bool {
-		if row.Call != call {
-			return false
-		}
-		row.DueAt, row.KeptFor = request.NotBefore, nil
-		if row.DueAt != nil {
-			row.KeptFor = request.UserUUID
-		}
-		return true
-	}
-}
-
-// DeferCall puts a call off, or back to its place.
-// PUT /fundesk/v1/queue/calls/{callUuid}/later
-func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	now, err := s.deferring(ctx, c, request)
-	if err != nil {
-		return err
-	}
-	err = s.update(ctx, "defer the call", func(tx Tx) error {
-		now = s.timeOf(tx)
-		person, err := waitingCall(tx, c, id)
-		if err != nil {
-			return err
-		}
-		lease, err := tx.LeaseOfPerson(person)
-		if err != nil && !errors.Is(err, ErrNoRow) {
-			return err
-		}
-		if err == nil && lease.CallUUID == id && lease.live(now) {
-			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
-				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
-			}
-			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, EndedByDeferral); err != nil {
-				return err
-			}
-		}
-		line := c.audited(AuditCallLater, id, now).of(person).by(request.UserUUID)
-		return errors.Join(refreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
-	})
-	s.countRefused(err)
-	return err
-}
-
-// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
-// repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
-// POST /fundesk/v1/queue/calls/{callUuid}/notes
-func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
-		return err
-	}
-	return s.update(ctx, "leave the note", func(tx Tx) error {
-		person, err := waitingCall(tx, c, id)
-		if err != nil {
-			return err
-		}
-		now, isNew := s.timeOf(tx), false
-		err = refreshEligibility(tx, person, now, func(row *QueueRow) bool {
-			text := request.Text
-			if row.Note != nil {
-				text = *row.Note + "\n" + text
-			}
-			if row.Call != id || strings.Contains("\n"+strings.TrimSuffix(text, request.Text), "\n"+request.Text+"\n") {
-				return false
-			}
-			for utf8.RuneCountInString(text) > apitype.MaxNotes {
-				_, text, _ = strings.Cut(text, "\n")
-			}
-			row.Note, isNew = &text, true
-			return true
-		})
-		if isNew {
-			err = errors.Join(err, tx.Audit(c.audited(AuditCallNote, id, now).of(person)))
-		}
-		return err
-	})
-}
-
-// waitingCall returns the person of a call that waits and that the caller may change.
-func waitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
-	row, err := changeableCall(tx, c, id)
-	if err != nil {
-		return person, err
-	}
-	var call apitype.Call
-	if err := decode("call", row.Doc, &call); err != nil {
-		return person, err
-	}
-	if call.Status != apitype.CallRequested {
-		return person, conflict("the call is %s and waits no more", call.Status)
-	}
-	return call.PersonUUID, nil
 }
 
 func (s *Service) counted(event QueueEvent, n int) {

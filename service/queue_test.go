@@ -1,7 +1,11 @@
 package service
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -198,4 +202,81 @@ func TestEndOfTokens(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is remembered holds for less than its life, and not when the clock was put back.
+func TestMemo(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var m memo[int]
+	m.put("calls", 7, apitype.NewTime(start), time.Second)
+	for after, want := range map[time.Duration]bool{
+		-time.Millisecond: false, 0: true, 999 * time.Millisecond: true, time.Second: false, time.Hour: false,
+	} {
+		if value, ok := m.get("calls", apitype.NewTime(start.Add(after))); ok != want || ok && value != 7 {
+			t.Errorf("%s later: got %d %t, want %t", after, value, ok, want)
+		}
+	}
+	if _, ok := m.get("pledges", apitype.NewTime(start)); ok {
+		t.Error("what nobody asked for was answered")
+	}
+	for i := range 2000 {
+		m.put(fmt.Sprint(i), i, apitype.NewTime(start), time.Hour)
+	}
+	if len(m.kept) > 1000 {
+		t.Errorf("%d answers are remembered, want at most 1,000", len(m.kept))
+	}
+}
+
+// An account that asks for much waits for itself: others come next, in turn, however many of its
+// requests wait.
+// Promise S32: the next turn is of the account that has the fewest.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(2)
+		names := map[string]context.Context{}
+		for _, name := range []string{"greedy", "a", "b"} {
+			names[name] = WithRequest(t.Context(), Request{Account: apitype.NewUUID()})
+		}
+		var order []string
+		ask := func(n int, name string) (end func()) {
+			done := make(chan struct{})
+			go func() {
+				if err := turns.Take(names[name]); err != nil {
+					t.Error(err)
+				}
+				order = append(order, fmt.Sprint(name, n))
+				<-done
+				turns.End(names[name])
+			}()
+			synctest.Wait()
+			return func() {
+				close(done)
+				synctest.Wait()
+			}
+		}
+		var ends []func()
+		for n, name := range []string{"greedy", "greedy", "greedy", "greedy", "a", "a", "b"} {
+			ends = append(ends, ask(n, name))
+		}
+		if turns.TryTake(names["b"]) || turns.Held() != 2 {
+			t.Errorf("got %d turns, want 2 and no more", turns.Held())
+		}
+		gone, cancel := context.WithCancel(names["b"])
+		cancel()
+		if err := turns.Take(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v for a caller who has gone", err)
+		}
+		for _, first := range []int{0, 1, 4, 6, 5, 2, 3} { // Each has its turn when it ends.
+			ends[first]()
+		}
+		want := []string{"greedy0", "greedy1", "a4", "b6", "greedy2", "a5", "greedy3"}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Error(diff)
+		}
+		if turns.Held() != 0 || len(turns.accounts) != 0 {
+			t.Errorf("got %d turns of %d accounts in the end, want none", turns.Held(), len(turns.accounts))
+		}
+	})
 }

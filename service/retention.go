@@ -204,10 +204,10 @@ func (r *retaining) begin(ctx context.Context, after int) error {
 // readLastRun returns the last run, zero where there was none.
 func readLastRun(r Reader) (last lastRun, err error) {
 	text, err := r.Setting(lastRetention)
-	if errors.Is(err, ErrNoRow) {
-		return last, nil
+	if err != nil || text == "" {
+		return last, err
 	}
-	return last, errors.Join(err, json.Unmarshal([]byte(text), &last))
+	return last, json.Unmarshal([]byte(text), &last)
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {

@@ -60,6 +60,17 @@ type Store interface {
 	// Write runs change in one transaction, which is kept when change returns nil and durable when Write
 	// does. change may be run again after a failed try, so it must not have effects but through tx.
 	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
+	// Ping reports whether the store answers.
+	Ping(ctx context.Context) error
+	// Unclean names what was erased and is still in the files.
+	Unclean(ctx context.Context) ([]string, error)
+	Database
+}
+
+// Database is what a store tells of its database, and does to it as a whole.
+type Database interface {
+	// PingChanges reports whether it takes changes.
+	PingChanges(ctx context.Context) error
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
@@ -69,16 +80,10 @@ type Store interface {
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
 	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)
-	// Ping reports whether the store answers.
-	Ping(ctx context.Context) error
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files of the store what is left in them of values that were erased.
 	Scrub(ctx context.Context) (Scrubbed, error)
-	// PingChanges reports whether it takes changes.
-	PingChanges(ctx context.Context) error
-	// Unclean names what was erased and is still in the files.
-	Unclean(ctx context.Context) ([]string, error)
 }
 
 // Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one
@@ -91,7 +96,7 @@ type Reader interface {
 	PledgeReader
 	QueueReader
 	PrivacyReader
-	Setting(name string) (string, error)
+	Setting(name string) (string, error) // Empty where there is none.
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -118,7 +123,7 @@ type Tx interface {
 // AccountReader reads accounts and what is kept of their tokens.
 type AccountReader interface {
 	Account(id apitype.UUID) (Account, error)
-	Accounts() ([]Account, error)
+	Accounts() ([]Account, error) // The oldest first.
 	// AccountOfToken also returns when the token was revoked, or nil. A token of which nothing is kept is
 	// ErrNoRow. The account says whether erasures are not finished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
@@ -140,7 +145,7 @@ type AccountWriter interface {
 // OrganizationReader reads organizations and what belongs to them.
 type OrganizationReader interface {
 	Organization(id apitype.UUID) (Organization, error)
-	Organizations() ([]Organization, error)
+	Organizations() ([]Organization, error) // By uuid: the engines do not agree on the order of names.
 	FocusArea(id apitype.UUID) (FocusArea, error)
 	// OrganizationSettings are those of the organizations of a scope, by uuid.
 	OrganizationSettings(scope Scope) ([]apitype.OrganizationSettings, error)
@@ -168,9 +173,7 @@ type OrganizationWriter interface {
 type PersonReader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
-	AnyPerson(f PersonFilter, r Range) (bool, error)
 	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
-	AnyErasure(scope Scope, r Range) (bool, error)
 }
 
 // PersonWriter writes persons.
@@ -187,7 +190,6 @@ type CallReader interface {
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
 	WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error)
 	Calls(f CallFilter, r Range) ([]CallRow, error)
-	AnyCall(f CallFilter, r Range) (bool, error)
 }
 
 // CallWriter writes calls.
@@ -201,7 +203,6 @@ type PledgeReader interface {
 	Pledge(id apitype.UUID, scope Scope) (PledgeRow, error)
 	WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error)
 	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
-	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 	// Transactions are those of the pledges of some numbers, by number, the newest first.
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
@@ -216,25 +217,26 @@ type PledgeWriter interface {
 
 // QueueReader reads the queue: calls that wait, leases, callbacks, and what users did.
 type QueueReader interface {
-	QueuePositions(q QueueQuery) ([]QueuePosition, error)
+	QueuePositions(q QueueQuery) ([]Position, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueState also returns how many calls were passed over to count them.
 	QueueState(q QueueQuery) (state QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
-	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
-	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
-	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
-	Deferrals(q DeferralQuery) ([]DeferralRow, error)
+	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
+	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
+	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
+	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
-	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
-	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
+	// LeasesSeen are those of which something was seen since a time, or that hold.
+	LeasesSeen(scope Scope, since, now apitype.Time) ([]LeaseRow, error)
+	WorkDone(scope Scope, since apitype.Time) ([]Work, error)
 	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a
 	// stretch of hours before.
 	QueueCounted() (apitype.Time, error)
-	HoursDone(scope Scope, from, until apitype.Time, each func(HourDone)) error
+	HoursDone(scope Scope, from, until apitype.Time) ([]HourDone, error)
 }
 
 // QueueWriter writes the queue.
@@ -253,7 +255,7 @@ type QueueWriter interface {
 	MarkEligible(now apitype.Time) error
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
-	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
+	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
@@ -271,7 +273,7 @@ type QueueWriter interface {
 
 // PrivacyReader reads what is kept of a person, the audit and the retention.
 type PrivacyReader interface {
-	AuditLines(f AuditFilter) ([]AuditLine, error)
+	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	// KeptCalls, KeptPledges and KeptTransactions are rows with their documents, and KeptWaiting those
@@ -292,12 +294,12 @@ type PrivacyWriter interface {
 	ErasePerson(id apitype.UUID, at apitype.Time) error
 	// ForgetPerson takes out of the queue what came to it while a person was erased.
 	ForgetPerson(id apitype.UUID, at apitype.Time) error
-	EraseUnknown(id apitype.UUID, at apitype.Time) error
+	EraseUnknown(id apitype.UUID, at apitype.Time) error // Leaves the identifier, so that it is not used again.
 	RewriteCall(c CallRow) error
 	RewritePledge(l PledgeRow) error
 	RewriteTransaction(t TransactionRow) error
 	SetRetention(r Retention) error
-	CallsToRetain(q RetainQuery) ([]CallRow, error)
+	CallsToRetain(q RetainQuery) ([]CallRow, error) // In the order of their last update.
 }
 
 // LoadWriter saves many records that come in from outside the interface.
@@ -305,18 +307,17 @@ type LoadWriter interface {
 	HasRecords() (bool, error) // An account or a person.
 	// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
 	ExcludeErasure(load bool) error
-	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
-	// that they name; one that is not there is absent.
-	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	// PersonsToLoad and PersonsOfPledges are what loaded records need to know of many
+	// that they name; one that is not there is absent. Of persons it is the owner and the document.
+	PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]PersonRow, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
-	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
 	// InsertRows saves many rows, and returns which of them are there already. Then the transaction must
 	// not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
 	// InsertDumped saves rows of one table of a dump, and returns how many. One that is there already is
 	// ErrExists, or is passed over.
 	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error)
-	// ThereAlready returns those records of a kind that are there.
-	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
+	// ThereAlready returns those records of a table that are there.
+	ThereAlready(table string, ids []apitype.UUID) ([]apitype.UUID, error)
 }

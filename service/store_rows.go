@@ -141,6 +141,7 @@ type Taken struct {
 // Position is where a record stands in a list: by time, the newest first, then by uuid descending.
 // Spec gap: L5.
 type Position struct {
+	Rank int // In the queue: what was deferred for the user, for anybody, not at all, and what the user gave back.
 	At   apitype.Time
 	UUID apitype.UUID
 }

@@ -62,14 +62,30 @@ func (t *Turns) TryTake(ctx context.Context) bool {
 
 // Take waits for a turn until the context ends; End gives it back.
 func (t *Turns) Take(ctx context.Context) error {
-	w := t.enter(RequestOf(ctx).Account)
+	w := &waiter{RequestOf(ctx).Account, make(chan struct{})}
+	t.mu.Lock()
+	if t.held < t.size {
+		t.grant(w.account)
+		t.mu.Unlock()
+		return nil
+	}
+	t.of(w.account).waiting++
+	t.waiting = append(t.waiting, w)
+	t.mu.Unlock()
 	select {
 	case <-w.granted:
 		return nil
 	case <-ctx.Done():
-		t.giveUp(w)
-		return ctx.Err()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.waiting, w); i >= 0 {
+		t.leave(i)
+		t.forget(w.account)
+	} else { // It was given a turn meanwhile.
+		t.end(w.account)
+	}
+	return ctx.Err()
 }
 
 // End ends a turn of the account of a context.
@@ -77,33 +93,6 @@ func (t *Turns) End(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.end(RequestOf(ctx).Account)
-}
-
-// enter lets a request wait, unless a turn is free.
-func (t *Turns) enter(account apitype.UUID) *waiter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := &waiter{account, make(chan struct{})}
-	if t.held < t.size {
-		t.grant(account)
-		close(w.granted)
-	} else {
-		t.of(account).waiting++
-		t.waiting = append(t.waiting, w)
-	}
-	return w
-}
-
-// giveUp takes a request out that waits, or ends the turn that it was given meanwhile.
-func (t *Turns) giveUp(w *waiter) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if i := slices.Index(t.waiting, w); i >= 0 {
-		t.leave(i)
-		t.forget(w.account)
-		return
-	}
-	t.end(w.account)
 }
 
 func (t *Turns) of(account apitype.UUID) *accountTurns {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -105,8 +104,18 @@ func (p *program) accountAdd() *cobra.Command {
 			if err := f.set(c, &account); err != nil {
 				return err
 			}
-			return answer(c.Context(), p, "", func(s *service.Service) (accountView, error) { return addAccount(c.Context(), s, account, ttl) },
-				func(w io.Writer, a accountView) { fmt.Fprintln(w, a.Token) })
+			if ttl < time.Second {
+				return usage("--ttl must be a second at least")
+			}
+			return answer(c.Context(), p, "", func(s *service.Service) (view accountView, err error) {
+				if account, err = s.AddAccount(c.Context(), account); err != nil {
+					return view, err
+				}
+				token, expires, err := s.IssueToken(c.Context(), account.UUID, ttl)
+				view = viewAccount(account)
+				view.Token, view.ExpiresAt = token, &expires
+				return view, err
+			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, a.Token) })
 		},
 	}
 	f.add(c, "all")
@@ -153,19 +162,6 @@ func (p *program) accountSet() *cobra.Command {
 
 func permissionNames() string {
 	return strings.Join(viewed(service.Permissions, func(p service.Permission) string { return string(p) }), " ")
-}
-
-func addAccount(ctx context.Context, s *service.Service, account service.Account, ttl time.Duration) (view accountView, err error) {
-	if ttl < time.Second {
-		return view, usage("--ttl must be a second at least")
-	}
-	if account, err = s.AddAccount(ctx, account); err != nil {
-		return view, err
-	}
-	token, expires, err := s.IssueToken(ctx, account.UUID, ttl)
-	view = viewAccount(account)
-	view.Token, view.ExpiresAt = token, &expires
-	return view, err
 }
 
 // listedAccount is an account with what is kept of its tokens.

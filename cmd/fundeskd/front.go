@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
 )
 
@@ -152,27 +152,11 @@ func isWell(ctx context.Context, handler http.Handler, path string) bool {
 	if err != nil {
 		return false
 	}
-	answer := &statusOnly{header: http.Header{}}
-	handler.ServeHTTP(answer, probe)
-	return answer.status == http.StatusOK
-}
-
-// statusOnly keeps the status of an answer, and nothing else.
-type statusOnly struct {
-	header http.Header
-	status int
-}
-
-// Header is the answer's.
-func (s *statusOnly) Header() http.Header { return s.header }
-
-// WriteHeader keeps the first status.
-func (s *statusOnly) WriteHeader(status int) { s.status = cmp.Or(s.status, status) }
-
-// Write throws the body away.
-func (s *statusOnly) Write(body []byte) (int, error) {
-	s.WriteHeader(http.StatusOK)
-	return len(body), nil
+	answer, err := embedded.Transport(handler).RoundTrip(probe)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }
 
 func unavailable(w http.ResponseWriter, detail string) {

@@ -132,6 +132,20 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// listCommand prints all records of a kind, each as a view.
+func listCommand[T, V any](p *program, use, short, example string, all func(*service.Service, context.Context) ([]T, error), view func(T) V, cells func(V) []string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example, Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.store.Existing = true
+			return answer(c.Context(), p, "", func(s *service.Service) ([]V, error) {
+				found, err := all(s, c.Context())
+				return viewed(found, view), err
+			}, func(w io.Writer, all []V) { table(w, all, cells) })
+		},
+	}
+}
+
 // organizationView is an organization as it is printed.
 type organizationView struct {
 	UUID            apitype.UUID `json:"uuid"`
@@ -163,11 +177,10 @@ func (p *program) organizationAdd() *cobra.Command {
 			if c.Flags().Changed("max-call-attempts") {
 				o.MaxCallAttempts = &attempts
 			}
-			if id != "" {
-				var err error
-				if o.UUID, err = parseUUID("--uuid", id); err != nil {
-					return err
-				}
+			if chosen, err := optionalUUID("--uuid", id); err != nil {
+				return err
+			} else if chosen != nil {
+				o.UUID = *chosen
 			}
 			return answer(c.Context(), p, "add the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.AddOrganization(c.Context(), o)
@@ -185,21 +198,8 @@ func (p *program) organizationAdd() *cobra.Command {
 }
 
 func (p *program) organizationList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List organizations",
-		Example: "  fundeskd organization list -o json",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
-			return answer(c.Context(), p, "", func(s *service.Service) ([]organizationView, error) {
-				organizations, err := s.Organizations(c.Context())
-				return viewed(organizations, viewOrganization), err
-			}, func(w io.Writer, all []organizationView) {
-				table(w, all, func(o organizationView) []string { return []string{o.UUID.String(), o.Abbreviation, o.Name} })
-			})
-		},
-	}
+	return listCommand(p, "list", "List organizations", "  fundeskd organization list -o json", (*service.Service).Organizations, viewOrganization,
+		func(o organizationView) []string { return []string{o.UUID.String(), o.Abbreviation, o.Name} })
 }
 
 func (p *program) organizationSet() *cobra.Command {

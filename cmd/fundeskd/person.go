@@ -1,13 +1,23 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/service"
 )
 
@@ -27,9 +37,6 @@ func (p *program) personExport() *cobra.Command {
 				export, err := s.ExportPerson(c.Context(), id)
 				if err == nil {
 					err = export.Write(c.Context(), p.Out, p.output == ndjson)
-				}
-				if err == nil && p.output != ndjson {
-					_, err = fmt.Fprintln(p.Out)
 				}
 				if err != nil {
 					return fmt.Errorf("export the person: %w", err)
@@ -102,4 +109,172 @@ func writeErasure(w io.Writer, e service.Erasure) {
 	if e.Scrubbed != nil && len(e.Scrubbed.Later) > 0 {
 		fmt.Fprintf(w, "the bytes remain in unused space (%s) until the next fundeskd clean\n", strings.Join(e.Scrubbed.Later, ", "))
 	}
+}
+
+// forgoTimeout lets a command wait for the database as long as it takes.
+const forgoTimeout = -1
+
+func (p *program) erasuresFlag(c *cobra.Command) {
+	c.Flags().StringVar(&p.erasuresLog, "erasures-log", "", "`file` outside the database that says who was erased when (default: the SQLite file with .erasures; for PostgreSQL DATABASE.erasures in the data folder)")
+}
+
+// erasuresFile returns the file that notes each erasure and its time.
+func (p *program) erasuresFile() (string, error) {
+	if p.erasuresLog != "" {
+		return p.erasuresLog, nil
+	}
+	name, err := p.databaseName()
+	if err != nil {
+		return "", err
+	}
+	if file, ok := strings.CutPrefix(name, "sqlite:"); ok {
+		return file + ".erasures", nil
+	}
+	folder := p.dataFolder()
+	if folder == "" {
+		return "", usage("no data folder is known; use --erasures-log FILE")
+	}
+	database := "fundeskd"
+	if parsed, err := url.Parse(name); err == nil && len(parsed.Path) > 1 {
+		database = path.Base(parsed.Path)
+	}
+	return filepath.Join(folder, database+".erasures"), nil
+}
+
+// erasures adds each erasure to the file: the line is on the disk before the person is erased.
+func (p *program) erasures() (record func(service.ErasedPerson) error, err error) {
+	name, err := p.erasuresFile()
+	if err != nil {
+		return nil, err
+	}
+	return func(person service.ErasedPerson) error {
+		line, err := json.Marshal(person)
+		if err != nil {
+			return err
+		}
+		return appendLines(name, append(line, '\n'))
+	}, nil
+}
+
+// appendLines adds to a file that is closed to others, and returns when the lines are on the disk.
+func appendLines(name string, lines []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	_, missing := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("note it in a file: %w", err)
+	}
+	_, err = file.Write(lines)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
+		err = durable.SyncFolder(filepath.Dir(name))
+	}
+	return err
+}
+
+// recordErasures is erasures for serve: where there is no place for the file, each erasure is refused, and
+// all else is served.
+func (p *program) recordErasures() func(service.ErasedPerson) error {
+	record, err := p.erasures()
+	if err != nil {
+		return func(service.ErasedPerson) error { return fmt.Errorf("note the erasure: %w", err) }
+	}
+	return record
+}
+
+func (p *program) erasuresReplay() *cobra.Command {
+	var from string
+	var without []int
+	c := &cobra.Command{
+		Use:   "replay",
+		Short: "Repeat the erasures made after a restored backup",
+		Long: "Replay reads the file that records each erasure, and erases the persons that the\n" +
+			"database still has. It also reserves the uuids of unknown persons, so they are\n" +
+			"never used again. Run it before you serve a restored database. You may run it at\n" +
+			"any time, and again. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
+			"replay also repeats the revocations made after the backup, from the file that\n" +
+			"ends in .access.",
+		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if from == "" {
+				if from, err = p.erasuresFile(); err != nil {
+					return err
+				}
+			}
+			persons, err := readErasures(from)
+			if _, missing := os.Stat(from); errors.Is(missing, fs.ErrNotExist) && !c.Flags().Changed("from") {
+				fmt.Fprintf(p.Err, "fundeskd: %s does not exist: no erasure was recorded there. If there were erasures, name the file with --from FILE\n", from)
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+			persons = slices.DeleteFunc(persons, func(e service.ErasedPerson) bool { return e.Run != 0 && slices.Contains(without, e.Run) })
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			changes, err := readAccess(accessFile(from))
+			if err != nil {
+				return err
+			}
+			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (view replayView, err error) {
+				view.Noted = len(persons)
+				if view.Replayed, err = s.ReplayErasures(c.Context(), persons); err == nil {
+					view.Revoked, err = s.ReplayAccess(c.Context(), changes)
+				}
+				return view, err
+			}, func(w io.Writer, v replayView) {
+				fmt.Fprintf(w, "noted as erased: %d; erased again: %d; accounts and tokens revoked or narrowed again: %d\n", v.Noted, v.Replayed, v.Revoked)
+			})
+		},
+	}
+	c.Flags().IntSliceVar(&without, "without", nil, "`number` of a run of the retention that is not repeated, such as one with a wrong clock (repeatable)")
+	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
+	return c
+}
+
+// replayView is what came of a replay as it is printed.
+type replayView struct {
+	Noted    int `json:"noted"`
+	Replayed int `json:"replayed"`
+	Revoked  int `json:"revoked"` // Accounts and tokens.
+}
+
+// lastRun returns the highest number of a run of the retention that the file of erasures notes.
+func (p *program) lastRun() (last int, err error) {
+	name, err := p.erasuresFile()
+	if err != nil {
+		return 0, err
+	}
+	persons, err := readErasures(name)
+	if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, person := range persons {
+		last = max(last, person.Run)
+	}
+	return last, err
+}
+
+// readErasures reads the file of erasures. One that was named and is not there is refused: nothing
+// would be erased, and all would seem well.
+func readErasures(name string) (persons []service.ErasedPerson, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	seen := map[apitype.UUID]bool{}
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		var person service.ErasedPerson
+		if err := json.Unmarshal(lines.Bytes(), &person); err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
+			return nil, usage("%s, line %d: is no erasure", name, n)
+		}
+		if !seen[person.UUID] {
+			persons = append(persons, person)
+		}
+		seen[person.UUID] = true
+	}
+	return persons, lines.Err()
 }

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"archive/tar"
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/sqlstore"
 )
@@ -90,4 +99,154 @@ func (p *program) carryAccess(ctx context.Context, before *sqlstore.Store, unrea
 		return 0, err
 	}
 	return to.ReplayAccess(ctx, changes)
+}
+
+// accessFile returns the file beside that of the erasures in which it is noted what was taken from
+// accounts and tokens of a PostgreSQL database. A restore of SQLite reads the replaced file instead.
+func accessFile(erasures string) string { return strings.TrimSuffix(erasures, ".erasures") + ".access" }
+
+// noteAccess notes what an account has now, or all of them, where a restore cannot look.
+func (p *program) noteAccess(ctx context.Context, s *service.Service, of *apitype.UUID) error {
+	database, err := p.databaseName()
+	if err != nil || strings.HasPrefix(database, "sqlite:") {
+		return err
+	}
+	erasures, err := p.erasuresFile()
+	if err != nil {
+		return err
+	}
+	changes, err := s.AccessChanges(ctx, of)
+	if err != nil {
+		return err
+	}
+	var lines []byte
+	for _, change := range changes {
+		line, err := json.Marshal(change)
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return appendLines(accessFile(erasures), lines)
+}
+
+// readAccess returns the last of what is noted of each account, and of each token; nothing where
+// there is no file.
+func readAccess(name string) (changes []service.AccessChange, err error) {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	last := make(map[apitype.UUID]int)
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var change service.AccessChange
+		if err := json.Unmarshal(lines.Bytes(), &change); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		if change.Account == nil {
+			changes = append(changes, change)
+			continue
+		}
+		at, known := last[*change.Account]
+		if !known {
+			at = len(changes)
+			last[*change.Account], changes = at, append(changes, change)
+		}
+		changes[at] = change
+	}
+	return changes, lines.Err()
+}
+
+// archived is the name of the database in an archive; its key follows it with .key.
+const archived = "fundeskd.db"
+
+// besideDatabase runs do with a folder of its own beside the database: what is in it needs the room, and the
+// protection, that the database has.
+func (p *program) besideDatabase(do func(folder string) error) error {
+	name, err := p.databaseName()
+	if err != nil {
+		return err
+	}
+	path, isFile := strings.CutPrefix(name, "sqlite:")
+	if !isFile {
+		return errors.New("only an SQLite database is archived; PostgreSQL has pg_dump and pg_restore")
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), "fundeskd-archive-") // 0700
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(folder), os.RemoveAll(folder))
+}
+
+// writeArchive writes a backup and its key to stdout, as one archive.
+func (p *program) writeArchive(ctx context.Context, store *sqlstore.Store) error {
+	if isTerminal(p.Out) {
+		return usage("an archive holds secrets, and is not shown: fundeskd backup - > FILE")
+	}
+	return p.besideDatabase(func(folder string) error {
+		file := filepath.Join(folder, archived)
+		if err := store.Backup(ctx, file); err != nil {
+			return err
+		}
+		archive := tar.NewWriter(p.Out)
+		for _, path := range []string{file + ".key", file} {
+			if err := p.archive(archive, path); err != nil {
+				return err
+			}
+		}
+		return archive.Close()
+	})
+}
+
+func (p *program) archive(to *tar.Writer, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := to.WriteHeader(&tar.Header{Name: filepath.Base(path), Mode: 0o600, Size: info.Size(), ModTime: p.Now()}); err != nil {
+		return err
+	}
+	_, err = io.Copy(to, file)
+	return err
+}
+
+// readArchive unpacks an archive from stdin into a folder, and returns the path of the database.
+func (p *program) readArchive(folder string) (string, error) {
+	archive, found := tar.NewReader(p.In), 0
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) && found == 2 {
+			return filepath.Join(folder, archived), nil
+		}
+		if err == nil && header.Name != archived && header.Name != archived+".key" {
+			err = fmt.Errorf("it holds %q", header.Name)
+		}
+		if err == nil {
+			err = unpack(archive, filepath.Join(folder, header.Name))
+		}
+		if err != nil {
+			return "", fmt.Errorf("stdin is not the whole archive of a fundeskd backup -: %w", err)
+		}
+		found++
+	}
+}
+
+func unpack(from io.Reader, path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Close())
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -115,19 +117,7 @@ func (r retentionView) cells() []string {
 }
 
 func (p *program) retentionShow() *cobra.Command {
-	return &cobra.Command{
-		Use:     "show",
-		Short:   "Show the retention periods",
-		Example: "  fundeskd retention show",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
-			return answer(c.Context(), p, "", func(s *service.Service) ([]retentionView, error) {
-				all, err := s.Retentions(c.Context())
-				return viewed(all, viewRetention), err
-			}, func(w io.Writer, all []retentionView) { table(w, all, retentionView.cells) })
-		},
-	}
+	return listCommand(p, "show", "Show the retention periods", "  fundeskd retention show", (*service.Service).Retentions, viewRetention, retentionView.cells)
 }
 
 func (p *program) retentionRun() *cobra.Command {
@@ -174,4 +164,58 @@ func (p *program) retentionRun() *cobra.Command {
 	c.Flags().BoolVar(&o.Dry, "dry-run", false, "only count what would be taken back")
 	p.erasuresFlag(c)
 	return c
+}
+
+// rewriteRate is how fast an SQLite file is written anew at least, in bytes a second.
+const rewriteRate = 20 << 20
+
+func (p *program) cleanCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Remove the bytes of erased data from the database's files",
+		Long: "Clean removes erased data from the unused space of the database's files. If\n" +
+			"nothing was erased since the last run, it does nothing. Run it every night; the\n" +
+			"package has a timer for it.\n\n" +
+			"On SQLite it rewrites the file, and changes wait meanwhile. It first says how\n" +
+			"long that takes. On PostgreSQL it rewrites the tables one by one (VACUUM FULL),\n" +
+			"each when it is free. It asks for a lock for one second and tries again for a\n" +
+			"minute. Then it names the table and leaves it to the next run. Requests to a\n" +
+			"table wait while it is rewritten. A table of more than 1 GiB is only named:\n" +
+			"VACUUM FULL it in a quiet hour.",
+		Example: "  fundeskd clean",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			name, err := p.databaseName()
+			if err != nil {
+				return err
+			}
+			if path, ok := strings.CutPrefix(name, "sqlite:"); ok {
+				if file, err := os.Stat(path); err == nil {
+					fmt.Fprintf(p.Err, "fundeskd: where something is to be cleaned, changes wait for up to %s\n", (time.Duration(file.Size()/rewriteRate+1) * time.Second))
+				}
+			}
+			return answer(c.Context(), p, "clean", func(s *service.Service) (service.Scrubbed, error) {
+				done, err := s.Clean(c.Context())
+				if err == nil {
+					p.tellLater(done.Later)
+				}
+				return done, err
+			}, func(w io.Writer, done service.Scrubbed) {
+				if len(done.Rewritten) == 0 {
+					fmt.Fprintln(w, "nothing was written anew")
+				} else {
+					fmt.Fprintln(w, "written anew: "+strings.Join(done.Rewritten, ", "))
+				}
+			})
+		},
+	}
+}
+
+// tellLater names the tables that still hold what was erased.
+func (p *program) tellLater(tables []string) {
+	if len(tables) > 0 {
+		fmt.Fprintf(p.Err, "fundeskd: what was erased lies in the unused space of the tables %s until the next fundeskd clean; where a table holds more than 1 GiB or belongs to another role, until its owner runs VACUUM FULL\n",
+			strings.Join(tables, ", "))
+	}
 }

@@ -31,17 +31,13 @@ func (p *program) userAdd() *cobra.Command {
 		Args:    exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			u := service.User{RecruiterUser: apitype.RecruiterUser{Name: args[0]}}
-			if id != "" {
-				if u.UUID, err = parseUUID("--uuid", id); err != nil {
-					return err
-				}
+			if chosen, err := optionalUUID("--uuid", id); err != nil {
+				return err
+			} else if chosen != nil {
+				u.UUID = *chosen
 			}
-			if organization != "" {
-				of, err := parseUUID("--organization", organization)
-				if err != nil {
-					return err
-				}
-				u.Organization = &of
+			if u.Organization, err = optionalUUID("--organization", organization); err != nil {
+				return err
 			}
 			return answer(c.Context(), p, "add the user", func(s *service.Service) (userView, error) {
 				u, err := s.AddUser(c.Context(), u)
@@ -55,21 +51,8 @@ func (p *program) userAdd() *cobra.Command {
 }
 
 func (p *program) userList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List users",
-		Example: "  fundeskd user list -o json",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
-			return answer(c.Context(), p, "", func(s *service.Service) ([]userView, error) {
-				users, err := s.Users(c.Context())
-				return viewed(users, viewUser), err
-			}, func(w io.Writer, all []userView) {
-				table(w, all, func(u userView) []string { return []string{u.UUID.String(), u.Name} })
-			})
-		},
-	}
+	return listCommand(p, "list", "List users", "  fundeskd user list -o json", (*service.Service).Users, viewUser,
+		func(u userView) []string { return []string{u.UUID.String(), u.Name} })
 }
 
 func (p *program) userSet() *cobra.Command {

@@ -1,7 +1,11 @@
 package embedded
 
 import (
+	"embed"
+	"encoding/json"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -185,18 +189,98 @@ func pick[T any](s *sampler, values []T) T { return values[s.rand.IntN(len(value
 func weighted[T comparable](s *sampler, weights []weight[T]) T {
 	total := 0
 	for _, w := range weights {
-		total += w.weight
+		total += w.Weight
 	}
 	n := s.rand.IntN(total)
 	for _, w := range weights {
-		if n -= w.weight; n < 0 {
-			return w.value
+		if n -= w.Weight; n < 0 {
+			return w.Value
 		}
 	}
-	return weights[0].value
+	return weights[0].Value
 }
 
 type weight[T any] struct {
-	value  T
-	weight int
+	Value  T
+	Weight int
+}
+
+// states are how likely the states are of records that are younger than some days; 0: of all others.
+type states[T any] struct {
+	Days    int
+	Chances []weight[T]
+}
+
+// stateOf is a state that a record of that age may have.
+func stateOf[T comparable](s *sampler, all []states[T], age time.Duration) T {
+	for len(all) > 1 && age >= time.Duration(all[0].Days)*day {
+		all = all[1:]
+	}
+	return weighted(s, all[0].Chances)
+}
+
+// households are the words of the sample data: what its organizations, donors and agents are called, say and write.
+type households struct {
+	Organizations []struct {
+		Name, Abbreviation, CoolingOff string
+		Attempts                       int
+		FocusAreas                     []string
+	}
+	Results  map[apitype.CallType][]apitype.ResultChoice
+	Outcomes map[apitype.CallType][]struct{ Code, Notes string } // As likely as they are often there.
+	Gates    []struct {                                          // The checks of a quality result.
+		Identifier, Category, Passed, Failed string
+		Maximum                              int
+	}
+	CallNotes, Locations, Campaigns []string
+	PledgeStates                    []states[apitype.PledgeStatus]
+	CallStates                      []states[apitype.CallStatus]
+	Countries                       [2]country // The Netherlands and Germany.
+}
+
+// country is where donors live, and how their numbers begin.
+type country struct {
+	Code, Language  string
+	Women, Men      []string
+	LastNames       []string
+	Prefixes        []string // Of the last name; most have none.
+	Streets         []string
+	Cities          []struct{ Name, Zip string } // Zip is the beginning of their postal codes.
+	Bank            string                       // Of no bank that exists.
+	AccountDigits   int
+	Mobile, Landing string // Number prefixes in international format.
+	MobileDigits    int
+	LandingDigits   int
+}
+
+//go:embed households.json scripts/*.md
+var files embed.FS
+
+// words returns what households.json says.
+var words = sync.OnceValue(func() *households {
+	text, _ := files.ReadFile("households.json")
+	all := new(households)
+	if err := json.Unmarshal(text, all); err != nil {
+		panic(err) // It is embedded.
+	}
+	return all
+})
+
+func dutch() *country  { return &words().Countries[0] }
+func german() *country { return &words().Countries[1] }
+
+// sampleSettings returns what agents of the sample data work by. The scripts are in Dutch, in German, and in
+// English for everybody else.
+func sampleSettings() apitype.OrganizationSettings {
+	settings := apitype.OrganizationSettings{
+		Results:      words().Results,
+		Scripts:      map[string]string{},
+		CallingHours: map[string]apitype.HoursOfDays{"NL": apitype.DefaultHours, "DE": apitype.DefaultHours},
+	}
+	scripts, _ := files.ReadDir("scripts")
+	for _, script := range scripts {
+		text, _ := files.ReadFile("scripts/" + script.Name())
+		settings.Scripts[strings.TrimSuffix(script.Name(), ".md")] = string(text)
+	}
+	return settings
 }

@@ -61,7 +61,7 @@ func (s *sampler) external(c *service.LoadedCall) {
 
 // progress makes what became of the call since it was requested.
 func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
-	c.Status = s.callStatus(age)
+	c.Status = stateOf(s, words().CallStates, age)
 	attempts := 0
 	switch c.Status {
 	case apitype.CallRequested:
@@ -108,20 +108,6 @@ func (s *sampler) putOff(c *service.LoadedCall) {
 	c.DeferredUntil = new(apitype.NewTime(s.today.Add(time.Duration(33+24*int(c.UUID[1]%3)) * time.Hour)))
 	if c.UUID[2]%2 == 0 {
 		c.DeferredFor = &s.agents[int(c.UUID[3])%len(s.agents)]
-	}
-}
-
-// callStatus is a state that a call requested that long ago may have.
-func (s *sampler) callStatus(age time.Duration) apitype.CallStatus {
-	switch {
-	case age < 10*day:
-		return weighted(s, []weight[apitype.CallStatus]{{apitype.CallRequested, 75}, {apitype.CallCompleted, 22}, {apitype.CallCancelled, 3}})
-	case age < 30*day:
-		return weighted(s, []weight[apitype.CallStatus]{
-			{apitype.CallRequested, 40}, {apitype.CallCompleted, 52}, {apitype.CallCancelled, 4}, {apitype.CallExpired, 4},
-		})
-	default:
-		return weighted(s, []weight[apitype.CallStatus]{{apitype.CallCompleted, 80}, {apitype.CallCancelled, 8}, {apitype.CallExpired, 12}})
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *sampler) pledge(person service.LoadedPerson, owner sampleOrganization) 
 	p.Person = apitype.Embed(apitype.Person{UUID: person.UUID, PersonUUID: person.UUID, CreatedAt: person.CreatedAt})
 	s.terms(&p)
 	p.FocusAreaUUIDs = []apitype.UUID{pick(s, owner.focusAreas)}
-	p.Status = s.pledgeStatus(age)
+	p.Status = stateOf(s, words().PledgeStates, age)
 	if p.Status != apitype.PledgeDropped {
 		p.ReleasedAt = apitype.Embed(apitype.NewTime(released))
 	}
@@ -42,22 +42,6 @@ func (s *sampler) pledge(person service.LoadedPerson, owner sampleOrganization) 
 	s.origin(&p)
 	s.send(service.LoadPledge, p)
 	return p
-}
-
-// pledgeStatus is a state that a pledge of that age may have.
-func (s *sampler) pledgeStatus(age time.Duration) apitype.PledgeStatus {
-	switch {
-	case age < 14*day:
-		return weighted(s, []weight[apitype.PledgeStatus]{{apitype.PledgeLead, 85}, {apitype.PledgeDropped, 15}})
-	case age < 100*day:
-		return weighted(s, []weight[apitype.PledgeStatus]{
-			{apitype.PledgeLead, 25}, {apitype.PledgeActive, 55}, {apitype.PledgeDropped, 8}, {apitype.PledgeCancelled, 12},
-		})
-	default:
-		return weighted(s, []weight[apitype.PledgeStatus]{
-			{apitype.PledgeLead, 3}, {apitype.PledgeActive, 60}, {apitype.PledgeDropped, 9}, {apitype.PledgeCancelled, 20}, {apitype.PledgeFulfilled, 8},
-		})
-	}
 }
 
 // terms makes what was promised: amount, interval, day and kind.

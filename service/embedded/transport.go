@@ -72,7 +72,6 @@ type answer struct {
 	aborted bool
 }
 
-// Header is the answer's header.
 func (a *answer) Header() http.Header { return a.header }
 
 // WriteHeader sends the status; only the first counts.
@@ -82,7 +81,6 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// Write adds to the body.
 func (a *answer) Write(data []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(data)

@@ -1,15 +1,20 @@
 package httpapi
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -56,19 +61,18 @@ type statusError struct {
 	detail string
 }
 
-// Error is the detail.
 func (e *statusError) Error() string { return e.detail }
 
-// writeError answers with a problem, and returns what must be logged: errors that are
+// WriteError answers with the problem that an error is, and returns what must be logged: errors that are
 // not the caller's doing.
-func writeError(w http.ResponseWriter, err error) error {
+func WriteError(w http.ResponseWriter, err error) error {
 	if refused, ok := errors.AsType[*statusError](err); ok {
-		writeProblem(w, refused.status, refused.detail, nil)
+		WriteProblem(w, refused.status, refused.detail)
 		return nil
 	}
 	refusal, ok := errors.AsType[*service.Error](err)
 	if !ok || refusal.Kind == service.Internal {
-		writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+		WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 		return err
 	}
 	status := statuses[refusal.Kind]
@@ -91,20 +95,12 @@ func advise(header http.Header, status int) {
 func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	begin(w.Header(), r)
 	advise(w.Header(), status)
-	writeProblem(w, status, detail, nil)
+	WriteProblem(w, status, detail)
 }
 
-// WriteProblem answers with problem+json, as the interface does, for handlers beside it.
+// WriteProblem answers with problem+json, also for handlers beside the interface.
 func WriteProblem(w http.ResponseWriter, status int, detail string) {
-	writeProblem(w, status, detail, nil)
-}
-
-// WriteError answers with the problem that an error of the service is, for handlers beside the
-// interface.
-func WriteError(w http.ResponseWriter, err error) { _ = writeError(w, err) }
-
-func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
-	sendProblem(w, apitype.Problem{Status: status, Detail: detail, Errors: violations})
+	sendProblem(w, apitype.Problem{Status: status, Detail: detail})
 }
 
 // sendProblem answers with problem+json. The request id is in the header already.
@@ -142,7 +138,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 		if err != nil {
 			delete(header, "Content-Encoding")
 			delete(header, "Etag")
-			_ = writeError(w, err)
+			_ = WriteError(w, err)
 			return
 		}
 		defer leave()
@@ -208,4 +204,124 @@ func revisions(values []string) service.Match {
 		}
 	}
 	return revisions
+}
+
+// gzipFrom is how long a body is that is worth compressing, in bytes.
+const gzipFrom = 1 << 10
+
+var gzipCoding = []string{"gzip"}
+
+// gzipWriters are kept between answers: each has a large table.
+var gzipWriters = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic("the level is one of the package's own: " + err.Error())
+	}
+	return z
+}}
+
+// compress is a body as gzip has it.
+func compress(body []byte) []byte {
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
+	packed := bytes.NewBuffer(make([]byte, 0, len(body)/4))
+	z.Reset(packed)
+	_, _ = z.Write(body) // A buffer takes everything.
+	_ = z.Close()
+	return packed.Bytes()
+}
+
+// acceptsGzip reports whether a caller wants answers compressed: it names the coding, or any,
+// and does not refuse it.
+func acceptsGzip(h http.Header) bool {
+	named, any := -1.0, 0.0
+	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		quality := 1.0
+		if q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q="); found {
+			var err error
+			if quality, err = strconv.ParseFloat(q, 64); err != nil {
+				quality = 0
+			}
+		}
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip", "x-gzip":
+			named = quality
+		case "*":
+			any = quality
+		}
+	}
+	return named > 0 || named < 0 && any > 0
+}
+
+const (
+	pieceSize    = 256 << 10 // Bytes of an answer that is made while it is sent, which are sent at once.
+	streamWeight = 2 << 20   // What such an answer takes of the memory while it is made.
+)
+
+// stream sends an answer that is not in memory, piece by piece, each of which is paid for. It is
+// weighed before anything is read, and refused where it does not fit. One that fails when a part was
+// sent ends the connection: half an answer must not look whole.
+func stream(w *recorder, r *http.Request, answer service.Answer) error {
+	leave, err := w.api.answers.enter(w.account, streamWeight, false)
+	if err != nil {
+		_ = service.Pause(r.Context(), refusalPause)
+		return err
+	}
+	defer leave()
+	p := &pieces{recorder: w, ctx: r.Context()}
+	if err := answer.Stream(r.Context(), p); err != nil && p.sent {
+		panic(http.ErrAbortHandler)
+	} else if err != nil {
+		return err
+	}
+	if !p.sent {
+		write(w, http.StatusOK, jsonType, p.buffer)
+		return nil
+	}
+	if p.flush(); p.gzip != nil {
+		_ = p.gzip.Close() // A caller that went away cannot be told.
+		gzipWriters.Put(p.gzip)
+	}
+	return nil
+}
+
+// pieces is the body of an answer that is sent while it is made.
+type pieces struct {
+	*recorder
+	ctx    context.Context //nolint:containedctx // Of the request whose body it is.
+	buffer []byte
+	sent   bool
+	gzip   *gzip.Writer // Nil: it is not compressed.
+	err    error
+}
+
+// Write sends what is a piece.
+func (p *pieces) Write(data []byte) (int, error) {
+	p.buffer = append(p.buffer, data...)
+	if len(p.buffer) >= pieceSize {
+		p.flush()
+	}
+	return len(data), p.err
+}
+
+func (p *pieces) flush() {
+	if !p.sent {
+		header := p.Header()
+		header["Content-Type"], header["Vary"] = jsonType, varyByCoding
+		if p.recorder.gzip {
+			header["Content-Encoding"] = gzipCoding
+			p.gzip = gzipWriters.Get().(*gzip.Writer)
+			p.gzip.Reset(p.recorder)
+		}
+		p.sent = true
+		p.WriteHeader(http.StatusOK)
+	}
+	p.err = p.api.pacer.pay(p.ctx, p.account, int64(len(p.buffer)), true)
+	if p.err == nil && p.gzip != nil {
+		_, p.err = p.gzip.Write(p.buffer)
+	} else if p.err == nil {
+		_, p.err = p.recorder.Write(p.buffer)
+	}
+	p.buffer = p.buffer[:0]
 }

@@ -72,7 +72,7 @@ func sameKey(t *testing.T, from, to string) {
 	}
 	s, err := service.New(t.Context(), service.Options{Store: stores[1]})
 	if err == nil {
-		err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error { return stores[0].Dump(t.Context(), add) })
+		err = servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error { return stores[0].Dump(t.Context(), add) })
 	}
 	servicetest.Check(t, err)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -88,4 +90,51 @@ func TestListThatCannotBeRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzRequest sends anything to any operation: no input gives a 5xx or a panic.
+func FuzzRequest(f *testing.F) {
+	h := servicetest.New(f)
+	h.Sample(5)
+	token := h.Token()
+	one := func(list string) string {
+		return h.Do(token, "GET", "/api/v1/"+list+"?first=1", "").Object()["edges"].([]any)[0].(map[string]any)["node"].(map[string]any)["uuid"].(string)
+	}
+	call, person, pledge := one("calls"), one("persons"), one("pledges")
+	paths := []string{
+		"/api/v1/persons", "/api/v1/persons/" + person, "/api/v1/persons/" + person + "/actions/update",
+		"/api/v1/calls", "/api/v1/calls/" + call, "/api/v1/calls/" + call + "/actions/add-attempt", "/api/v1/calls/" + call + "/actions/complete",
+		"/api/v1/calls/" + call + "/actions/cancel", "/api/v1/calls/" + call + "/actions/expire",
+		"/api/v1/pledges", "/api/v1/pledges/" + pledge, "/api/v1/pledges/" + pledge + "/actions/update", "/api/v1/pledges/" + pledge + "/actions/drop",
+		"/api/v1/entity-access/actions/mark-processed", "/signatures/" + pledge, "/elsewhere",
+	}
+	methods := []string{"GET", "POST", "PUT", "HEAD", "DELETE"}
+	seeds := []struct {
+		path, method uint8
+		query, body  string
+	}{
+		{0, 0, "first=1&iban=NL91ABNA0417164300&createdAfter=1900-01-01", ""},
+		{3, 0, "include=person,pledge,transactions&externalApplicationName=null&externalReferenceId=null&last=3", ""},
+		{9, 0, "withPaymentQr=true&releasedAfter=9999-12-31T23:59:59.999Z&status=lead", ""},
+		{2, 2, "", `{"name":{"lastName":"x"},"address":{"country":"nl"},"mandate":{"id":"m"}}`},
+		{3, 1, "", `{"personUuid":"` + person + `","requestedAt":"2026-11-20","externalMetadata":{"additionalProperties":"{}"},"status":"completed"}`},
+		{6, 2, "", `{"result":{"donorRetentionRating":1e1,"resultCode":"x","notes":"\ud83d\ude00"}}`},
+		{11, 2, "", `{"donationAmount":0.01,"externalMetadata":{"a":[[]]}}`},
+		{13, 1, "", `{"entries":[{"entityName":"call","entityUuid":"` + call + `","processedAt":"2026-11-20"}]}`},
+		{14, 0, "expires=1&signature=x", ""},
+	}
+	for _, s := range seeds {
+		f.Add(s.path, s.method, s.query, s.body)
+	}
+	f.Fuzz(func(t *testing.T, path, method uint8, query, body string) {
+		request := httptest.NewRequestWithContext(t.Context(), methods[int(method)%len(methods)], "/", strings.NewReader(body))
+		request.URL = &url.URL{Path: paths[int(path)%len(paths)], RawQuery: query}
+		request.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.Handler.ServeHTTP(w, request)
+		if w.Code >= 500 {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	})
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // A handler answers for one operation; what it returns is written as a problem.
-type handler func(w http.ResponseWriter, r *http.Request, c service.Caller) error
+type handler func(w *recorder, r *http.Request, c service.Caller) error
 
 // list answers with a page: parse reads the options from the query, and what refuses them to a
 // caller comes before what is wrong with them. Spec gap: R3.
 func list[O any](parse func(url.Values) (O, apitype.Violations), page func(context.Context, service.Caller, O) (service.Answer, error), allow ...func(service.Caller, O) error) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		values, err := query(r)
 		if err != nil {
 			return err
@@ -44,16 +44,15 @@ const largePage = 200
 
 // pageTurn waits until a large page may be made, and refuses it where the account takes nothing of
 // those that it was given: it would be made for nothing.
-func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
+func pageTurn(w *recorder, r *http.Request, values url.Values) error {
 	size, err := strconv.Atoi(cmp.Or(values.Get("first"), values.Get("last")))
-	recorded, ok := w.(*recorder)
-	if err != nil || size < largePage || !ok || recorded.api == nil {
+	if err != nil || size < largePage {
 		return nil
 	}
-	if err := recorded.takeTurn(r.Context(), recorded.api.pages); err != nil {
+	if err := w.takeTurn(r.Context(), w.api.pages); err != nil {
 		return err
 	}
-	if !recorded.api.answers.hasRoom(recorded.account, apitype.MaxPageBytes) {
+	if !w.api.answers.hasRoom(w.account, apitype.MaxPageBytes) {
 		return errFlight
 	}
 	return nil
@@ -61,7 +60,7 @@ func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
 
 // get answers about the record of the path.
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
 			return err
@@ -76,7 +75,7 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 
 // read answers a question that takes no parameters, and only says so where the caller has the answer.
 func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := invalid(noParameters(r)); err != nil {
 			return err
 		}
@@ -92,7 +91,7 @@ func read(answers func(context.Context, service.Caller) (service.Answer, error))
 
 // act does what the body asks for.
 func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := invalid(noParameters(r)); err != nil {
 			return err
 		}
@@ -112,7 +111,7 @@ func create[T any](save func(context.Context, service.Caller, T) (service.Answer
 
 // actOn does what the body asks for with the record of the path.
 func actOn[T any](do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
 			return err
@@ -129,7 +128,7 @@ func actOn[T any](do func(context.Context, service.Caller, apitype.UUID, T) (ser
 // change answers with the record of the path as the body has changed it, where it has a
 // revision that the change is meant for.
 func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
 			return save(ctx, c, id, match(r), request)
 		})(w, r, c)

@@ -104,7 +104,11 @@ func (a *api) routes() {
 	for _, r := range a.operations() {
 		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 	}
-	a.openRoutes()
+	// What lies outside the interface needs no account.
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
+	a.mux.HandleFunc("GET /readyz", a.ready)
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
+	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
 }
 
@@ -121,12 +125,12 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		writeProblem(w, http.StatusNotFound, "there is no such path", nil)
+		WriteProblem(w, http.StatusNotFound, "there is no such path")
 		return
 	}
 	methods := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", methods)
-	writeProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods, nil)
+	WriteProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods)
 }
 
 // route is one operation of the interface.
@@ -141,8 +145,9 @@ type route struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := begin(w.Header(), r)
-	note := &requestNote{trace: traceOf(r.Header.Get("Traceparent"))}
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
+	note := &recorded.note
+	note.trace = traceOf(r.Header.Get("Traceparent"))
 	defer func() {
 		if p := recover(); p != nil {
 			a.panicked(recorded, r, id, note, p)
@@ -153,10 +158,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()
-	r = r.WithContext(service.WithRequest(context.WithValue(r.Context(), noteKey{}, note), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
+	r = r.WithContext(service.WithRequest(r.Context(), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
-		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
+		WriteProblem(recorded, http.StatusNotFound, "there is no such path")
 		return
 	}
 	a.mux.ServeHTTP(recorded, r)
@@ -202,17 +207,6 @@ type requestNote struct {
 	err     error // Not the caller's doing.
 }
 
-type noteKey struct{}
-
-// noted is the note of a request.
-func noted(r *http.Request) *requestNote {
-	note, ok := r.Context().Value(noteKey{}).(*requestNote)
-	if !ok {
-		return &requestNote{}
-	}
-	return note
-}
-
 // log writes the one line of a request. The route stands for the path: that holds
 // identifiers, and the query holds filters.
 func (a *api) log(ctx context.Context, id string, note *requestNote, status int, duration time.Duration) {
@@ -252,12 +246,13 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	if w.wrote {
 		panic(http.ErrAbortHandler) // Cut the connection: half an answer must not look whole.
 	}
-	writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+	WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 }
 
 // recorder notes the status of an answer.
 type recorder struct {
 	http.ResponseWriter
+	note   requestNote
 	status int
 	bytes  int // Of the body, as they were sent.
 	wrote  bool
@@ -284,13 +279,11 @@ func (w *recorder) answerTo(a *api, r *http.Request, account apitype.UUID, must 
 	}
 }
 
-// WriteHeader notes the status.
 func (w *recorder) WriteHeader(status int) {
 	w.status, w.wrote = status, true
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes that something was sent.
 func (w *recorder) Write(data []byte) (int, error) {
 	w.wrote = true
 	n, err := w.ResponseWriter.Write(data)
@@ -330,8 +323,9 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // authenticated asks for a bearer token, then for the permission, before anything of
 // the request is looked at. Spec gap: R3.
 func (a *api) authenticated(route route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note := noted(r)
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		w := answer.(*recorder)
+		note := &w.note
 		err := func() error {
 			token, ok := bearer(r)
 			if !ok {
@@ -348,7 +342,7 @@ func (a *api) authenticated(route route) http.Handler {
 			}
 			if wait := a.rates.take(account.UUID); wait > 0 {
 				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-				writeProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may", nil)
+				WriteProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may")
 				return nil
 			}
 			caller := service.Caller{Account: account, BaseURL: a.base(r), RequestID: w.Header().Get("X-Request-Id")}
@@ -357,11 +351,9 @@ func (a *api) authenticated(route route) http.Handler {
 					return err
 				}
 			}
-			if recorded, ok := w.(*recorder); ok {
-				recorded.answerTo(a, r, account.UUID, route.method != http.MethodGet)
-				defer recorded.leaveTurn()
-				defer recorded.leaveHeavy()
-			}
+			w.answerTo(a, r, account.UUID, route.method != http.MethodGet)
+			defer w.leaveTurn()
+			defer w.leaveHeavy()
 			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
 				return err
@@ -374,7 +366,7 @@ func (a *api) authenticated(route route) http.Handler {
 		case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 			w.WriteHeader(statusGone)
 		default:
-			note.err = writeError(w, err)
+			note.err = WriteError(w, err)
 		}
 	})
 }
@@ -383,14 +375,10 @@ func (a *api) authenticated(route route) http.Handler {
 const statusGone = 499
 
 // withAccount returns a request whose context names the account.
-func withAccount(w http.ResponseWriter, r *http.Request, account service.Account) *http.Request {
+func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account, request.Erasing = account.UUID, account.Erasing
-	if recorded, ok := w.(*recorder); ok {
-		request.Room = func(ctx context.Context) error {
-			return recorded.api.room(ctx, recorded, r.Method != http.MethodGet)
-		}
-	}
+	request.Room = func(ctx context.Context) error { return w.api.room(ctx, w, r.Method != http.MethodGet) }
 	return r.WithContext(service.WithRequest(r.Context(), request))
 }
 

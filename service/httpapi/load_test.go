@@ -27,7 +27,7 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		`{"kind":"transaction","data":{"uuid":"` + paid + `","pledgeUuid":"` + pledge + `","personUuid":"` + person + `","amount":5,"createdAt":"2026-11-20"}}`,
 	}
 	load := func(line int, old, changed string) error {
-		return w.Service.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+		return servicetest.Load(t.Context(), w.Service, func(add func(service.LoadRecord) error) error {
 			for i, text := range lines {
 				if i == line {
 					if !strings.Contains(text, old) {

@@ -54,7 +54,7 @@ func newPaced(t *testing.T, database string) *paced {
 		call.RequestedAt, call.LastUpdatedAt = person.CreatedAt, person.CreatedAt
 		p.calls, records = append(p.calls, call.UUID), append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
 	}
-	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+	err = servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error {
 		for _, record := range records {
 			err = errors.Join(err, add(record))
 		}

@@ -64,7 +64,7 @@ func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
 	f := &takeBench{Harness: h, caller: service.Caller{Account: h.Account()}, held: map[apitype.UUID]bool{}}
 	owner := h.Organization("A")
 	now := h.Clock.Now()
-	err := h.Service.Load(b.Context(), func(add func(service.LoadRecord) error) error {
+	err := servicetest.Load(b.Context(), h.Service, func(add func(service.LoadRecord) error) error {
 		for i := range waitingCalls + oldCalls() {
 			if err := f.load(add, owner, now, i); err != nil {
 				return err

@@ -469,7 +469,7 @@ func TestLongQueue(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	const calls = 3_001
-	err := f.Service.Load(t.Context(), func(add func(service.LoadRecord) error) (err error) {
+	err := servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) (err error) {
 		at := apitype.NewTime(f.base.Add(-time.Hour))
 		for range calls {
 			person := apitype.NewUUID()
@@ -515,8 +515,10 @@ func testQueueForgets(t *testing.T, f *floor) {
 	kept := func() (leases, completed int) {
 		all, now := service.Scope{All: true}, apitype.NewTime(f.Clock.Now())
 		err := f.Store.Read(f.t.Context(), service.ReadSnapshot, func(r service.Reader) error {
-			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { leases++ }),
-				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
+			seen, err := r.LeasesSeen(all, apitype.TimeFromMilli(0), now)
+			done, problem := r.WorkDone(all, apitype.TimeFromMilli(0))
+			leases, completed = len(seen), len(done)
+			return errors.Join(err, problem)
 		})
 		servicetest.Report(f.t, err)
 		return leases, completed

@@ -17,16 +17,16 @@ import (
 const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.
-func decode[T any](w http.ResponseWriter, r *http.Request) (request T, err error) {
+func decode[T any](w *recorder, r *http.Request) (request T, err error) {
 	data, err := body(w, r)
 	if err != nil || len(data) == 0 {
 		return request, err
 	}
-	if recorded, ok := w.(*recorder); ok && recorded.api != nil && len(data) >= heavyFrom {
-		if err := recorded.takeTurn(r.Context(), recorded.api.large); err != nil {
+	if len(data) >= heavyFrom {
+		if err := w.takeTurn(r.Context(), w.api.large); err != nil {
 			return request, err
 		}
-		defer recorded.leaveTurn()
+		defer w.leaveTurn()
 	}
 	if err := invalid(service.CountItems(data)); err != nil {
 		return request, err

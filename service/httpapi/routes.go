@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,7 +60,7 @@ func (a *api) operations() []route {
 }
 
 // actOnPledge takes no body, or {}. Spec gap: R13.
-func (a *api) actOnPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+func (a *api) actOnPledge(w *recorder, r *http.Request, c service.Caller) error {
 	action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
 	return change(func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
 		return a.service.ActOnPledge(ctx, c, id, m, action)
@@ -102,7 +104,7 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 // worked answers requests that work with the queue: both permissions come before the
 // values of the request. Spec gap: R3.
 func worked(handle handler) handler {
-	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	return func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := service.RequireQueue(c); err != nil {
 			return err
 		}
@@ -130,4 +132,50 @@ func announceTo(header http.Header, account service.Account) {
 	if account.May(service.PersonsErase) && header[apitype.ExtensionsHeader] != nil {
 		header[apitype.ExtensionsHeader] = []string{strings.Join(extensionsFor(account), ", ")}
 	}
+}
+
+var textType = []string{"text/plain; charset=utf-8"}
+
+// ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
+func (a *api) ready(w http.ResponseWriter, r *http.Request) {
+	err := a.service.Ready(r.Context())
+	if err == nil && r.URL.Query().Get("for") != "reads" {
+		err = a.service.ReadyForChanges(r.Context())
+	}
+	if err != nil {
+		if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
+			err = fmt.Errorf("%w: %w", err, refusal.Cause)
+		}
+		w.(*recorder).note.err = err
+		w.Header().Set("Retry-After", "1")
+		WriteProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made")
+		return
+	}
+	write(w, http.StatusOK, textType, []byte("ok\n"))
+}
+
+// signatureTypes are the forms of files that a browser may show; others are only
+// downloaded, so that none can act as a page of the service.
+var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true}
+
+// signature sends a signature file to the holder of a link to it. Spec gap: G10.
+func (a *api) signature(w http.ResponseWriter, r *http.Request) {
+	id, err := apitype.ParseUUID(r.PathValue("uuid"))
+	if err != nil {
+		WriteProblem(w, http.StatusNotFound, "there is no such signature file, or the link to it is no longer valid")
+		return
+	}
+	values := r.URL.Query()
+	content, err := a.service.Signature(r.Context(), id, values.Get("expires"), values.Get("signature"))
+	if err != nil {
+		w.(*recorder).note.err = WriteError(w, err)
+		return
+	}
+	kind := http.DetectContentType(content)
+	if !signatureTypes[kind] {
+		kind = "application/octet-stream"
+		w.Header().Set("Content-Disposition", "attachment")
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	write(w, http.StatusOK, []string{kind}, content)
 }

@@ -170,13 +170,10 @@ type kept struct {
 	body   bytes.Buffer
 }
 
-// Header is that of the answer.
 func (k *kept) Header() http.Header { return k.header }
 
-// Write keeps a part of the body.
 func (k *kept) Write(part []byte) (int, error) { return k.body.Write(part) }
 
-// WriteHeader keeps the status.
 func (k *kept) WriteHeader(status int) { k.status = status }
 
 // send spoils the answer.

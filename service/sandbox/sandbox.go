@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -161,7 +162,7 @@ func read(w http.ResponseWriter, r *http.Request, order any) bool {
 // reply answers with what holds now, or says why nothing changed.
 func reply[T any](w http.ResponseWriter, now func() T, refused error) {
 	if refused != nil {
-		httpapi.WriteError(w, refused)
+		_ = httpapi.WriteError(w, refused) // Nothing is logged.
 		return
 	}
 	answer(w, now())
@@ -203,4 +204,103 @@ type Token struct {
 type Clock struct {
 	Time    apitype.Time `json:"time"`
 	Stopped bool         `json:"stopped"`
+}
+
+// fromHere reports whether an origin is a page of this machine, as programs are served where they
+// are written.
+func fromHere(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
+		return false
+	}
+	switch u.Hostname() {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	default:
+		return false
+	}
+}
+
+// shared lets pages of this machine ask the interface, which no service with real records does: what
+// is below /sandbox only the sandbox's own pages may order. It reports whether the request was a
+// browser's question beforehand, which is answered then. No answer may be kept by a cache, so that
+// none says that it varies.
+func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
+	if strings.HasPrefix(r.URL.Path, "/sandbox/") {
+		return false
+	}
+	header, origin := w.Header(), r.Header.Get("Origin")
+	if !fromHere(origin) {
+		return false
+	}
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, POST, PUT")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// Now is the service's time.
+func (s *Sandbox) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+func (s *Sandbox) now() time.Time {
+	if s.stopped != nil {
+		return *s.stopped
+	}
+	return s.set.Add(s.system().Sub(s.since))
+}
+
+func (s *Sandbox) clock() Clock {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Clock{Time: apitype.NewTime(s.now()), Stopped: s.stopped != nil}
+}
+
+// rewind sets the clock to where it was at the start.
+func (s *Sandbox) rewind() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set, s.since, s.stopped = s.start, s.system().Round(0), nil
+}
+
+// setClock changes all that an order names, or nothing.
+func (s *Sandbox) setClock(o clockOrder) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to := s.now()
+	switch {
+	case o.Time != nil && o.Move != "":
+		return invalid("time and move exclude each other: a clock is set or moved")
+	case o.Time != nil:
+		to = o.Time.Time
+	case o.Move != "":
+		by, err := time.ParseDuration(o.Move)
+		if err != nil {
+			return invalid("move %q is not a duration such as 36h or -10m", o.Move)
+		}
+		to = to.Add(by)
+		if _, err := apitype.ParseTime(apitype.NewTime(to).String()); err != nil {
+			return invalid("move %q leads out of the years that the service knows, 1900 to 9999", o.Move)
+		}
+	case o.Stopped == nil:
+		return invalid("name a time, a duration to move by, or whether the clock is stopped")
+	}
+	stopped := s.stopped != nil
+	if o.Stopped != nil {
+		stopped = *o.Stopped
+	}
+	s.set, s.since, s.stopped = to, s.system().Round(0), nil
+	if stopped {
+		s.stopped = &to
+	}
+	return nil
 }

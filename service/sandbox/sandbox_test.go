@@ -105,8 +105,11 @@ func TestClockOrders(t *testing.T) {
 		order{"PUT", clock, `{"time":"2026-11-22T08:00:00Z","move":"1h"}`, 400, "time and move exclude each other: a clock is set or moved"},
 		order{"PUT", clock, `{}`, 400, "name a time, a duration to move by, or whether the clock is stopped"},
 		order{"PUT", clock, `{"speed":2}`, 400, "the body: speed is not a known field"},
+		order{"PUT", clock, `{"move":"a day"}`, 400, `move \"a day\" is not a duration such as 36h or -10m`},
+		order{"PUT", clock, `{"move":"-2000000h"}`, 400, `move \"-2000000h\" leads out of the years that the service knows, 1900 to 9999`},
 		order{"GET", clock, "", 200, at("22T08:00:01.000", "false")},
 		order{"POST", "/sandbox/token", `{"ttl":"1h"}`, 200, `{"token":"T1h","account":"01000000-0000-0000-0000-000000000000","expiresAt":null}`},
+		order{"PUT", clock, `{"time":"9998-12-31T00:00:00Z","stopped":true}`, 200, `{"time":"9998-12-31T00:00:00.000Z","stopped":true}`}, // More than a duration holds from today.
 		order{"PUT", clock, `{"time":"2027-01-01T00:00:00Z","stopped":true}`, 200, `{"time":"2027-01-01T00:00:00.000Z","stopped":true}`},
 	)
 	b.reset = &service.Error{Kind: service.Conflict, Detail: "not here"}
@@ -170,6 +173,11 @@ func TestFaultsHappen(t *testing.T) {
 	b.orders(good, good, bad, good, bad, good, good, bad, good, good, good)
 	fault(`{"fault":"503","percent":100,"times":2}`)
 	b.orders(bad, bad, good)
+	fault(`{"fault":"500"}`) // The next one takes its place, and the one after that is there with it.
+	fault(`{"fault":"503","percent":25,"times":2}`)
+	b.orders(order{"POST", "/sandbox/fault", `{"fault":"429","percent":50,"times":2}`, 200, `{"faults":[{"fault":"503","times":2,"percent":25},{"fault":"429","times":2,"percent":50}]}`})
+	other := order{"GET", "/x", "", 429, refused}
+	b.orders(good, other, good, bad, other, good, good, bad, good)
 	fault(`{"fault":"502"}`)
 	b.orders(order{"GET", "/x", "", 502, "<html><body><h1>502 Bad Gateway</h1></body></html>\n"})
 	fault(`{"fault":"not-json"}`)
@@ -209,6 +217,10 @@ func TestOriginsThatMayAsk(t *testing.T) {
 		{"GET", "/x", here, true, 200, asked},
 		{"OPTIONS", "/sandbox/clock", here, true, 200, nil},
 		{"PUT", "/sandbox/clock", "http://a.example", false, 403, nil},
+		{"PUT", "/sandbox/clock", "null", false, 403, nil},
+		{"PUT", "/sandbox/fault", here, false, 403, nil},
+		{"POST", "/sandbox/reset", "http://a.example", false, 403, nil},
+		{"POST", "/sandbox/token", "http://a.example", false, 403, nil},
 		{"GET", "/x", "http://a.example", false, 200, nil},
 		{"OPTIONS", "/x", "http://a.example", true, 200, nil},
 	} {

@@ -83,7 +83,7 @@ func fillTemplate(ctx context.Context, database string) error {
 	}
 	s, err := service.New(ctx, service.Options{Store: store, Now: func() time.Time { return Start }})
 	if err == nil {
-		err = s.Load(ctx, func(add func(service.LoadRecord) error) error {
+		err = Load(ctx, s, func(add func(service.LoadRecord) error) error {
 			return embedded.Sample(embedded.SampleOptions{Persons: largeTemplates, Now: Start}, add)
 		})
 	}

@@ -287,7 +287,7 @@ func (h *Harness) OrganizationWith(o service.Organization) apitype.UUID {
 // Load saves records as fundeskd load does.
 func (h *Harness) Load(records ...service.LoadRecord) {
 	h.t.Helper()
-	err := h.Service.Load(h.t.Context(), func(add func(service.LoadRecord) error) error {
+	err := Load(h.t.Context(), h.Service, func(add func(service.LoadRecord) error) error {
 		for _, record := range records {
 			if err := add(record); err != nil {
 				return err
@@ -326,7 +326,7 @@ func (h *Harness) LoadForChanges(owner apitype.UUID) (person, call, pledge apity
 // Sample fills the database with that many persons and all that hangs on them.
 func (h *Harness) Sample(persons int) {
 	h.t.Helper()
-	err := h.Service.Load(h.t.Context(), func(add func(service.LoadRecord) error) error {
+	err := Load(h.t.Context(), h.Service, func(add func(service.LoadRecord) error) error {
 		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: h.Clock.Now()}, add)
 	})
 	if err != nil {
@@ -389,4 +389,10 @@ func Patience(t testing.TB, most time.Duration) time.Duration {
 		}
 	}
 	return most
+}
+
+// Load saves records of which none is there.
+func Load(ctx context.Context, s *service.Service, feed func(add func(service.LoadRecord) error) error) error {
+	_, err := s.LoadRecords(ctx, false, feed)
+	return err
 }

@@ -58,7 +58,6 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 	return a, nil
 }
 
-// Account is one account.
 func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
@@ -76,7 +75,6 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
-// Accounts are all accounts, the oldest first.
 func (r *reader) Accounts() (accounts []service.Account, err error) {
 	err = r.each(`SELECT `+accountFields()+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
 		a, err := r.scanAccount(rows.Scan)
@@ -86,7 +84,6 @@ func (r *reader) Accounts() (accounts []service.Account, err error) {
 	return accounts, err
 }
 
-// InsertAccount saves a new account.
 func (t *tx) InsertAccount(a service.Account) error {
 	values, err := accountValues(a)
 	if err != nil {
@@ -95,7 +92,6 @@ func (t *tx) InsertAccount(a service.Account) error {
 	return t.insert(`INSERT INTO accounts (`+accountFields()+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, values...)
 }
 
-// UpdateAccount saves an account as it is now.
 func (t *tx) UpdateAccount(a service.Account) error {
 	values, err := accountValues(a)
 	if err != nil {
@@ -126,56 +122,44 @@ func accountValues(a service.Account) ([]any, error) {
 	}, nil
 }
 
-const organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
+const (
+	organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
+	selectOrganization  = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
+)
 
-// scanOrganization reads the organization columns.
-func scanOrganization(scan func(...any) error) (o service.Organization, err error) {
-	var coolingOff int64
-	err = scan(uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, &coolingOff)
-	o.CoolingOff = time.Duration(coolingOff) * time.Millisecond
+func organizationDest(o *service.Organization) []any {
+	return []any{uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, milliDest{&o.CoolingOff}}
+}
+
+func (c *conn) organization(id apitype.UUID, lock string) (o service.Organization, err error) {
+	err = c.row(selectOrganization+lock, identifier(id)).scan(organizationDest(&o)...)
 	return o, err
 }
 
-const selectOrganization = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
-
-// Organization is one organization.
 func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
+	return r.organization(id, ``)
 }
 
-// OrganizationForShare is an organization whose settings stay as they are until the transaction
-// ends.
 func (t *tx) OrganizationForShare(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
+	return t.organization(id, t.engine.locking(`SHARE`))
 }
 
-// OrganizationForUpdate is an organization that no other transaction holds in force or sets.
 func (t *tx) OrganizationForUpdate(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
+	return t.organization(id, t.engine.locking(`UPDATE`))
 }
 
-// Organizations are all organizations, by uuid: the engines do not agree on the order
-// of names.
-func (r *reader) Organizations() (organizations []service.Organization, err error) {
-	err = r.each(`SELECT `+organizationColumns+` FROM organizations ORDER BY uuid`, nil, func(rows *sql.Rows) error {
-		o, err := scanOrganization(rows.Scan)
-		organizations = append(organizations, o)
-		return err
-	})
-	return organizations, err
+func (r *reader) Organizations() ([]service.Organization, error) {
+	return all(r.conn, `SELECT `+organizationColumns+` FROM organizations ORDER BY uuid`, nil, organizationDest)
 }
 
-// InsertOrganization saves a new organization.
 func (t *tx) InsertOrganization(o service.Organization) error {
 	doc, err := settingsDoc(o)
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`,
-		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`, append(organizationDest(&o), doc)...)
 }
 
-// UpdateOrganization saves the settings of an organization.
 func (t *tx) UpdateOrganization(o service.Organization) error {
 	doc, err := settingsDoc(o)
 	if err != nil {
@@ -195,46 +179,28 @@ func settingsDoc(o service.Organization) (any, error) {
 	return json.Marshal(settings)
 }
 
-// OrganizationSettings are those of the organizations of a scope, by uuid.
 func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.OrganizationSettings, error) {
 	q := &listQuery{conds: []string{`1 = 1`}}
 	if places, some := q.organizations(scope); some {
 		q.conds = append(q.conds, `uuid`+isOne(places))
 	}
-	settings := []apitype.OrganizationSettings{}
-	text := `SELECT uuid, max_call_attempts, settings FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
-	err := r.each(text, q.args, func(rows *sql.Rows) error {
-		var id apitype.UUID
-		var attempts *int
-		var doc []byte
-		one := apitype.OrganizationSettings{}
-		err := rows.Scan(uuidDest{&id}, &attempts, docDest{&doc})
-		if err == nil && doc != nil {
-			err = json.Unmarshal(doc, &one)
-		}
-		one.UUID, one.MaxCallAttempts = id, attempts
-		settings = append(settings, one)
-		return err
+	text := `SELECT settings, uuid, max_call_attempts FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
+	settings, err := all(r.conn, text, q.args, func(one *apitype.OrganizationSettings) []any {
+		return []any{jsonDest{one}, uuidDest{&one.UUID}, &one.MaxCallAttempts}
 	})
-	return settings, err
+	return append([]apitype.OrganizationSettings{}, settings...), err
 }
 
-// scanUser reads a user.
-func scanUser(scan func(...any) error) (u service.User, err error) {
-	var doc []byte
-	if err := scan(nullUUIDDest{&u.Organization}, docDest{&doc}); err != nil {
-		return u, err
-	}
-	return u, json.Unmarshal(doc, &u.RecruiterUser)
+func userDest(u *service.User) []any {
+	return []any{nullUUIDDest{&u.Organization}, jsonDest{&u.RecruiterUser}}
 }
 
-// User is one user.
-func (r *reader) User(id apitype.UUID) (service.User, error) {
-	return scanUser(r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan)
+func (r *reader) User(id apitype.UUID) (u service.User, err error) {
+	err = r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
+	return u, err
 }
 
-// Users are those of a scope's organizations and those of none, by uuid.
-func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
+func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 	q := &listQuery{}
 	text := `SELECT organization, doc FROM users`
 	if !scope.All {
@@ -243,73 +209,98 @@ func (r *reader) Users(scope service.Scope) (users []service.User, err error) {
 			text += ` OR organization` + isOne(bind(q, scope.Organizations, identifier))
 		}
 	}
-	err = r.each(text+` ORDER BY uuid`, q.args, func(rows *sql.Rows) error {
-		u, err := scanUser(rows.Scan)
-		users = append(users, u)
-		return err
-	})
-	return users, err
+	return all(r.conn, text+` ORDER BY uuid`, q.args, userDest)
 }
 
-// InsertUser saves a user as answers show it.
 func (t *tx) InsertUser(u service.User) error {
-	return t.saveUser(t.insert, `INSERT INTO users (uuid, organization, doc) VALUES ($1, $2, $3)`, u)
+	return t.insert(`INSERT INTO users (organization, doc, uuid) VALUES ($1, $2, $3)`, append(userDest(&u), identifier(u.UUID))...)
 }
 
-// UpdateUser saves a user anew.
 func (t *tx) UpdateUser(u service.User) error {
-	return t.saveUser(t.change, `UPDATE users SET organization = $2, doc = $3 WHERE uuid = $1`, u)
+	return t.change(`UPDATE users SET organization = $1, doc = $2 WHERE uuid = $3`, append(userDest(&u), identifier(u.UUID))...)
 }
 
-func (t *tx) saveUser(save func(string, ...any) error, text string, u service.User) error {
-	doc, err := json.Marshal(u.RecruiterUser)
-	if err != nil {
-		return err
-	}
-	return save(text, identifier(u.UUID), nullUUID(u.Organization), doc)
-}
-
-// FocusArea is one focus area with its organization.
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
-	var doc []byte
-	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
-		scan(uuidDest{&a.Organization}, &doc)
-	if err != nil {
-		return a, err
-	}
-	return a, json.Unmarshal(doc, &a.FocusArea)
+	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).scan(uuidDest{&a.Organization}, jsonDest{&a.FocusArea})
+	return a, err
 }
 
-// InsertFocusArea saves a focus area.
 func (t *tx) InsertFocusArea(a service.FocusArea) error {
-	doc, err := json.Marshal(a.FocusArea)
-	if err != nil {
-		return err
-	}
-	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`,
-		identifier(a.UUID), identifier(a.Organization), doc)
+	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`, identifier(a.UUID), identifier(a.Organization), jsonDest{&a.FocusArea})
 }
 
-// ChangeSigningSeed puts another secret in the place of the database's own.
 func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
 	return t.engine.changeSeed(t.conn, change)
 }
 
-// Setting is a named value of the database.
 func (r *reader) Setting(name string) (value string, err error) {
-	err = r.row(`SELECT value FROM settings WHERE name = $1`, name).scan(&value)
+	err = r.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
 }
 
-// SetSetting saves a named value.
 func (t *tx) SetSetting(name, value string) error {
 	_, err := t.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 	return err
 }
 
-// DeleteSetting takes a named value away.
 func (t *tx) DeleteSetting(name string) error {
 	_, err := t.exec(`DELETE FROM settings WHERE name = $1`, name)
+	return err
+}
+
+var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on", "signed_by"}
+
+func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
+	text, args := `SELECT `+strings.Join(tokenColumns, `, `)+` FROM tokens`, []any(nil)
+	if account != nil {
+		text, args = text+` WHERE account_uuid = $1`, []any{identifier(*account)}
+	}
+	err = r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
+		var t service.IssuedToken
+		var day *int64
+		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day, &t.SignedBy)
+		if day != nil {
+			t.LastUsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
+		}
+		tokens = append(tokens, t)
+		return err
+	})
+	return tokens, err
+}
+
+// A day is kept as its number since 1970.
+const secondsOfDay = 24 * 60 * 60
+
+func (t *tx) InsertToken(token service.IssuedToken) error {
+	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at, signed_by) VALUES ($1, $2, $3, $4, $5, $6)`,
+		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt), token.SignedBy)
+}
+
+func (t *tx) EndToken(id apitype.UUID, at apitype.Time) error {
+	return t.change(`UPDATE tokens SET ended_at = $2 WHERE token_uuid = $1`, identifier(id), at.UnixMilli())
+}
+
+// UseToken saves the day on which a token was used last, once a day. Tokens that share a row end
+// when the last one does.
+func (t *tx) UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error {
+	_, err := t.exec(`UPDATE tokens
+		SET used_on = $2, expires_at = CASE WHEN expires_at > $3 THEN expires_at ELSE $3 END
+		WHERE token_uuid = $1 AND (used_on IS NULL OR used_on < $2)`,
+		identifier(id), on.Midnight().Unix()/secondsOfDay, expires.UnixMilli())
+	return err
+}
+
+func (t *tx) Mark(account apitype.UUID, entry apitype.ProcessedEntry) error {
+	source := ""
+	if entry.ExternalSourceName != nil {
+		source = *entry.ExternalSourceName
+	}
+	_, err := t.exec(`INSERT INTO processed (account, source, entity_name, entity, processed_at, consumer)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (account, source, entity_name, entity)
+		DO UPDATE SET processed_at = excluded.processed_at, consumer = excluded.consumer`,
+		identifier(account), source, string(entry.EntityName), identifier(entry.EntityUUID),
+		entry.ProcessedAt.UnixMilli(), nullUUID(entry.ConsumerIdentifier))
 	return err
 }

@@ -83,7 +83,6 @@ func (c *conn) addLines() error {
 	})
 }
 
-// AuditLines are the next lines of the audit, the oldest first.
 func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) {
 	q := &listQuery{}
 	if f.After != nil {

@@ -2,12 +2,16 @@ package sqlstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"fundesk/apiclient/durable"
 )
@@ -95,3 +99,167 @@ func replace(from, to string) error {
 	}
 	return durable.SyncFolder(filepath.Dir(to))
 }
+
+// Carry takes over to a restored database what was revoked in the one that it replaces. That is nil
+// where it cannot be read, with the reason.
+type Carry func(before *Store, unread error, restored *Store) error
+
+// Restore puts a backup and its key in the place of an SQLite database, which no program may have
+// open; the backup stays as it is. It is copied, brought up to date and checked first. kept are
+// the files that were there before, under other names. Spec gap: S51.
+func Restore(ctx context.Context, file, database string, carry Carry) (kept []string, err error) {
+	path, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok || path == "" {
+		return nil, errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
+	}
+	if err := cmp.Or(unlikeFiles(file, path), unserved(path)); err != nil {
+		return nil, err
+	}
+	made, err := checkedCopy(ctx, file, path, func(restored *Store) error { return carryOver(ctx, path, restored, carry) })
+	if err == nil {
+		kept, err = takePlace(made, path)
+	}
+	if made != "" && err != nil {
+		_, _ = os.Remove(made), os.Remove(keyPath(made)) // The first error is the one to tell.
+	}
+	return kept, err
+}
+
+// carryOver opens the database that is replaced, if there is one, without changing it.
+func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (err error) {
+	if _, missing := os.Stat(path); missing != nil {
+		if _, unfinished := os.Lstat(path + restoring); unfinished != nil {
+			return nil
+		}
+		// A restore before this one was interrupted, and has given it another name.
+		earlier, err := filepath.Glob(path + ".before-*Z")
+		if err != nil || len(earlier) == 0 {
+			return err
+		}
+		path = slices.Max(earlier)
+	}
+	engine, err := inspectSQLite(ctx, path, true)
+	if err != nil {
+		return carry(nil, wayOut(err), restored)
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	return carry(&Store{engine: engine}, nil, restored)
+}
+
+// unlikeFiles refuses a file that would be restored from itself.
+func unlikeFiles(file, path string) error {
+	from, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) {
+		return fmt.Errorf("%s is the database itself", file)
+	}
+	return nil
+}
+
+// checkedCopy is a whole copy of a backup and of its key, of the version of this program, beside
+// the place where it belongs.
+func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
+	backup, err := inspectSQLite(ctx, file, true)
+	if err != nil {
+		return "", wayOut(err)
+	}
+	defer func() { err = errors.Join(err, backup.Close()) }()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	if made, err = backup.copyBeside(ctx, path); err != nil {
+		return made, err
+	}
+	key, err := readKey(keyPath(file))
+	if err == nil {
+		err = writeKey(keyPath(made), key)
+	}
+	if err != nil {
+		return made, err
+	}
+	return made, checkCopy(ctx, made, change)
+}
+
+// checkCopy brings a copy up to date, changes it, and refuses it when something is wrong with it.
+func checkCopy(ctx context.Context, made string, change func(*Store) error) error {
+	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
+	if err != nil {
+		return err
+	}
+	err = change(store)
+	var found []string
+	if err == nil {
+		found, err = store.Check(ctx)
+	}
+	if err := errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
+	}
+	return nil
+}
+
+// restoring is what the name of a file ends with that stands beside a database while others take
+// the place of its files. Until it is gone no program opens the database.
+const restoring = ".restoring"
+
+// unrestored refuses a database whose files belong together no longer.
+func unrestored(path string) error {
+	switch _, err := os.Lstat(path + restoring); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in their place and erase %s", path, path+restoring)
+	}
+}
+
+// takePlace gives a copy the name of the database, and the files that had it other names. It may be
+// ended anywhere: no program opens the database until it is done, and it can be done again.
+func takePlace(made, path string) (kept []string, err error) {
+	_, before := os.Lstat(path + restoring)
+	mark, err := os.OpenFile(path+restoring, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(mark.Close(), durable.SyncFolder(filepath.Dir(path))); err != nil {
+		return nil, err
+	}
+	if err := unserved(path); err != nil {
+		if before != nil { // It was ours.
+			err = errors.Join(err, os.Remove(path+restoring))
+		}
+		return nil, err
+	}
+	old := path + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, part := range []struct{ from, to string }{
+		{path, old}, {path + "-wal", old + "-wal"}, {keyPath(path), keyPath(old)},
+	} {
+		switch err := os.Rename(part.from, part.to); {
+		case err == nil:
+			kept = append(kept, part.to)
+		case !errors.Is(err, fs.ErrNotExist):
+			return kept, err
+		}
+	}
+	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return kept, err
+	}
+	if err := errors.Join(os.Rename(keyPath(made), keyPath(path)), os.Rename(made, path), durable.SyncFolder(filepath.Dir(path))); err != nil {
+		return kept, err
+	}
+	return kept, errors.Join(os.Remove(path+restoring), durable.SyncFolder(filepath.Dir(path)))
+}
+
+// IsServed reports whether another process has an SQLite file open. Nothing of the file may be open in
+// this one.
+func IsServed(database string) bool {
+	path, ok := strings.CutPrefix(database, "sqlite:")
+	return ok && errors.Is(unserved(path), errServed)
+}
+
+var errServed = errors.New("another program has it open; stop what serves it first")

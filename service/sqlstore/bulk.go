@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"database/sql"
 	"slices"
 	"strconv"
@@ -60,9 +61,9 @@ func inGroups[T any](rows []T, insert func(rows []T) error) error {
 	return nil
 }
 
-// byIdentifier reads a value for each of many identifiers. text reads the identifier first, and ends where the
-// condition on a column begins.
-func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) any) (map[apitype.UUID]V, error) {
+// byIdentifier reads a value for each of many identifiers. text reads the identifier first, then what dest says,
+// and ends where the condition on a column begins.
+func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) []any) (map[apitype.UUID]V, error) {
 	found := make(map[apitype.UUID]V, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -71,16 +72,14 @@ func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest 
 	err := c.each(text+cond, []any{arg}, func(rows *sql.Rows) error {
 		var id apitype.UUID
 		var value V
-		err := rows.Scan(uuidDest{&id}, dest(&value))
+		err := rows.Scan(append([]any{uuidDest{&id}}, dest(&value)...)...)
 		found[id] = value
 		return err
 	})
 	return found, err
 }
 
-func identifierOf(id *apitype.UUID) any { return uuidDest{id} }
-
-func docOf(doc *[]byte) any { return docDest{doc} }
+func identifierOf(id *apitype.UUID) []any { return []any{uuidDest{id}} }
 
 // insertNew saves rows whose first column identifies them, and returns those identifiers that are taken.
 func insertNew[T any](t *tx, table string, columns []string, rows []T, values func(T) []any) (taken []apitype.UUID, err error) {
@@ -103,74 +102,43 @@ func insertNew[T any](t *tx, table string, columns []string, rows []T, values fu
 	return taken, err
 }
 
-// InsertRows saves many rows.
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
-	elsewhere := markPaymentQR(rows)
-	for _, part := range []struct {
-		kind   service.LoadKind // Empty: rows that belong to others.
-		insert func() ([]apitype.UUID, error)
-	}{
-		{service.LoadPerson, func() ([]apitype.UUID, error) {
-			return insertNew(t, "persons", personColumns, rows.Persons, func(p service.PersonRow) []any { return personDest(&p) })
-		}},
-		{service.LoadPledge, func() ([]apitype.UUID, error) {
-			return insertNew(t, "pledges", newPledgeColumns, rows.Pledges, pledgeValues)
-		}},
-		{"", func() ([]apitype.UUID, error) {
-			return insertNew(t, "signatures", signatureColumns, rows.Signatures, signatureValues)
-		}},
-		{service.LoadCall, func() ([]apitype.UUID, error) {
-			return insertNew(t, "calls", newCallColumns, rows.Calls, callValues)
-		}},
-		{"", func() ([]apitype.UUID, error) {
-			return insertNew(t, "queue_calls", newQueueColumns, rows.Queue, queueValues)
-		}},
-		{service.LoadTransaction, func() ([]apitype.UUID, error) {
-			return insertNew(t, "transactions", transactionColumns, rows.Transactions, transactionValues)
-		}},
-	} {
-		ids, err := part.insert()
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			if part.kind != "" {
-				taken = append(taken, service.Taken{Kind: part.kind, UUID: id})
+	// Of rows that belong to others those tell what is taken.
+	note := func(kind service.LoadKind) func([]apitype.UUID, error) {
+		return func(ids []apitype.UUID, problem error) {
+			err = cmp.Or(err, problem)
+			for _, id := range ids {
+				taken = append(taken, service.Taken{Kind: kind, UUID: id})
 			}
 		}
+	}
+	persons := func(p service.PersonRow) []any { return personDest(&p) }
+	note(service.LoadPerson)(insertNew(t, "persons", personColumns, rows.Persons, persons))
+	note(service.LoadPledge)(insertNew(t, "pledges", newPledgeColumns, rows.Pledges, pledgeValues))
+	note(service.LoadPledge)(insertNew(t, "signatures", signatureColumns, rows.Signatures, signatureValues))
+	note(service.LoadCall)(insertNew(t, "calls", newCallColumns, rows.Calls, callValues))
+	note(service.LoadCall)(insertNew(t, "queue_calls", newQueueColumns, rows.Queue, queueValues))
+	note(service.LoadTransaction)(insertNew(t, "transactions", transactionColumns, rows.Transactions, transactionValues))
+	if err != nil || len(taken) > 0 {
+		return taken, err
 	}
 	for _, contact := range rows.Contacts {
 		if err := t.RecordContact(contact.Person, contact.At, nil); err != nil {
 			return nil, err
 		}
 	}
-	if len(elsewhere) == 0 {
+	var began []apitype.UUID
+	for _, x := range rows.Transactions {
+		if x.Method == apitype.PaymentQRMethod {
+			began = append(began, x.Pledge)
+		}
+	}
+	if len(began) == 0 {
 		return taken, nil
 	}
-	cond, arg := t.engine.among("uuid", elsewhere)
+	cond, arg := t.engine.among("uuid", began)
 	_, err = t.exec(`UPDATE pledges SET payment_qr = 1 WHERE payment_qr = 0 AND `+cond, arg)
 	return taken, err
-}
-
-// markPaymentQR notes on the new pledges which of them a payment QR began, and returns those that are not
-// new.
-func markPaymentQR(rows service.Rows) (elsewhere []apitype.UUID) {
-	began := map[apitype.UUID]bool{}
-	for _, t := range rows.Transactions {
-		if t.Method == apitype.PaymentQRMethod {
-			began[t.Pledge] = true
-		}
-	}
-	for i := range rows.Pledges {
-		if id := rows.Pledges[i].UUID; began[id] {
-			rows.Pledges[i].PaymentQR = true
-			delete(began, id)
-		}
-	}
-	for id := range began {
-		elsewhere = append(elsewhere, id)
-	}
-	return elsewhere
 }
 
 // joined are numbers as text, with commas between them.

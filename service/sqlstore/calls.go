@@ -42,7 +42,6 @@ func callValues(c service.CallRow) []any {
 	return append(callDest(&c), identifier(c.Person), nullUUID(c.Case))
 }
 
-// Call is one call.
 func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
 	err = r.row(selectCall+cond, args...).scan(callDest(&c)...)
@@ -56,7 +55,7 @@ const (
 )
 
 // callQuery filters calls; an error is of the database.
-func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
 	byTime := timeFilter{column: `updated_at`, parts: []string{unlinkedCalls, linkedCalls}}
@@ -94,7 +93,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	}
 	if f.UpdatedAfter != nil {
 		byTime.after = *f.UpdatedAfter
-		return q, r.filterByTime(q, byTime, part, want)
+		return q, r.filterByTime(q, byTime, part)
 	}
 	return q, nil
 }
@@ -129,9 +128,8 @@ func (q *listQuery) statuses(f service.CallFilter) {
 	}
 }
 
-// Calls is a part of the call list.
 func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
-	q, err := r.callQuery(f, part, part.Limit)
+	q, err := r.callQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +188,7 @@ func newCallNode(f service.CallFilter) *callNode {
 		n.dest = append(n.dest, &n.number)
 	}
 	if f.WithPledge {
-		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
+		n.dest = append(n.dest, uuidDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
 			docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
 	}
 	return n
@@ -214,18 +212,8 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 	return c, nil
 }
 
-// AnyCall reports whether a part of the call list has a row.
-func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error) {
-	q, err := r.callQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
-}
-
 var insertCall = sync.OnceValue(func() string { return insertText("calls", newCallColumns) })
 
-// InsertCall saves a new call.
 func (t *tx) InsertCall(c service.CallRow) error {
 	return t.insert(insertCall(), callValues(c)...)
 }

@@ -208,7 +208,7 @@ func cutCommands(t *testing.T) []cutCommand {
 			if err != nil {
 				return err
 			}
-			return s.Load(ctx, func(add func(service.LoadRecord) error) error { return source.Dump(ctx, add) })
+			return servicetest.Load(ctx, s, func(add func(service.LoadRecord) error) error { return source.Dump(ctx, add) })
 		}, func(err error) bool {
 			refusal, is := errors.AsType[*service.Error](err)
 			return is && refusal.Kind == service.Conflict
@@ -218,7 +218,7 @@ func cutCommands(t *testing.T) []cutCommand {
 			if err != nil {
 				return err
 			}
-			return s.Load(ctx, func(add func(service.LoadRecord) error) (err error) {
+			return servicetest.Load(ctx, s, func(add func(service.LoadRecord) error) (err error) {
 				for _, record := range records {
 					err = errors.Join(err, add(record))
 				}

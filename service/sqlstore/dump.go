@@ -81,7 +81,7 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 
 // dump hands over the rows of a table, part by part.
 func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadRecord) error) error {
-	kind := cmp.Or(service.KindOfTable(t.name), service.LoadRow)
+	kind := service.KindOfTable(t.name)
 	var after []any
 	for {
 		rows, err := t.read(c, after, t.batch)
@@ -164,8 +164,6 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 	}
 }
 
-// InsertDumped saves rows of one table of a dump, and returns how many. A row that is there already is
-// ErrExists, or is passed over.
 func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error) {
 	at := slices.IndexFunc(copyTables(), func(t copyTable) bool { return t.name == table })
 	if at < 0 {
@@ -213,19 +211,11 @@ func (t copyTable) values(row map[string]json.RawMessage) ([]any, error) {
 	return values, nil
 }
 
-// tablesOfKinds are where the records of a load are.
-var tablesOfKinds = map[service.LoadKind]string{
-	service.LoadOrganization: "organizations", service.LoadUser: "users", service.LoadFocusArea: "focus_areas", service.LoadPerson: "persons",
-	service.LoadPledge: "pledges", service.LoadCall: "calls", service.LoadTransaction: "transactions",
-}
-
-// ThereAlready returns those records of a kind that are there.
-func (t *tx) ThereAlready(kind service.LoadKind, ids []apitype.UUID) ([]apitype.UUID, error) {
+func (t *tx) ThereAlready(table string, ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("uuid", ids)
-	return t.identifiers(`SELECT uuid FROM `+tablesOfKinds[kind]+` WHERE `+cond, arg)
+	return t.identifiers(`SELECT uuid FROM `+table+` WHERE `+cond, arg)
 }
 
-// HasRecords reports whether the database holds an account or a person.
 func (r *reader) HasRecords() (there bool, err error) {
 	err = r.row(`SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM persons)`).scan(&there)
 	return there, err

@@ -20,7 +20,7 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 	store := open(t)
 	s, err := service.New(t.Context(), service.Options{Store: store})
 	servicetest.Check(t, err)
-	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+	err = servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error {
 		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
 	})
 	servicetest.Check(t, err)
@@ -96,7 +96,7 @@ func testDump(t *testing.T, database string) {
 	}
 	lines := dump(t, source)
 	for _, table := range sqlstore.Tables() {
-		if table != "queue_hours" && !strings.Contains(lines, `"table":"`+table+`"`) && service.KindOfTable(table) == "" {
+		if table != "queue_hours" && !strings.Contains(lines, `"table":"`+table+`"`) && service.KindOfTable(table) == service.LoadRow {
 			t.Errorf("no row of %s: the test does not fill it", table)
 		}
 	}
@@ -155,13 +155,13 @@ func testLoadMissing(t *testing.T, database string) {
 	}
 	whole := reopen(t, "sqlite:"+t.TempDir()+"/whole.db")
 	if s, err = service.New(t.Context(), service.Options{Store: whole}); err == nil {
-		err = s.Load(t.Context(), feed(records))
+		err = servicetest.Load(t.Context(), s, feed(records))
 	}
 	servicetest.Check(t, err)
 	if got, want := len(withoutLoads(dump(t, other))), len(withoutLoads(dump(t, whole))); got != want {
 		t.Errorf("got %d rows, want %d as of one load", got, want)
 	}
-	if err := s.Load(t.Context(), feed(records)); err == nil {
+	if err := servicetest.Load(t.Context(), s, feed(records)); err == nil {
 		t.Error("records that are there were loaded")
 	}
 }

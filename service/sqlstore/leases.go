@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -81,8 +79,6 @@ var (
 	})
 )
 
-// InsertLeases saves new leases, each unless the person is in one or the request has one of its
-// ordinal, and makes the calls of their persons ineligible until they end.
 func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
 	if t.shared {
 		return t.insertLeases(leases)
@@ -131,28 +127,27 @@ func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.
 // QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
-func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query service.QueueQuery) (q service.QueueRequest, err error) {
+func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
 	p := &queueParts{query: query}
-	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(asked.User))
+	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(*query.User))
 	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
-	returned, by, request := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(asked.Request))
+	returned, by, requested := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(request))
 	again := false
 	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+request+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+requested+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
 			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+`)`, p.args...).
 		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
 	if err != nil || !again {
 		return q, err
 	}
-	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseNotedDest)
+	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(request), identifier(account)}, leaseNotedDest)
 	return q, err
 }
 
-// Lease is one lease.
 func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
@@ -168,13 +163,11 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 	}
 }
 
-// LeaseOfPerson is the lease of a person that was not seen to end.
 func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
 	err = r.row(selectLeaseNoted+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
-// Leases are those that hold, the oldest first; of all users, or of one.
 func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
@@ -185,42 +178,29 @@ func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Tim
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
 
-// LeasesSeen are those of which something was seen since a time, or that hold.
-func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each func(service.LeaseRow)) error {
+func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	since_, now_ := q.arg(since.UnixMilli()), q.arg(now.UnixMilli())
 	q.conds = append(q.conds, `(seen_at >= `+since_+` OR (ended_at IS NULL AND expires_at > `+now_+`))`)
 	q.amongOwners(scope)
-	return r.each(selectLease+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
-		var lease service.LeaseRow
-		err := rows.Scan(leaseDest(&lease)...)
-		each(lease)
-		return err
-	})
+	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `), q.args, leaseDest)
 }
 
-// WorkDone is what was done since a time.
-func (r *reader) WorkDone(scope service.Scope, since apitype.Time, each func(service.Work)) error {
+func (r *reader) WorkDone(scope service.Scope, since apitype.Time) ([]service.Work, error) {
 	q := &listQuery{}
 	q.where(`done_at >= %s`, since.UnixMilli())
 	q.amongOwners(scope)
-	return r.each(`SELECT done_at, user_uuid, work, code FROM queue_work WHERE `+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
-		var w service.Work
-		err := rows.Scan(timeDest{&w.At}, uuidDest{&w.User}, &w.Work, &w.Code)
-		each(w)
-		return err
+	return all(r.conn, `SELECT done_at, user_uuid, work, code FROM queue_work WHERE `+strings.Join(q.conds, ` AND `), q.args, func(w *service.Work) []any {
+		return []any{timeDest{&w.At}, uuidDest{&w.User}, &w.Work, &w.Code}
 	})
 }
 
-// Work saves what was done.
 func (t *tx) Work(w service.Work) error {
 	_, err := t.exec(`INSERT INTO queue_work (done_at, work_uuid, user_uuid, owner, work, code) VALUES ($1, $2, $3, $4, $5, $6)`,
 		w.At.UnixMilli(), identifier(apitype.NewUUID()), identifier(w.User), identifier(w.Owner), w.Work, w.Code)
 	return err
 }
 
-// EndLeaseOfCall ends the lease of a call that holds, and returns when that was taken; nil: there was
-// none.
 func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (taken *apitype.Time, err error) {
 	err = t.row(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
 		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING taken_at`,
@@ -231,13 +211,11 @@ func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by serv
 	return taken, err
 }
 
-// EndLeasesByTime notes of the leases that have ended by themselves that they have.
 func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
 	n, err := t.exec(`UPDATE queue_leases SET ended_at = expires_at, ended_by = 'time' WHERE ended_at IS NULL AND expires_at <= $1`, now.UnixMilli())
 	return int(n), err
 }
 
-// ExtendLease saves when a lease ends, and that it is shown now.
 func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error {
 	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = CASE WHEN $4 = 1 THEN $3 ELSE shown_at END WHERE lease_uuid = $1 AND ended_at IS NULL`,
 		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
@@ -288,13 +266,9 @@ var countHours = sync.OnceValue(func() string {
 // countedSetting is until when what users did is counted by the hour.
 const countedSetting = "queue-counted"
 
-// QueueCounted is until when; zero: nothing is.
 func (r *reader) QueueCounted() (until apitype.Time, err error) {
 	text, err := r.Setting(countedSetting)
-	if errors.Is(err, service.ErrNoRow) {
-		return until, nil
-	}
-	if err != nil {
+	if err != nil || text == "" {
 		return until, err
 	}
 	milli, err := strconv.ParseInt(text, 10, 64)
@@ -312,17 +286,14 @@ func (t *tx) CountQueue(from, until apitype.Time) error {
 	return err
 }
 
-// HoursDone is what was counted of the hours of a stretch.
-func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time, each func(service.HourDone)) error {
+func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time) ([]service.HourDone, error) {
 	q := &listQuery{}
 	q.where(`hour >= %s`, from.UnixMilli())
 	q.where(`hour < %s`, until.UnixMilli())
 	q.amongOwners(scope)
-	return r.each(`SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY user_uuid, what, code`, q.args, func(rows *sql.Rows) error {
-		var h service.HourDone
-		err := rows.Scan(uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt})
-		each(h)
-		return err
+	text := `SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE ` + strings.Join(q.conds, ` AND `) + ` GROUP BY user_uuid, what, code`
+	return all(r.conn, text, q.args, func(h *service.HourDone) []any {
+		return []any{uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt}}
 	})
 }
 
@@ -339,7 +310,6 @@ func deferralDest(d *service.DeferralRow) []any {
 	}
 }
 
-// Deferrals are callbacks with their persons, the earliest first.
 func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, error) {
 	q := &listQuery{conds: []string{`due_at IS NOT NULL`}}
 	q.amongOwners(query.Scope)
@@ -354,7 +324,6 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
-// DeferralCounts counts the callbacks that are kept for each user.
 func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID, n int)) error {
 	q := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}
 	q.amongOwners(scope)
@@ -367,7 +336,6 @@ func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID
 	})
 }
 
-// ShareDeferrals opens the callbacks of a user to every user.
 func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
 	q := &listQuery{}
 	q.where(`due_at IS NOT NULL AND kept_for = %s`, identifier(user))
@@ -375,13 +343,10 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
 }
 
-// UserNames are the names of those users that are known.
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
-	docs, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, docOf)
-	names := make(map[apitype.UUID]string, len(docs))
-	for id, doc := range docs {
-		var user apitype.RecruiterUser
-		err = errors.Join(err, json.Unmarshal(doc, &user))
+	users, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} })
+	names := make(map[apitype.UUID]string, len(users))
+	for id, user := range users {
 		names[id] = user.Name
 	}
 	return names, err

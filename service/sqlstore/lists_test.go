@@ -1,8 +1,13 @@
 package sqlstore
 
 import (
+	"database/sql"
+	"errors"
 	"flag"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,10 +27,32 @@ var update = flag.Bool("update", false, "write the questions of lists anew")
 //	go test ./service/sqlstore -run TestQuestionsOfLists -update
 func TestQuestionsOfLists(t *testing.T) {
 	t.Parallel()
-	const golden = "testdata/lists.sql"
-	store := openFile(t)
+	compareQuestions(t, "testdata/lists.sql", writeQuestions)
+}
+
+// TestQuestionsOfTheQueue compares how a user's queue is asked for: all of it, and the calls of a take.
+//
+//	go test ./service/sqlstore -run TestQuestionsOfTheQueue -update
+func TestQuestionsOfTheQueue(t *testing.T) {
+	t.Parallel()
+	compareQuestions(t, "testdata/queue.sql", func(out *strings.Builder, r *reader) error {
+		query := service.QueueQuery{Scope: service.Scope{All: true}, User: &apitype.UUID{1}, Due: true, GaveBack: true, Limit: 3}
+		_, list := r.QueuePositions(query)
+		_, take := (&tx{reader: *r}).NextInQueue(query)
+		for _, text := range slices.Sorted(maps.Keys(r.statements)) {
+			if strings.Contains(text, "queue_calls") {
+				out.WriteString(text + "\n\n")
+			}
+		}
+		return errors.Join(list, take)
+	})
+}
+
+// compareQuestions compares the questions that are written with those of a file.
+func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, *reader) error) {
+	t.Helper()
 	var out strings.Builder
-	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return writeQuestions(&out, &reader{c}) })
+	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return write(&out, &reader{c}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,21 +70,19 @@ func TestQuestionsOfLists(t *testing.T) {
 	}
 }
 
-// writeQuestions writes for each filter the question for a page, and whether there is any.
+// writeQuestions writes for each filter the question for a page.
 func writeQuestions(out *strings.Builder, r *reader) error {
 	id, at := apitype.UUID{1}, apitype.NewTime(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
 	place := &service.Bound{Position: service.Position{At: at, UUID: id}}
 	of := func(n int) service.Scope { return service.Scope{Organizations: make([]apitype.UUID, n)} }
 	all, first, long := service.Scope{All: true}, service.Range{Limit: 5}, strings.Repeat("x", 501)
 	write := func(name string, part service.Range, query func() (*listQuery, error)) error {
-		for _, ask := range []func(q *listQuery) string{func(q *listQuery) string { return q.page(`*`, ``, part) }, func(q *listQuery) string { return q.exists(part) }} {
-			q, err := query()
-			if err != nil {
-				return err
-			}
-			text := ask(q)
-			out.WriteString("-- " + name + ", " + strconv.Itoa(len(q.args)) + " values\n" + text + "\n\n")
+		q, err := query()
+		if err != nil {
+			return err
 		}
+		text := q.page(`*`, ``, part)
+		out.WriteString("-- " + name + ", " + strconv.Itoa(len(q.args)) + " values\n" + text + "\n\n")
 		return nil
 	}
 	for _, test := range []struct {
@@ -83,7 +108,7 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"of a person, updated, by status", first, service.CallFilter{Scope: of(1), Person: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:2]}},
 		{"updated, without reference", first, service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true}},
 	} {
-		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part, 5) }); err != nil {
+		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part) }); err != nil {
 			return err
 		}
 	}
@@ -103,7 +128,7 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"pledges released", service.PledgeFilter{Scope: all, ReleasedAfter: &at, ReleasedBy: at}},
 		{"pledges released and updated", service.PledgeFilter{Scope: of(1), ReleasedAfter: &at, ReleasedBy: at, UpdatedAfter: &at}},
 	} {
-		if err := write(test.name, first, func() (*listQuery, error) { return r.pledgeQuery(test.f, first, 5) }); err != nil {
+		if err := write(test.name, first, func() (*listQuery, error) { return r.pledgeQuery(test.f, first) }); err != nil {
 			return err
 		}
 	}
@@ -116,9 +141,107 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"persons by IBAN, made after", service.PersonFilter{Scope: of(1), IBAN: "x", CreatedAfter: &at}},
 		{"persons changed after", service.PersonFilter{Scope: of(2), UpdatedAfter: &at}},
 	} {
-		if err := write(test.name, first, func() (*listQuery, error) { return r.personQuery(test.f, first, 5) }); err != nil {
+		if err := write(test.name, first, func() (*listQuery, error) { return r.personQuery(test.f, first) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// TestPlans looks how SQLite answers what is asked of many records: nothing may read a whole
+// table, and what a page includes is found by number.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	store := openFile(t)
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
+		if err := askAll(&reader{c}); err != nil {
+			return err
+		}
+		for _, text := range slices.Sorted(maps.Keys(c.statements)) {
+			if !strings.HasPrefix(text, `SELECT`) {
+				continue
+			}
+			plan, err := c.plan(text)
+			if err != nil {
+				return err
+			}
+			for _, step := range plan {
+				if wholeTable.MatchString(step) || byOther.MatchString(step) {
+					t.Errorf("got %s in %s", step, text)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a plan must not have. Parts of a query that are merged have names with a number, or
+// k and s.
+var (
+	wholeTable = regexp.MustCompile(`^SCAN (t|p|l|u|x|persons|calls|pledges|transactions)$`)
+	byOther    = regexp.MustCompile(`^SEARCH (p|l) USING (COVERING )?INDEX`)
+)
+
+// plan is how SQLite answers a query, step by step.
+func (c *conn) plan(text string) (steps []string, err error) {
+	err = c.each(`EXPLAIN QUERY PLAN `+text, make([]any, strings.Count(text, "$")), func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	})
+	return steps, err
+}
+
+// askAll asks everything that hangs on the number of records.
+func askAll(r *reader) error {
+	id, at := apitype.NewUUID(), apitype.NewTime(time.Now())
+	place := &service.Bound{Position: service.Position{At: at, UUID: id}}
+	one, two := service.Scope{Organizations: []apitype.UUID{id}}, service.Scope{Organizations: []apitype.UUID{id, apitype.NewUUID()}}
+	var errs []error
+	for _, scope := range []service.Scope{{All: true}, one, two} {
+		for _, part := range []service.Range{{Limit: 5}, {Below: place, Limit: 5}, {Above: place, Backward: true, Limit: 5}} {
+			for _, f := range []service.CallFilter{
+				{},
+				{WithPerson: true, WithQuality: true},
+				{WithPledge: true},
+				{WithPledgeNumber: true},
+				{ExternalStatus: "S1"},
+				{ExternalApplication: "a", ExternalReference: "b"},
+				{NoExternalReference: true},
+				{RequestedAfter: &at},
+				{UpdatedAfter: &at},
+			} {
+				f.Scope, f.Viewer = scope, scope
+				_, err := r.Calls(f, part)
+				errs = append(errs, err)
+			}
+			for _, f := range []service.PersonFilter{{}, {IBAN: "x"}, {CreatedAfter: &at}} {
+				f.Scope = scope
+				_, err := r.Persons(f, part)
+				errs = append(errs, err)
+			}
+			for _, f := range []service.PledgeFilter{
+				{}, {Person: &id}, {PaymentQR: new(true)}, {Status: apitype.PledgeActive}, {UpdatedAfter: &at}, {ReleasedAfter: &at, ReleasedBy: at},
+			} {
+				f.Scope = scope
+				_, err := r.Pledges(f, part)
+				errs = append(errs, err)
+			}
+		}
+		_, call := r.WholeCall(id, scope, service.AnyWeight)
+		_, pledge := r.WholePledge(id, scope, service.AnyWeight)
+		_, transaction := r.Transaction(id, scope)
+		for _, err := range []error{call, pledge, transaction} {
+			if !errors.Is(err, service.ErrNoRow) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	_, err := r.Transactions([]int64{1, 2})
+	return errors.Join(append(errs, err)...)
 }

@@ -55,7 +55,7 @@ func benchmarkLoad(b *testing.B, database func() string, used func(*testing.B) t
 		s, err := service.New(b.Context(), service.Options{Store: store})
 		servicetest.Check(b, err)
 		start := used(b)
-		servicetest.Check(b, s.Load(b.Context(), func(add func(service.LoadRecord) error) error {
+		servicetest.Check(b, servicetest.Load(b.Context(), s, func(add func(service.LoadRecord) error) error {
 			for _, record := range records {
 				if err := add(record); err != nil {
 					return err

@@ -9,7 +9,6 @@ import (
 	"fundesk/service"
 )
 
-// Person is one person.
 func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return r.person(id, scope, ``)
 }
@@ -21,7 +20,7 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 }
 
 // personQuery filters persons; an error is of the database.
-func (r *reader) personQuery(f service.PersonFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.scope(f.Scope, `t.owner`)
 	if len(q.branches) == 0 { // An erased person belongs to no organization.
@@ -34,16 +33,15 @@ func (r *reader) personQuery(f service.PersonFilter, part service.Range, want in
 		q.where(`t.iban = %s`, f.IBAN)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part)
 	}
 	return q, nil
 }
 
 const notErased = `t.erased_at IS NULL`
 
-// Persons is a part of the person list.
 func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
-	q, err := r.personQuery(f, part, part.Limit)
+	q, err := r.personQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -54,34 +52,14 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 	})
 }
 
-// AnyPerson reports whether a part of the person list has a row.
-func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, error) {
-	q, err := r.personQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
-}
-
-func erasureQuery(scope service.Scope) *listQuery {
+func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {
 	q := &listQuery{table: "persons", time: "erased_at", conds: []string{`t.erased_at IS NOT NULL`}}
 	q.scope(scope, `t.erased_owner`)
-	return q
-}
-
-// Erasures is a part of the list of persons who were erased.
-func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {
-	q := erasureQuery(scope)
 	text := q.page(`t.uuid, t.erased_at`, ``, part)
 	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.ErasedPerson, err error) {
 		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.ErasedAt})
 		return p, err
 	})
-}
-
-// AnyErasure reports whether a part of that list has a row.
-func (r *reader) AnyErasure(scope service.Scope, part service.Range) (bool, error) {
-	return r.any(erasureQuery(scope), part)
 }
 
 // personColumns are the columns of a person, in the order of personDest.
@@ -107,7 +85,6 @@ func personDest(p *service.PersonRow) []any {
 	}
 }
 
-// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	if line == nil {
 		return t.insert(insertPerson(), personDest(&p)...)
@@ -115,17 +92,12 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	return t.engine.insertPerson(t.conn, personDest(&p), auditValues(*line))
 }
 
-// OwnersOfPersons are the owning organizations of some persons.
-func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return byIdentifier(t.conn, `SELECT uuid, owner FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, identifierOf)
+func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonRow, error) {
+	return byIdentifier(t.conn, `SELECT uuid, owner, doc FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, func(p *service.PersonRow) []any {
+		return []any{uuidDest{&p.Owner}, docDest{&p.Doc}}
+	})
 }
 
-// PersonDocs are the documents of some persons.
-func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
-	return byIdentifier(t.conn, `SELECT uuid, doc FROM persons WHERE `, `uuid`, ids, docOf)
-}
-
-// UpdatePerson saves a changed person.
 func (t *tx) UpdatePerson(p service.PersonRow) error {
 	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli())

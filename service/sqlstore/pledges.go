@@ -50,7 +50,6 @@ func pledgeReadDest(p *service.PledgeRow) []any {
 
 func pledgeValues(p service.PledgeRow) []any { return append(pledgeDest(&p), identifier(p.Person)) }
 
-// Pledge is one pledge with its recruiter.
 func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
 	err = r.row(selectPledge+cond, args...).scan(pledgeReadDest(&p)...)
@@ -58,7 +57,7 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 }
 
 // pledgeQuery filters pledges; an error is of the database.
-func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want int) (*listQuery, error) {
+func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range) (*listQuery, error) {
 	q := &listQuery{table: "pledges", time: "created_at"}
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
@@ -83,10 +82,10 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want in
 		if f.UpdatedAfter != nil {
 			q.check(`t.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()))
 		}
-		return q, r.filterByTime(q, timeFilter{column: `released_at`, after: *f.ReleasedAfter}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `released_at`, after: *f.ReleasedAfter}, part)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter}, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter}, part)
 	}
 	return q, nil
 }
@@ -110,9 +109,8 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 	}
 }
 
-// Pledges is a part of the pledge list.
 func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
-	q, err := r.pledgeQuery(f, part, part.Limit)
+	q, err := r.pledgeQuery(f, part)
 	if err != nil {
 		return nil, err
 	}
@@ -123,27 +121,16 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, `+owner, joins, part)
 	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
 		err = result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, joinedUUIDDest{&p.PersonOwner})
+			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, uuidDest{&p.PersonOwner})
 		return p, err
 	})
 }
 
-// AnyPledge reports whether a part of the pledge list has a row.
-func (r *reader) AnyPledge(f service.PledgeFilter, part service.Range) (bool, error) {
-	q, err := r.pledgeQuery(f, part, 1)
-	if err != nil {
-		return false, err
-	}
-	return r.any(q, part)
-}
-
-// Signature is the signature file of a pledge.
 func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
 	err = r.row(`SELECT content FROM signatures WHERE pledge = $1`, identifier(pledge)).scan(&content)
 	return content, err
 }
 
-// Transactions are those of the pledges of some numbers, by number, the newest first.
 func (r *reader) Transactions(pledges []int64) (map[int64][]service.TransactionRow, error) {
 	cond, arg := r.engine.amongNumbers("pledge_number", pledges)
 	of := make(map[int64][]service.TransactionRow, len(pledges))
@@ -159,7 +146,6 @@ func (r *reader) Transactions(pledges []int64) (map[int64][]service.TransactionR
 	return of, err
 }
 
-// Transaction is one transaction, in the scope of its pledge.
 func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.TransactionRow, err error) {
 	cond, args := one(id, scope, `l.owner`, `l.recruiting`)
 	err = r.row(`SELECT t.uuid, l.uuid, t.created_at, t.method, t.doc
@@ -168,17 +154,14 @@ func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.Tr
 	return t, err
 }
 
-// InsertPledge saves a new pledge.
 func (t *tx) InsertPledge(p service.PledgeRow) error {
 	return t.insert(insertText("pledges", newPledgeColumns), pledgeValues(p)...)
 }
 
-// PersonsOfPledges are the persons of some pledges.
 func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
 	return byIdentifier(t.conn, `SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, `t.uuid`, ids, identifierOf)
 }
 
-// UpdatePledge saves a changed pledge.
 func (t *tx) UpdatePledge(p service.PledgeRow) error {
 	return t.change(`UPDATE pledges SET
 			recruiter = $3,

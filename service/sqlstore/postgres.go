@@ -306,7 +306,6 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err 
 // errBegin is a connection that was lost before anything was asked of it.
 type errBegin struct{ error }
 
-// Unwrap is what happened to the connection.
 func (e errBegin) Unwrap() error { return e.error }
 
 // begin begins a transaction; of one that may change something it notes the time of the server.
@@ -397,13 +396,10 @@ func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err erro
 		text, err = (&reader{c}).Setting(signingKey)
 		return err
 	})
-	if errors.Is(err, service.ErrNoRow) {
+	if err == nil && text == "" {
 		return e.makeSeed(ctx)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return hex.DecodeString(text)
+	return seedOf(text, err)
 }
 
 var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
@@ -411,22 +407,31 @@ var errKeyMissing = errors.New("its key is missing from the table settings: with
 // keyThere refuses a database without its key.
 func (e *postgresEngine) keyThere(ctx context.Context) error {
 	return e.read(ctx, service.ReadRecord, func(c *conn) error {
-		_, err := (&reader{c}).Setting(signingKey)
-		if errors.Is(err, service.ErrNoRow) {
-			return errKeyMissing
+		text, err := (&reader{c}).Setting(signingKey)
+		if err == nil && text == "" {
+			err = errKeyMissing
 		}
 		return err
 	})
+}
+
+// seedOf returns the keys that their setting holds.
+func seedOf(text string, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(text)
 }
 
 // makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
 // same.
 func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
 	err = e.write(ctx, service.WriteIsolated, func(c *conn) error {
-		_, err := (&reader{c}).Setting(signingKey)
-		if errors.Is(err, service.ErrNoRow) {
+		r := &reader{c}
+		text, err := r.Setting(signingKey)
+		if err == nil && text == "" {
 			var signed bool
-			if signed, err = c.signedFor(); err == nil && signed {
+			if signed, err = c.signedFor(); signed {
 				err = errKeyMissing
 			}
 		}
@@ -441,11 +446,7 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 			signingKey, hex.EncodeToString(fresh)); err != nil {
 			return err
 		}
-		var text string
-		if err := c.row(`SELECT value FROM settings WHERE name = $1`, signingKey).scan(&text); err != nil {
-			return err
-		}
-		seed, err = hex.DecodeString(text)
+		seed, err = seedOf(r.Setting(signingKey))
 		return err
 	})
 	return seed, err
@@ -454,15 +455,10 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 // changeSeed puts other signing keys in the place of the database's own.
 func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
 	t := &tx{reader: reader{c}}
-	text, err := t.Setting(signingKey)
-	if err != nil && !errors.Is(err, service.ErrNoRow) {
-		return err
+	seed, err := seedOf(t.Setting(signingKey))
+	if err == nil {
+		seed, err = change(seed)
 	}
-	known, err := hex.DecodeString(text)
-	if err != nil {
-		return err
-	}
-	seed, err := change(known)
 	if err != nil {
 		return err
 	}

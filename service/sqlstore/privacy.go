@@ -11,7 +11,6 @@ import (
 	"fundesk/service"
 )
 
-// Kept is everything that is kept of a person.
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
 // LockPersonData is Kept for a change: no other transaction changes any of it before this one ends, nor
@@ -81,12 +80,10 @@ func inOrder[T any](ids []apitype.UUID, rows []T, id func(T) apitype.UUID) []T {
 	return rows
 }
 
-// KeptCalls are calls with their documents.
 func (r *reader) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
 	return r.keptCalls(ids, ``)
 }
 
-// KeptCalls holds them, too.
 func (t *tx) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
 	return t.keptCalls(ids, t.engine.locking(`UPDATE OF t`))
 }
@@ -97,14 +94,12 @@ func (r *reader) keptCalls(ids []apitype.UUID, lock string) ([]service.CallRow, 
 	return inOrder(ids, rows, func(c service.CallRow) apitype.UUID { return c.UUID }), err
 }
 
-// KeptPledges are pledges with their documents.
 func (r *reader) KeptPledges(ids []apitype.UUID) ([]service.PledgeRow, error) {
 	cond, arg := r.engine.among("t.uuid", ids)
 	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeReadDest)
 	return inOrder(ids, rows, func(p service.PledgeRow) apitype.UUID { return p.UUID }), err
 }
 
-// KeptTransactions are transactions with their documents.
 func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow, error) {
 	cond, arg := r.engine.among("uuid", ids)
 	rows, err := all(r.conn, `SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond, []any{arg}, func(t *service.TransactionRow) []any {
@@ -113,24 +108,20 @@ func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow,
 	return inOrder(ids, rows, func(t service.TransactionRow) apitype.UUID { return t.UUID }), err
 }
 
-// KeptWaiting are those of some calls that wait.
 func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
 	cond, arg := r.amongWaiting(calls)
 	rows, err := all(r.conn, queueFacts+` WHERE c.`+cond, []any{arg}, factsDest)
 	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
 }
 
-// Erasing are the persons whose calls are still being blanked.
-func (r *reader) Erasing() (persons []apitype.UUID, err error) {
-	err = r.each(`SELECT name FROM settings WHERE `+isErasing, nil, func(rows *sql.Rows) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
+func (r *reader) Erasing() ([]apitype.UUID, error) {
+	names, err := all(r.conn, `SELECT name FROM settings WHERE `+isErasing, nil, textDest)
+	persons := make([]apitype.UUID, len(names))
+	for i, name := range names {
+		if persons[i], err = apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting)); err != nil {
+			break
 		}
-		id, err := apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting))
-		persons = append(persons, id)
-		return err
-	})
+	}
 	return persons, err
 }
 
@@ -204,14 +195,12 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	return err
 }
 
-// EraseUnknown leaves the identifier of a person that is not there, so that it is not used again.
 func (t *tx) EraseUnknown(id apitype.UUID, at apitype.Time) error {
 	nobody := apitype.UUID{}
 	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, updated_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, $3, 1, $4, $3)`,
 		identifier(id), identifier(nobody), at.UnixMilli(), []byte{})
 }
 
-// RewriteCall saves a call with the columns that no operation changes.
 func (t *tx) RewriteCall(c service.CallRow) error {
 	return t.change(`UPDATE calls SET updated_at = $3, external_application = $4, external_reference = $5, external_status = $6, private = $7, doc = $8, rev = rev + 1
 		WHERE uuid = $1 AND rev = $2`,
@@ -227,7 +216,6 @@ func (t *tx) RewritePledge(l service.PledgeRow) error {
 		identifier(l.UUID), l.Rev, l.UpdatedAt.UnixMilli(), l.Private, l.Doc)
 }
 
-// RewriteTransaction saves the document of a transaction.
 func (t *tx) RewriteTransaction(x service.TransactionRow) error {
 	return t.change(`UPDATE transactions SET doc = $2 WHERE uuid = $1`, identifier(x.UUID), x.Doc)
 }
@@ -238,8 +226,62 @@ func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.Person
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }
 
-// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
 func (t *tx) ClockAhead() time.Duration { return t.ahead }
 
-// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
 func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.conn, load) }
+
+func (r *reader) Retentions() ([]service.Retention, error) {
+	return all(r.conn, `SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(one *service.Retention) []any {
+		return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
+	})
+}
+
+func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
+	err = r.row(`SELECT
+			(SELECT MAX(done_at) FROM audit),
+			(SELECT COUNT(*) FROM persons WHERE erased_at IS NULL)`).
+		scan(nullTimeDest{&facts.Newest}, &facts.Persons)
+	return facts, err
+}
+
+func (t *tx) SetRetention(r service.Retention) error {
+	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (organization) DO UPDATE SET calls = excluded.calls, leads = excluded.leads, persons = excluded.persons`,
+		identifier(r.Organization), r.Calls, r.Leads, r.Persons)
+	return err
+}
+
+func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error) {
+	q := &listQuery{table: "calls", time: "updated_at", branches: []string{unlinkedCalls, linkedCalls}}
+	q.where(`t.updated_at < %s`, query.Before.UnixMilli())
+	q.where(`t.owner = %s`, identifier(query.Organization))
+	q.conds = append(q.conds, `t.status IN ('completed', 'cancelled', 'expired')`)
+	if query.After != nil {
+		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
+		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
+	}
+	text := q.page(`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`, ``, service.Range{Backward: true, Limit: query.Limit})
+	return all(t.conn, text, q.args, func(c *service.CallRow) []any {
+		return []any{uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc}}
+	})
+}
+
+func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow, error) {
+	q := &listQuery{}
+	before := q.arg(query.Before.UnixMilli())
+	q.where(`t.owner = %s`, identifier(query.Organization))
+	q.conds = append(q.conds, `t.erased_at IS NULL`, `t.created_at < `+before,
+		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested' OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`)
+	pledge := `EXISTS (SELECT 1 FROM pledges l WHERE l.person_number = t.number`
+	if query.Leads {
+		q.conds = append(q.conds, `NOT `+pledge+`)`)
+	} else {
+		q.conds = append(q.conds, pledge+`)`, `NOT `+pledge+` AND (l.status IN ('lead', 'active') OR l.updated_at >= `+before+`))`)
+	}
+	if query.After != nil {
+		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
+		q.conds = append(q.conds, `(t.created_at, t.uuid) > (`+at+`, `+id+`)`)
+	}
+	text := `SELECT t.uuid, t.created_at FROM persons t` + q.condition("") + ` ORDER BY t.created_at, t.uuid LIMIT ` + q.arg(query.Limit)
+	return all(r.conn, text, q.args, func(p *service.PersonRow) []any { return []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}} })
+}

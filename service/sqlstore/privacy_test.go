@@ -109,8 +109,8 @@ func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
 					tx.InsertQueueRow(service.QueueRow{Call: call, Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible})); err != nil {
 					return err
 				}
-				query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: past, Returned: past}
-				got, err := tx.QueueRequest(person, service.QueueAsk{User: person, Request: person}, query)
+				query := service.QueueQuery{Scope: service.Scope{All: true}, User: &person, Now: now, KeptUntil: past, Returned: past}
+				got, err := tx.QueueRequest(person, person, query)
 				if got.Due != test.want {
 					t.Errorf("eligible at %v: got due %t, want %t", test.eligible, got.Due, test.want)
 				}

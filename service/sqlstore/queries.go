@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -185,25 +188,6 @@ func (q *listQuery) merged(backward bool, limit string) string {
 	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
 }
 
-// exists is the condition that there is a row. It looks for the nearest, in the order of an
-// index: for one at all, PostgreSQL reads the table until it comes across it.
-func (q *listQuery) exists(r service.Range) string {
-	q.inRange(r)
-	branches := q.branches
-	if len(branches) == 0 {
-		branches = []string{""}
-	}
-	order := q.order("t", r.Above != nil && r.Below == nil)
-	if q.bySort != "" {
-		order = ` ORDER BY t.` + q.bySort
-	}
-	some := make([]string, len(branches))
-	for i, branch := range branches {
-		some[i] = `(SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + order + ` LIMIT 1) IS NOT NULL`
-	}
-	return strings.Join(some, ` OR `)
-}
-
 // errFull ends the reading of a range of which nothing more is wanted.
 var errFull = errors.New("the range is read as far as it is wanted")
 
@@ -241,16 +225,15 @@ type timeFilter struct {
 // filterByTime decides how such a list is read. When few rows pass the filter, they are found by
 // its index and sorted. When many do, the list is walked where that soon has the page that is
 // wanted, or an end; where it does not, as when the oldest records were changed last, they are
-// sorted as well, by the index alone: a walk would pass over all others, each a row. want is how
-// many rows are wanted.
-func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range, want int) error {
+// sorted as well, by the index alone: a walk would pass over all others, each a row.
+func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range) error {
 	after := f.after.UnixMilli()
 	many, err := r.many(q.table, f)
 	if err != nil {
 		return err
 	}
 	if many {
-		soon, err := r.walkSoonHas(q, f, part, want)
+		soon, err := r.walkSoonHas(q, f, part)
 		if err != nil {
 			return err
 		}
@@ -292,11 +275,11 @@ func (r *reader) many(table string, f timeFilter) (bool, error) {
 
 // walkSoonHas looks at the first rows of a part of the list, in order, before any is passed over:
 // whether there are no more, or enough of them pass.
-func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, want int) (bool, error) {
+func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range) (bool, error) {
 	walk := *q
 	walk.conds, walk.args, walk.checks = slices.Clone(q.conds), slices.Clone(q.args), nil
 	walk.inRange(part)
-	looked := max(walked, 2*want)
+	looked := max(walked, 2*part.Limit)
 	limit := ` LIMIT ` + walk.arg(looked) + asLimit
 	passes := strings.Join(append(slices.Clone(q.checks), `t.`+f.column+` > `+walk.arg(f.after.UnixMilli())), ` AND `)
 	rows := walk.table + ` t` + walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
@@ -308,19 +291,12 @@ func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, wan
 	text := `SELECT
 		(SELECT COUNT(*) FROM (
 			SELECT 1 FROM (SELECT CASE WHEN ` + passes + ` THEN 1 ELSE 0 END AS passes FROM ` + rows + `) w
-			WHERE w.passes = 1 LIMIT ` + walk.arg(want) + `) m),
+			WHERE w.passes = 1 LIMIT ` + walk.arg(part.Limit) + `) m),
 		(SELECT 1 FROM (` + keys + `) e LIMIT 1 OFFSET ` + walk.arg(looked-1) + `)`
 	var pass int
 	var more sql.NullInt64
 	err := r.row(text, walk.args...).scan(&pass, &more)
-	return pass == want || !more.Valid, err
-}
-
-// any runs an exists query.
-func (r *reader) any(q *listQuery, part service.Range) (found bool, err error) {
-	text := `SELECT ` + q.exists(part)
-	err = r.row(text, q.args...).scan(&found)
-	return found, err
+	return pass == part.Limit || !more.Valid, err
 }
 
 // identifier binds an identifier: as its bytes, which both engines take.
@@ -329,9 +305,11 @@ func identifier(id apitype.UUID) any { return id[:] }
 // A uuidDest reads an identifier column, and binds one. So do the others for theirs.
 type uuidDest struct{ id *apitype.UUID }
 
-// Scan reads the bytes, or the text that PostgreSQL sends.
+// Scan reads the bytes, or the text that PostgreSQL sends; zero of a row that was joined and is not there.
 func (d uuidDest) Scan(value any) (err error) {
 	switch v := value.(type) {
+	case nil:
+		*d.id = apitype.UUID{}
 	case []byte:
 		if len(v) != len(d.id) {
 			return fmt.Errorf("an identifier column holds %d bytes", len(v))
@@ -345,7 +323,6 @@ func (d uuidDest) Scan(value any) (err error) {
 	return err
 }
 
-// Value is the bytes.
 func (d uuidDest) Value() (driver.Value, error) { return d.id[:], nil }
 
 // A nullUUIDDest reads an identifier column that may be null.
@@ -361,21 +338,7 @@ func (d nullUUIDDest) Scan(value any) error {
 	return uuidDest{*d.id}.Scan(value)
 }
 
-// Value is the bytes, or nil.
 func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), nil }
-
-// A joinedUUIDDest reads an identifier column of a row that may not be there; then it is
-// zero.
-type joinedUUIDDest struct{ id *apitype.UUID }
-
-// Scan reads the identifier, or null.
-func (d joinedUUIDDest) Scan(value any) error {
-	if value == nil {
-		*d.id = apitype.UUID{}
-		return nil
-	}
-	return uuidDest(d).Scan(value)
-}
 
 // A timeDest reads a column of milliseconds.
 type timeDest struct{ t *apitype.Time }
@@ -390,7 +353,6 @@ func (d timeDest) Scan(value any) error {
 	return nil
 }
 
-// Value is milliseconds since 1970.
 func (d timeDest) Value() (driver.Value, error) { return d.t.UnixMilli(), nil }
 
 // A nullTimeDest reads a column of milliseconds that may be null.
@@ -406,7 +368,6 @@ func (d nullTimeDest) Scan(value any) error {
 	return timeDest{*d.t}.Scan(value)
 }
 
-// Value is milliseconds since 1970, or nil.
 func (d nullTimeDest) Value() (driver.Value, error) { return nullTime(*d.t), nil }
 
 // nullUUID and nullTime bind values that may be null.
@@ -424,6 +385,36 @@ func nullTime(t *apitype.Time) any {
 	return t.UnixMilli()
 }
 
+// A milliDest reads a duration in milliseconds.
+type milliDest struct{ d *time.Duration }
+
+// Scan reads milliseconds.
+func (d milliDest) Scan(value any) error {
+	ms, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a column of a duration holds a %T", value)
+	}
+	*d.d = time.Duration(ms) * time.Millisecond
+	return nil
+}
+
+func (d milliDest) Value() (driver.Value, error) { return d.d.Milliseconds(), nil }
+
+// A jsonDest reads a document into a value, which stays as it is where there is none.
+type jsonDest struct{ value any }
+
+// Scan decodes the bytes.
+func (d jsonDest) Scan(value any) error {
+	var doc []byte
+	err := docDest{&doc}.Scan(value)
+	if err == nil && doc != nil {
+		err = json.Unmarshal(doc, d.value)
+	}
+	return err
+}
+
+func (d jsonDest) Value() (driver.Value, error) { return json.Marshal(d.value) }
+
 // A bitDest reads a truth value: the engines agree on numbers.
 type bitDest struct{ b *bool }
 
@@ -437,7 +428,6 @@ func (d bitDest) Scan(value any) error {
 	return nil
 }
 
-// Value is 1 or 0.
 func (d bitDest) Value() (driver.Value, error) { return bit(*d.b), nil }
 
 // bit binds a truth value.
@@ -465,7 +455,6 @@ func (d docDest) Scan(value any) error {
 	return nil
 }
 
-// Value is the bytes, or nil.
 func (d docDest) Value() (driver.Value, error) {
 	if *d.doc == nil {
 		return nil, nil //nolint:nilnil // It binds null.

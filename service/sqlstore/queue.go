@@ -56,18 +56,15 @@ func queueKind(owner apitype.UUID, callType, language string) string {
 
 var insertQueueRow = sync.OnceValue(func() string { return insertText("queue_calls", newQueueColumns) })
 
-// InsertQueueRow lets a call wait.
 func (t *tx) InsertQueueRow(q service.QueueRow) error {
 	return t.insert(insertQueueRow(), queueValues(q)...)
 }
 
-// DeleteQueueRow lets a call wait no more.
 func (t *tx) DeleteQueueRow(call apitype.UUID) error {
 	_, err := t.exec(`DELETE FROM queue_calls WHERE `+ofCall, identifier(call))
 	return err
 }
 
-// UpdateQueueRow saves what can change of a call that waits.
 func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 	return t.change(`UPDATE queue_calls SET
 			language = $2,
@@ -107,7 +104,6 @@ var factsOfNew = sync.OnceValue(func() string {
 	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
 })
 
-// QueueFacts reads what lies in other tables for a call that does not wait yet.
 func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
@@ -162,7 +158,6 @@ func (t *tx) MarkEligible(now apitype.Time) error {
 	return err
 }
 
-// RecordContact saves that a person was contacted, unless a later contact is known.
 func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error {
 	for _, number := range numbers {
 		if _, err := t.exec(`INSERT INTO queue_numbers (digest, person_uuid, rung_at) VALUES ($1, $2, $3)
@@ -177,7 +172,6 @@ func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apity
 	return err
 }
 
-// NumbersContacted returns when one of some numbers was last called; nil: not since a time.
 func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
 	q := &listQuery{}
 	q.where(`rung_at > %s`, since.UnixMilli())
@@ -190,7 +184,6 @@ func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (a
 	return at, err
 }
 
-// BusyPersons are those of some persons that were contacted or are in a lease.
 func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("person_uuid", ids)
 	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)

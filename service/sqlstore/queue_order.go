@@ -12,7 +12,8 @@ import (
 )
 
 // queueParts makes the queries of the queue. Each part of one is a rank and a source of calls
-// in order; they are disjoint.
+// in order; they are disjoint. testdata/queue.sql shows the query of a user's queue, and those of a take, one
+// for each part, which TestQuestionsOfTheQueue keeps true.
 type queueParts struct {
 	listQuery
 	query service.QueueQuery
@@ -34,7 +35,7 @@ func (r *reader) newQueueParts(query service.QueueQuery) (*queueParts, error) {
 			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
 			UNION ALL
 			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
-		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, func(kind *string) []any { return []any{kind} })
+		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, textDest)
 	found = slices.DeleteFunc(found, func(kind string) bool { return !narrow(kind) })
 	if len(found) <= maxKinds {
 		p.kinds = append([]string{}, found...)
@@ -171,20 +172,20 @@ const (
 )
 
 // positions reads what the parts give; then there are none.
-func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, err error) {
+func (r *reader) positions(p *queueParts) (positions []service.Position, err error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
 	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
 		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
-	positions, err = all(r.conn, text, p.args, func(p *service.QueuePosition) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
+	positions, err = all(r.conn, text, p.args, func(p *service.Position) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
 	p.parts, p.args = nil, nil
 	return positions, err
 }
 
 // QueuePositions are the calls that wait, in the order in which they are taken. A read
 // cannot mark those whose time has come: it reads them, too.
-func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
+func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Position, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
 		return nil, err
@@ -318,7 +319,6 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	return requested, due, err
 }
 
-// QueueOldest is when the oldest call was requested that waits.
 func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, err error) {
 	err = r.row(`SELECT MIN(requested_at) FROM (
 			SELECT requested_at FROM (SELECT requested_at FROM queue_calls WHERE ready = 1 AND due_at IS NULL ORDER BY requested_at, call_uuid LIMIT 1) AS a
@@ -328,7 +328,6 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	return oldest, err
 }
 
-// QueueState counts the calls that wait, and how many it passed over for that.
 func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
@@ -376,7 +375,6 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, pas
 	return s, passed, err
 }
 
-// CallNodes are some calls with their persons, as lists send them.
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {
 	calls := make(map[apitype.UUID]service.CallRow, len(ids))
 	cond, arg := r.engine.among("t.uuid", ids)

@@ -17,13 +17,12 @@ import (
 // or replay.
 func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
-		return c.each(`SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, func(rows *sql.Rows) error {
-			var name string
-			err := rows.Scan(&name)
-			waiting = append(waiting, strings.TrimPrefix(name, service.UncleanSetting))
-			return err
-		})
+		waiting, err = all(c, `SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, textDest)
+		return err
 	})
+	for i, name := range waiting {
+		waiting[i] = strings.TrimPrefix(name, service.UncleanSetting)
+	}
 	return waiting, err
 }
 

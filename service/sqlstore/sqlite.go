@@ -5,14 +5,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"fundesk/service"
@@ -243,19 +247,164 @@ func (e *sqliteEngine) Analyze(context.Context) error { return nil }
 
 // integrity is what SQLite finds wrong with its file.
 func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {
-	rows, err := e.db.QueryContext(ctx, `PRAGMA integrity_check`)
+	err = e.readers.with(ctx, func(c *conn) error {
+		found, err = all(c, `PRAGMA integrity_check`, nil, textDest)
+		return err
+	})
+	return slices.DeleteFunc(found, func(line string) bool { return strings.EqualFold(line, "ok") }), err
+}
+
+// What is done when an operator moves, replaces or removes the file of an open database: the
+// connections keep the file that they opened, and what is saved there is lost.
+
+// unmoved refuses when the path names another file than the one that was opened, or none.
+// Spec gap: S39.
+func (e *sqliteEngine) unmoved() error {
+	now, err := os.Stat(e.path)
+	if err == nil && os.SameFile(e.file, now) {
+		return nil
+	}
+	select {
+	case e.moved <- struct{}{}:
+	default:
+	}
+	if err == nil {
+		err = fmt.Errorf("%s is another file than the one that was opened; put that one back, or start the program anew", e.path)
+	}
+	return &service.Error{Kind: service.Unavailable, Detail: "the file of the database was moved or replaced", Cause: err}
+}
+
+const checkpointTruncate = `PRAGMA wal_checkpoint(TRUNCATE)`
+
+// checkpoint brings the log into the file; busy is 0 where no other connection prevented that.
+func (c *conn) checkpoint(text string) (busy int, err error) {
+	var log, moved int
+	err = c.raw.QueryRowContext(c.ctx, text).Scan(&busy, &log, &moved)
+	return busy, err
+}
+
+// leaveLog brings all of the log into the file that was opened, wherever that is now, and empties
+// it: it has its name still, and a program that serves the new file would read it into
+// that. It is done once: what is in the log later is not ours.
+func (e *sqliteEngine) leaveLog(c *conn) {
+	if c == nil || e.left {
+		return
+	}
+	e.left = true
+	_, _ = c.checkpoint(checkpointTruncate) // The request is refused anyway.
+}
+
+// inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes. One
+// of an earlier version is refused unless mayBeOlder.
+func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqliteEngine, err error) {
+	file, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		if !strings.EqualFold(line, "ok") {
-			found = append(found, line)
+	switch {
+	case file.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case file.Size() == 0:
+		return nil, errEmptyFile
+	}
+	settings, err := inspectSettings(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", sqliteName(path, settings))
+	if err != nil {
+		return nil, err
+	}
+	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
+	e.openPools(max(2, runtime.GOMAXPROCS(0)))
+	if err := cmp.Or(unrestored(path), e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false)), e.keyThere()); err != nil { // The first one tells what to do.
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// logHeader is the size of a log that holds no change yet. Where its writer was killed SQLite would
+// wait for another writer, ten seconds and in vain.
+const logHeader = 32
+
+// inspectSettings are those of a connection that changes nothing. Reading a log needs its
+// index, the file beside it, which is only read too. Without a log, or a change in it, no program has
+// the file open, and it is read as one that never changes: SQLite would make both files otherwise.
+func inspectSettings(path string) (string, error) {
+	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
+	log, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return always + "&immutable=1", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if log.Size() <= logHeader && seesLocks && unserved(path) == nil {
+		return always + "&immutable=1", nil
+	}
+	switch _, err := os.Stat(path + "-shm"); {
+	case err == nil:
+		return always + "&readonly_shm=1", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("its log %s-wal is there without the index %s-shm; fundeskd migrate brings the log into the file", path, path)
+	default:
+		return "", err
+	}
+}
+
+// foreign refuses a file that is not to be opened, before it is opened to be written: that turns on the
+// log. A file with changes in its log cannot be looked at so; its log is on already.
+func foreign(ctx context.Context, path string) (err error) {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > logHeader {
+		return nil
+	}
+	db, err := sql.Open("sqlite", sqliteName(path, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return examine(ctx, db, Options{}, true)
+}
+
+// examine refuses a file that is not a database of ours, or is of a version that is refused; one without tables,
+// too, unless it may be new.
+func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
+	var s schema
+	var tables, own int
+	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).Scan(&s.version, &tables, &own)
+	switch {
+	case err != nil:
+		return err
+	case tables == 0 && s.version == 0 && !mayBeNew:
+		return errors.New("it holds no tables; no fundeskd ever wrote to it")
+	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
+		return errAnotherProgram
+	case tables > 0 && s.version > known():
+		var text string
+		err = db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, servedBySetting).Scan(&text)
+		s.servedBy, _ = strconv.Atoi(text) // One that says nothing is served by programs of its version.
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
 		}
 	}
-	return found, rows.Err()
+	_, err = s.pending(o)
+	return err
+}
+
+// ownTables counts the tables that every database of ours has, five of them.
+const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`
+
+// keyThere refuses a file without its key.
+func (e *sqliteEngine) keyThere() error {
+	_, err := readKey(keyPath(e.path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return e.keyMissing()
+	}
+	return err
+}
+
+func (e *sqliteEngine) keyMissing() error {
+	path := keyPath(e.path)
+	return fmt.Errorf("its key %s is missing: without it no token is good; put it back from where the database came from, or from beside a backup. "+
+		"Where it is lost, openssl genpkey -algorithm ed25519 -out makes another one, with which every token is issued anew", path)
 }

@@ -3,7 +3,8 @@
 // are given, inside the transaction. It must not know HTTP.
 //
 // One query text serves every engine; what differs between them is behind the engine
-// interface.
+// interface. What the methods of a transaction do is said where they are wanted, in [service.Reader] and
+// [service.Tx].
 //
 //	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:/var/lib/fundesk/fundeskd.db"})
 //	s, err := service.New(ctx, service.Options{Store: store})
@@ -57,27 +58,15 @@ var _ service.Store = (*Store)(nil)
 
 // engine is what differs between databases.
 type engine interface {
+	service.Database
 	read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error
 	write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error
-	// PingChanges reports whether the database takes changes.
-	PingChanges(ctx context.Context) error
-	// ClockAhead is how far the clock of the database is ahead of the system's.
-	ClockAhead(ctx context.Context) (time.Duration, error)
-	// Settled returns how long ago the moment was before which every change was begun that is not
-	// visible yet; false: nothing is known.
-	Settled(ctx context.Context) (age time.Duration, ok bool)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
 	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
 	excludeErasure(c *conn, load bool) error
-	// Held names what holds the values of an erasure until Scrub.
-	Held() []string
-	// Scrub takes from the files what is left in them of values that were erased.
-	Scrub(ctx context.Context) (service.Scrubbed, error)
-	// SigningSeed is the secret of this database, made when there is none.
-	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
@@ -89,8 +78,6 @@ type engine interface {
 	among(column string, ids []apitype.UUID) (cond string, arg any)
 	// amongNumbers is likewise for numbers.
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
-	// list is some identifiers as one argument.
-	list(ids []apitype.UUID) any
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error

@@ -170,12 +170,12 @@ func newWholeRow() *wholeRow {
 		timeDest{&r.at},
 		docDest{&r.doc},
 		&r.rev,
-		joinedUUIDDest{&r.person.Owner},
+		uuidDest{&r.person.Owner},
 		docDest{&r.person.Quality},
 		docDest{&r.person.Doc},
-		joinedUUIDDest{&r.pledge.UUID},
-		joinedUUIDDest{&r.pledge.Owner},
-		joinedUUIDDest{&r.pledge.Recruiting},
+		uuidDest{&r.pledge.UUID},
+		uuidDest{&r.pledge.Owner},
+		uuidDest{&r.pledge.Recruiting},
 		nullTimeDest{&r.pledge.ReleasedAt},
 		&r.external, &r.hasSignature,
 		docDest{&r.pledge.RecruiterUser},
@@ -229,7 +229,6 @@ func (r *reader) WholeCall(id apitype.UUID, scope service.Scope, weight service.
 	return call, nil
 }
 
-// WholePledge is one pledge with everything that belongs to it.
 func (r *reader) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
 	w, err := r.whole(wholeOfPledge(), `pledges`, `number`, cond, args, bytesOfPledge, weight)
@@ -250,7 +249,6 @@ func (t *tx) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weig
 	return t.reader.WholeCall(id, scope, weight)
 }
 
-// WholePledge likewise.
 func (t *tx) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
 	if weight == service.LightOnly && !t.alone {
 		return nil, nil //nolint:nilnil // Likewise.

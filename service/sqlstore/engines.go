@@ -2,9 +2,13 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -148,4 +152,45 @@ func aheadBy(read, asked, answered time.Time) time.Duration {
 		return 0
 	}
 	return ahead
+}
+
+// Lists of identifiers and numbers as one argument, as each engine reads them: a statement is the same
+// for any number of them.
+
+func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
+}
+
+func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
+}
+
+func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
+}
+
+func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
+}
+
+// insertPersonAudited adds a person, and the line about it by the number that the person got.
+var insertPersonAudited = sync.OnceValue(func() string {
+	return `WITH person AS (` + insertPerson() + ` ON CONFLICT DO NOTHING RETURNING number)
+	INSERT INTO audit (` + strings.Join(auditColumns, `, `) + `)
+	SELECT ` + strings.Join(placesFrom(len(personColumns)+1, auditArguments), `, `) + `, number FROM person`
+})
+
+// insertPerson is one statement: being run at all is most of what a second one costs.
+func (e *postgresEngine) insertPerson(c *conn, person, line []any) error {
+	n, err := c.exec(insertPersonAudited(), slices.Concat(person, line)...)
+	if err == nil && n == 0 {
+		return service.ErrExists
+	}
+	return err
+}
+
+// advanceNumbers moves the sequence behind the numbers that rows were written with.
+func (e *postgresEngine) advanceNumbers(c *conn, table string) error {
+	_, err := c.exec(`SELECT setval('` + table + `_number_seq', (SELECT MAX(number) FROM ` + table + `))`)
+	return err
 }
