@@ -84,10 +84,10 @@ var loadKinds = []loadKind{
 	of(LoadFocusArea, "focus_areas", func(a LoadedFocusArea) apitype.UUID { return a.UUID }, nil, (*loader).focusArea),
 	of(LoadPerson, "persons", func(p LoadedPerson) apitype.UUID { return p.UUID }, nil, (*loader).person),
 	of(LoadPledge, "pledges", func(p LoadedPledge) apitype.UUID { return p.UUID },
-		func(p LoadedPledge, n naming) { n.name(n.persons, p.person()) }, (*loader).pledge),
+		func(p LoadedPledge, n naming) { n.persons[p.person()] = true }, (*loader).pledge),
 	of(LoadCall, "calls", func(c LoadedCall) apitype.UUID { return c.UUID }, LoadedCall.names, (*loader).call),
 	of(LoadTransaction, "transactions", func(t LoadedTransaction) apitype.UUID { return t.UUID },
-		func(t LoadedTransaction, n naming) { n.name(n.pledges, t.PledgeUUID) }, (*loader).transaction),
+		func(t LoadedTransaction, n naming) { n.pledges[t.PledgeUUID] = true }, (*loader).transaction),
 }
 
 // LoadKinds are the names of all kinds, each after those that it refers to.

@@ -139,10 +139,9 @@ func (l *loader) save() error {
 	if err != nil {
 		return err
 	}
-	n := naming{map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}}
+	n := naming{map[apitype.UUID]bool{}, map[apitype.UUID]bool{}}
 	for _, record := range batch {
 		record.kind.names(record.Data, n)
-		n.held[record.id] = true
 	}
 	if l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons))); err != nil {
 		return err
@@ -182,15 +181,8 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// naming are the identifiers that the records of a batch name, and those that it holds.
-type naming struct{ persons, pledges, held map[apitype.UUID]bool }
-
-// name notes that a record is named, unless an earlier one of the batch holds it.
-func (n naming) name(of map[apitype.UUID]bool, id apitype.UUID) {
-	if !n.held[id] {
-		of[id] = true
-	}
-}
+// naming are the persons and pledges that the records of a batch name.
+type naming struct{ persons, pledges map[apitype.UUID]bool }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.
 func (l *loader) check(record loading) error {

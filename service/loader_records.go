@@ -170,9 +170,9 @@ func (p *LoadedPledge) check() error {
 
 // names notes what a call names.
 func (c LoadedCall) names(n naming) {
-	n.name(n.persons, c.PersonUUID)
+	n.persons[c.PersonUUID] = true
 	if c.RelatedCaseUUID != nil {
-		n.name(n.pledges, *c.RelatedCaseUUID)
+		n.pledges[*c.RelatedCaseUUID] = true
 	}
 }
 

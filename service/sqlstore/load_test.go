@@ -69,6 +69,12 @@ func testLoadBatches(t *testing.T, database string) {
 	pledge := records[len(records)-3].Data.(service.LoadedPledge).UUID
 	later := service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()}}
 	servicetest.Check(t, load(later))
+	// A record of another kind may have the uuid of a person that the batch names after it.
+	person := records[2].Data.(service.LoadedPerson).UUID
+	twin := service.LoadedCall{Call: apitype.Call{UUID: person, PersonUUID: records[1].Data.(service.LoadedPerson).UUID, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: now}}
+	call := twin
+	call.UUID, call.PersonUUID = apitype.NewUUID(), person
+	servicetest.Check(t, load(service.LoadRecord{Kind: service.LoadCall, Data: twin}, service.LoadRecord{Kind: service.LoadCall, Data: call}))
 	checkLoaded(t, store, pledge)
 }
 

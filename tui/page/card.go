@@ -296,7 +296,11 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", " + e.Say("at first") + " " + e.euros(p.InitialDonationAmount) + " " + e.Say(render.Words(string(p.InitialDonationInterval)))
 	}
-	gives += " · " + e.pledgeStatus(p.Status)
+	gives += " · "
+	if sign, _ := e.Styles.status(string(p.Status)); p.Status != apitype.PledgeLead && sign != "" {
+		gives += sign + " "
+	}
+	gives += e.Say(desk.PledgeWords(p.Status))
 	since, to := " · "+e.Say("since")+" "+e.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), e.Day.Card.GivesTo(*p)
 	if render.Width(gives+since) <= room {
 		gives += since
@@ -304,14 +308,6 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 		to = strings.TrimPrefix(to+since, " · ")
 	}
 	return []field{{label: e.Say(desk.GivesWord(p.Status)), text: gives, role: e.Styles.bold}, {label: e.Say("to"), text: to}}
-}
-
-func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
-	words := e.Say(desk.PledgeWords(status))
-	if sign, _ := e.Styles.status(string(status)); status != apitype.PledgeLead && sign != "" {
-		return sign + " " + words
-	}
-	return words
 }
 
 // historyLines returns the contacts in a column of their own.

@@ -413,7 +413,7 @@ func TestActionsOnSeveral(t *testing.T) {
 	rows := testRows(e, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 	s := NewStyles("", true, false)
 	var sent int
-	e.Dialog = NewChoice("10 calls", "", calls.bulkOptions(rows, func() { sent++ }))
+	e.Dialog = NewChoice("10 calls", "", bulkOptions(calls.List, rows, func() { sent++ }))
 	e.Dialog.Key(press("3"))
 	golden(t, "bulk-many", drawn(e.Dialog, s, 60, 20))
 	e.Dialog.Key(press("y"))
@@ -421,14 +421,14 @@ func TestActionsOnSeveral(t *testing.T) {
 		t.Errorf("got %d sent and %+v", sent, e.Day.Changes.Batch)
 	}
 	e.Day.Changes.Written()
-	e.Dialog = NewChoice("9 calls", "", calls.bulkOptions(rows[:9], nil))
+	e.Dialog = NewChoice("9 calls", "", bulkOptions(calls.List, rows[:9], nil))
 	e.Dialog.Key(press("1"))
 	golden(t, "bulk-nine", drawn(e.Dialog, s, 60, 20))
 	ended := calls.row(apitype.Call{UUID: callID(30), Status: "expired"})
 	external := calls.row(apitype.Call{UUID: callID(31), Status: "expired", ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{})})
-	golden(t, "bulk-some", drawn(NewChoice("T", "", calls.bulkOptions([]Row{rows[0], ended, external}, nil)), s, 70, 20))
-	golden(t, "bulk-none", drawn(NewChoice("T", "", calls.bulkOptions([]Row{ended}, nil)), s, 70, 20))
-	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", calls.bulkOptions([]Row{ended, ended}, nil)), s, 70, 20))
+	golden(t, "bulk-some", drawn(NewChoice("T", "", bulkOptions(calls.List, []Row{rows[0], ended, external}, nil)), s, 70, 20))
+	golden(t, "bulk-none", drawn(NewChoice("T", "", bulkOptions(calls.List, []Row{ended}, nil)), s, 70, 20))
+	golden(t, "bulk-none-of-two", drawn(NewChoice("T", "", bulkOptions(calls.List, []Row{ended, ended}, nil)), s, 70, 20))
 	pledge := func(status apitype.PledgeStatus, released, external bool) Row {
 		p := apitype.Pledge{UUID: callID(71), Status: status}
 		if released {

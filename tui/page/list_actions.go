@@ -208,12 +208,12 @@ func (l *List[T]) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
 		rows = []Row{row}
 	}
-	l.Dialog = NewChoice(l.Day.Count(len(rows), l.kind.String(), l.name), "asks again before it does anything", l.bulkOptions(rows, l.clearMarks))
+	l.Dialog = NewChoice(l.Day.Count(len(rows), l.kind.String(), l.name), "asks again before it does anything", bulkOptions(l, rows, l.clearMarks))
 	return nil
 }
 
 // bulkOptions returns the actions on several records; sent is told when one was confirmed.
-func (l *List[T]) bulkOptions(rows []Row, sent func()) (options []Option) {
+func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) {
 	if l.bulk != nil {
 		options = l.bulk(rows, sent)
 	}
