@@ -144,8 +144,8 @@ func (a *app) banner() []string {
 // ticked comes once a second.
 type ticked struct{}
 
-// footer returns the last line: keys that work now with their words, as far as there is room. Those that the card names
-// itself come last.
+// footer returns the last line: the keys that work now, with their words as far as there is room. Those that the card
+// names itself get theirs last; keys without words follow the others.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
@@ -165,20 +165,32 @@ func (a *app) footer() string {
 		}
 		return 1
 	}
-	items, room := make([]string, len(acts)), a.layout.Width+2
+	items, keys := make([]string, len(acts)), make([]string, len(acts))
+	also := a.Say("also")
+	used, left := render.Width(also), len(acts)
+	for i, act := range acts {
+		keys[i] = a.Styles.Key(a.Styles.KeyNames(act.Keys()[0]))
+		used += 1 + render.Width(keys[i])
+	}
 	for wanted := range 4 {
 		for i, act := range acts {
-			word := a.Say(act.footer)
+			word := " " + a.Say(act.footer)
 			if act.id == page.ActUndo {
-				word = a.undoWord()
+				word = " " + a.undoWord()
 			}
-			item := a.Styles.Key(a.Styles.KeyNames(act.Keys()[0])) + " " + word
-			if needs := render.Width(item) + 2; rank(act) == wanted && needs <= room {
-				items[i], room = item, room-needs
+			needs := render.Width(word) + 1
+			if left == 1 { // Then none is without its word.
+				needs -= render.Width(also) + 2
+			}
+			if rank(act) == wanted && used+needs <= a.layout.Width {
+				items[i], keys[i], used, left = keys[i]+word, "", used+needs, left-1
 			}
 		}
 	}
-	items = slices.DeleteFunc(items, func(item string) bool { return item == "" })
+	isEmpty := func(item string) bool { return item == "" }
+	if items = slices.DeleteFunc(items, isEmpty); left > 0 {
+		items = append(items, a.Styles.Dim(also)+" "+strings.Join(slices.DeleteFunc(keys, isEmpty), " "))
+	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
