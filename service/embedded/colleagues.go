@@ -74,14 +74,8 @@ func (s *Service) Work(ctx context.Context) {
 	if s.colleagues == nil {
 		return
 	}
-	next := time.NewTicker(colleagueStep)
-	defer next.Stop()
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; _ = service.Pause(ctx, colleagueStep) {
 		s.colleagues.step(ctx)
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-		}
 	}
 	s.colleagues.leave(context.WithoutCancel(ctx))
 }

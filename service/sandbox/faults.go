@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fundesk/service"
 	"fundesk/service/httpapi"
 )
 
@@ -143,14 +144,7 @@ func (s *Sandbox) spoiled(w http.ResponseWriter, r *http.Request) {
 // wait lets the delay pass, and reports whether the caller still waits.
 func (f Fault) wait(r *http.Request) bool {
 	delay, _ := time.ParseDuration(f.Delay) // Checked when it was set.
-	wait := time.NewTimer(delay)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
+	return service.Pause(r.Context(), delay) == nil
 }
 
 // drop ends the connection.
