@@ -143,7 +143,6 @@ func (p *program) accountSet() *cobra.Command {
 			if err := f.set(c, new(service.Account)); err != nil { // Before anything is opened.
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the account", func(s *service.Service) (accountView, error) {
 				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
 					if c.Flags().Changed("name") {
@@ -220,7 +219,6 @@ func (p *program) accountList() *cobra.Command {
 		Example: "  fundeskd account list\n  fundeskd account list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]listedAccount, error) {
 				accounts, err := s.Accounts(c.Context())
 				if err != nil {
@@ -244,7 +242,6 @@ func (p *program) accountRevoke() *cobra.Command {
 		Example: "  fundeskd account revoke 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
 		Args:    exactly("UUID"),
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
 				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))

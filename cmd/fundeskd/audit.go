@@ -57,7 +57,6 @@ func (p *program) auditList() *cobra.Command {
 				}
 				f.Since = &at
 			}
-			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				out := p.lines()
 				err := s.Audit(c.Context(), f, func(line service.AuditLine) error {

@@ -212,7 +212,6 @@ func (p *program) backupCommand() *cobra.Command {
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
 			store, rules, err := p.open(c.Context())
 			if err != nil {
 				return err
@@ -383,7 +382,6 @@ func (p *program) dumpCommand() *cobra.Command {
 		Example: "  fundeskd dump all.ndjson",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.store.Existing = true
 			counts := map[string]int{}
 			if err := p.dump(c.Context(), args[0], counts); err != nil {
 				return fmt.Errorf("dump: %w", err)

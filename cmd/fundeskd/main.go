@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -98,6 +99,8 @@ const (
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // run runs one command and is its exit code.
@@ -155,6 +158,8 @@ func (p *program) root() *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		// With the others a mistyped path would make an empty database, and all would be well with it.
+		p.store.Existing = !slices.Contains([]string{"add", "load", "sample", "migrate", "serve"}, c.Name())
 		_, streamed := c.Annotations[ndjson]
 		switch {
 		case p.output == "" || p.output == "json" || p.output == ndjson && streamed:

@@ -137,7 +137,6 @@ func listCommand[T, V any](p *program, use, short, example string, all func(*ser
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]V, error) {
 				found, err := all(s, c.Context())
 				return viewed(found, view), err
@@ -228,7 +227,6 @@ func (p *program) organizationSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
 					if o.Settings = settings; settings != nil && settings.MaxCallAttempts != nil {

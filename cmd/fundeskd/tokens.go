@@ -49,7 +49,6 @@ func (p *program) tokenIssue() *cobra.Command {
 			case overlap < 0 || overlap >= ttl:
 				return usage("--overlap %s is not from 0s to less than --ttl %s", overlap, ttl)
 			}
-			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				if replace {
 					return p.replaceTokens(c.Context(), s, id, ttl, overlap)
@@ -110,7 +109,6 @@ func (p *program) keyRotate() *cobra.Command {
 		Example: "  fundeskd key rotate",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
 				rotation, err := s.RotateKey(c.Context(), endOld)
 				if err == nil && endOld {

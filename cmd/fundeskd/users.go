@@ -67,7 +67,6 @@ func (p *program) userSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the user", func(s *service.Service) (userView, error) {
 				u, err := s.RenameUser(c.Context(), id, args[1])
 				return viewUser(u), err
