@@ -311,8 +311,12 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	move := callMove{name: "completed", to: apitype.CallCompleted, result: request.Result}
+	if request.Result != nil {
+		move.at = request.Result.CompletedAt
+	}
 	return s.changeCall(ctx, c, line, m, request, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		changed, err := moveCall(call, row.External, completion(request), now)
+		changed, err := moveCall(call, row.External, move, now)
 		if err == nil && changed {
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
@@ -325,22 +329,19 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 // CancelCall cancels a call.
 // PUT /api/v1/calls/{uuid}/actions/cancel (interface: Calls)
 func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CancelCallRequest) (Answer, error) {
-	if err := c.Require(CallsCancel); err != nil {
-		return Answer{}, err
-	}
-	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
+	return s.endCall(ctx, c, CallsCancel, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
 }
 
 // ExpireCall marks a call as expired.
 // PUT /api/v1/calls/{uuid}/actions/expire (interface: Calls)
 func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.ExpireCallRequest) (Answer, error) {
-	if err := c.Require(CallsExpire); err != nil {
-		return Answer{}, err
-	}
-	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
+	return s.endCall(ctx, c, CallsExpire, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+	if err := c.Require(may); err != nil {
+		return Answer{}, err
+	}
 	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {

@@ -446,9 +446,6 @@ func (q *QueueQuery) at(now apitype.Time) {
 // narrowing is by what the calls are chosen, for any user.
 func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
 
-// QueueState is how many calls there are.
-type QueueState = apitype.QueueState
-
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
 	Leases           []LeaseRow

@@ -305,7 +305,7 @@ func leaseHeld(r Reader, held LeaseRow, detail string) error {
 	}
 	return &Error{
 		Kind: Conflict, Detail: detail,
-		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: nameOf(names, held.UserUUID), TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
+		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: names[held.UserUUID], TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
 	}
 }
 
@@ -389,9 +389,9 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 }
 
 // write makes the node of a callback, with what the caller may see of it.
-func (d *DeferralRow) write(c Caller, names map[apitype.UUID]string) (err error) {
+func (d *DeferralRow) write(c Caller, names map[apitype.UUID]*string) (err error) {
 	if d.UserUUID != nil {
-		d.Name = nameOf(names, *d.UserUUID)
+		d.Name = names[*d.UserUUID]
 	}
 	if c.May(PersonsRead) {
 		var person apitype.Person

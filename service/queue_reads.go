@@ -34,7 +34,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	if err != nil {
 		return Answer{}, err
 	}
-	state := QueueState{}
+	state := apitype.QueueState{}
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
 		if state, err = s.countQueue(ctx, query); err != nil {
 			return Answer{}, err
@@ -58,7 +58,7 @@ const (
 )
 
 // countQueue is how many calls there are.
-func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state QueueState, err error) {
+func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apitype.QueueState, err error) {
 	asked := fmt.Sprint(query.narrowing(), query.User)
 	if state, ok := s.states.get(asked, query.Now); ok {
 		return state, nil
@@ -83,15 +83,12 @@ func answered(value any) (answer Answer, err error) {
 // QueueCalls is a page of the calls that wait, in the order in which they would be taken.
 // GET /fundesk/v1/queue/calls
 func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallListOptions) (Answer, error) {
-	if err := c.Require(CallsRead); err != nil {
+	now, err := s.mayReadQueue(ctx, c)
+	if err != nil {
 		return Answer{}, err
 	}
 	cursors := s.cursors(queueCursor)
 	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
-	if err != nil {
-		return Answer{}, err
-	}
-	now, err := s.queueTime(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -173,7 +170,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		}
 	}
 	later := map[apitype.UUID]int{}
-	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]string, error) {
+	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]*string, error) {
 		clear(later)
 		if err := r.DeferralCounts(c.Scope, func(user apitype.UUID, n int) { later[user] = n }); err != nil {
 			return nil, err
@@ -184,7 +181,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		return Answer{}, err
 	}
 	for user, agent := range agents {
-		agent.Name, agent.Deferred = nameOf(names, user), later[user]
+		agent.Name, agent.Deferred = names[user], later[user]
 	}
 	return answered(agents.answer())
 }

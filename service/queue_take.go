@@ -320,17 +320,9 @@ func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
 	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
 	return mapped(rows, func(row LeaseRow) apitype.Lease {
 		lease := leaseOf(row)
-		lease.Name = nameOf(names, lease.UserUUID)
+		lease.Name = names[lease.UserUUID]
 		return lease
 	}), err
-}
-
-// nameOf returns the name of a user, nil when it is not known.
-func nameOf(names map[apitype.UUID]string, user apitype.UUID) *string {
-	if name, ok := names[user]; ok {
-		return &name
-	}
-	return nil
 }
 
 // queueRest is what an answer to a take says of the queue.

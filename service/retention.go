@@ -1,8 +1,8 @@
 package service
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -161,9 +161,9 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 
 // doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
-	var last lastRun
+	var last *lastRun
 	facts, err := viewed(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
-		if last, err = readLastRun(reader); err == nil {
+		if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
 			facts, err = reader.RetentionFacts()
 		}
 		return facts, err
@@ -171,7 +171,7 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	if err != nil {
 		return err
 	}
-	newest := last.At
+	newest := cmp.Or(last, new(lastRun)).At
 	if facts.Newest != nil && facts.Newest.After(newest.Time) {
 		newest = *facts.Newest
 	}
@@ -191,23 +191,13 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 // begin gives the run a number that no run had.
 func (r *retaining) begin(ctx context.Context, after int) error {
 	return r.s.update(ctx, "begin a run of the retention", func(tx Tx) error {
-		last, err := readLastRun(tx)
+		last, err := settingOf[lastRun](tx, lastRetention)
 		if err != nil {
 			return err
 		}
-		r.number = max(last.Number, after) + 1
-		text, err := json.Marshal(lastRun{r.number, r.now})
-		return errors.Join(err, tx.SetSetting(lastRetention, string(text)))
+		r.number = max(cmp.Or(last, new(lastRun)).Number, after) + 1
+		return setJSON(tx, lastRetention, lastRun{r.number, r.now})
 	})
-}
-
-// readLastRun returns the last run, zero where there was none.
-func readLastRun(r Reader) (last lastRun, err error) {
-	text, err := r.Setting(lastRetention)
-	if err != nil || text == "" {
-		return last, err
-	}
-	return last, json.Unmarshal([]byte(text), &last)
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {

@@ -45,8 +45,8 @@ type Service struct {
 	newUUID       func() apitype.UUID
 	count         func(event QueueEvent, n int)
 	keys          keyring
-	waited        memo[int]        // How many calls wait, where they are many.
-	states        memo[QueueState] // Likewise what was counted of the queue.
+	waited        memo[int]                // How many calls wait, where they are many.
+	states        memo[apitype.QueueState] // Likewise what was counted of the queue.
 	recordErasure func(ErasedPerson) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)

@@ -153,7 +153,7 @@ type OrganizationReader interface {
 	// Users are those of a scope's organizations and those of none, by uuid.
 	Users(scope Scope) ([]User, error)
 	// UserNames are the names of those users that are known.
-	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
+	UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error)
 }
 
 // OrganizationWriter writes them.
@@ -220,7 +220,7 @@ type QueueReader interface {
 	QueuePositions(q QueueQuery) ([]Position, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueState also returns how many calls were passed over to count them.
-	QueueState(q QueueQuery) (state QueueState, passed int, err error)
+	QueueState(q QueueQuery) (state apitype.QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)

@@ -343,11 +343,11 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
 }
 
-func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
+func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error) {
 	users, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} })
-	names := make(map[apitype.UUID]string, len(users))
+	names := make(map[apitype.UUID]*string, len(users))
 	for id, user := range users {
-		names[id] = user.Name
+		names[id] = &user.Name
 	}
 	return names, err
 }

@@ -328,7 +328,7 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	return oldest, err
 }
 
-func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
+func (r *reader) QueueState(query service.QueueQuery) (s apitype.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
 	conds := p.narrowed()
