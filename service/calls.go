@@ -381,7 +381,6 @@ func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
 }
 
-// sizesOfCall refuses a creation that holds too much.
 func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
 	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
 		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)

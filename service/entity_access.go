@@ -38,7 +38,6 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 	return failures, err
 }
 
-// markEntry marks one entity, or says what is wrong with the entry.
 func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (problem string, err error) {
 	entry, problem := sent.Check()
 	if problem != "" {

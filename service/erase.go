@@ -131,7 +131,6 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	return erasure, s.finishErasure(ctx, id)
 }
 
-// planErasure counts what would be erased.
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
 	err = s.readLong(ctx, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
@@ -166,7 +165,6 @@ func toErase(r Reader, id apitype.UUID, c *Caller, keptOf func(apitype.UUID) (Ke
 	return kept, nil, nil
 }
 
-// erasure counts what is kept.
 func (k Kept) erasure(now apitype.Time) Erasure {
 	e := Erasure{PersonUUID: k.Person.UUID, ErasedAt: now}
 	if k.ErasedAt != nil {
@@ -317,7 +315,6 @@ func (p *PledgeRow) erase(now apitype.Time) error {
 	return revise("pledge", &p.Private, func(private *pledgePrivate) { private.ErasedAt = &now })
 }
 
-// each does something with every row, until that fails.
 func each[T any](rows []T, do func(T) error) error {
 	for _, row := range rows {
 		if err := do(row); err != nil {

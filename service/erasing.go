@@ -92,7 +92,6 @@ func coveredChange(ctx context.Context, change func(Tx) error) func(Tx) error {
 	}
 }
 
-// cover blanks calls of some persons.
 type cover [][]byte
 
 func (c cover) call(row *CallRow) error {
@@ -112,7 +111,6 @@ func (c cover) calls(rows []CallRow) (err error) {
 	return err
 }
 
-// coveringReader reads calls through a cover.
 type coveringReader struct {
 	Reader
 	cover cover
@@ -152,7 +150,6 @@ func (r coveringReader) WholePledge(id apitype.UUID, scope Scope, w Weight) (*Wh
 	return whole, err
 }
 
-// coveringTx is coveringReader for a change.
 type coveringTx struct {
 	Tx
 	covering coveringReader
@@ -191,7 +188,6 @@ func settingOf[T any](r Reader, name string) (*T, error) {
 	return value, json.Unmarshal([]byte(text), value)
 }
 
-// setJSON keeps a value as a setting.
 func setJSON(tx Tx, name string, value any) error {
 	text, err := json.Marshal(value)
 	return errors.Join(err, tx.SetSetting(name, string(text)))

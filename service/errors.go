@@ -80,7 +80,6 @@ func orUnknown(err error, kind string, id apitype.UUID) error {
 	return err
 }
 
-// conflict is a refusal by the record's state.
 func conflict(format string, args ...any) error {
 	return &Error{Kind: Conflict, Detail: fmt.Sprintf(format, args...)}
 }

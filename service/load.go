@@ -33,7 +33,6 @@ const (
 	LoadRow     LoadKind = "row"
 )
 
-// loadKind is a kind of records.
 type loadKind struct {
 	kind   LoadKind
 	table  string // Where its records are; empty: the record says it, or there is none.
@@ -47,7 +46,6 @@ type loadKind struct {
 	load  func(l *loader, data any) error
 }
 
-// of is a kind whose data is a T.
 func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
 	return loadKind{
 		kind: kind, table: table, decode: decodeLoaded[T],
@@ -61,7 +59,6 @@ func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(
 	}
 }
 
-// ofTable is a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
 	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
 		data, err := decodeLoaded[map[string]json.RawMessage](text)

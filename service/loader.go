@@ -97,7 +97,6 @@ type loader struct {
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
-// loading is a record that waits.
 type loading struct {
 	LoadRecord
 	kind *loadKind
@@ -160,7 +159,6 @@ func (l *loader) save() error {
 	return l.insert()
 }
 
-// insert saves the rows of the batch.
 func (l *loader) insert() error {
 	there, err := l.tx.InsertRows(l.rows)
 	if err != nil {
@@ -181,7 +179,6 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// naming are the persons and pledges that the records of a batch name.
 type naming struct{ persons, pledges map[apitype.UUID]bool }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.

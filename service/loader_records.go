@@ -60,7 +60,6 @@ func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest,
 	return r, append(v, r.Validate(now.Time)...)
 }
 
-// pledge saves a pledge with its signature file.
 func (l *loader) pledge(p LoadedPledge) error {
 	owner, err := l.organizationOf("/owningOrganizationUuid", p.OwningOrganizationUUID)
 	if err != nil {
@@ -168,7 +167,6 @@ func (p *LoadedPledge) check() error {
 	return invalid(v)
 }
 
-// names notes what a call names.
 func (c LoadedCall) names(n naming) {
 	n.persons[c.PersonUUID] = true
 	if c.RelatedCaseUUID != nil {
@@ -176,7 +174,6 @@ func (c LoadedCall) names(n naming) {
 	}
 }
 
-// call saves a call.
 func (l *loader) call(c LoadedCall) error {
 	if err := errors.Join(required(c.UUID), c.check()); err != nil {
 		return err
@@ -277,7 +274,6 @@ func (c *LoadedCall) check() error {
 	return invalid(v)
 }
 
-// transaction saves a transaction.
 func (l *loader) transaction(t LoadedTransaction) error {
 	if err := required(t.UUID); err != nil {
 		return err

@@ -69,7 +69,6 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 	return o, errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
 }
 
-// changed names the settings that differ.
 func (o Organization) changed(after Organization) (names []string) {
 	if !equal(o.MaxCallAttempts, after.MaxCallAttempts) {
 		names = append(names, "maxCallAttempts")

@@ -228,7 +228,6 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	return answer, err
 }
 
-// personAudited is the line of a change of a person.
 func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 	line.Fields = changed(before.Doc, after.Doc)
 	if !equal(before.MandateID, after.MandateID) {

@@ -117,7 +117,6 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	return answer, err
 }
 
-// pledgeRefs is what a creation names.
 type pledgeRefs struct {
 	owner, recruiter Organization
 	focusAreas       []apitype.FocusArea
@@ -301,7 +300,6 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	return content, orNotFound(err, noSignature)
 }
 
-// sizesOfPledge refuses a creation that holds too much.
 func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
 	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
 		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)

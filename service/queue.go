@@ -74,7 +74,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 	return &at
 }
 
-// look sets from when the call may be given, and reports whether that changed.
+// refresh sets from when the call may be given, and reports whether that changed.
 func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
@@ -83,7 +83,6 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	return changed
 }
 
-// newQueueRow returns the row of a call that waits.
 func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
 	var person apitype.Person
 	err := decode("person", of.Doc, &person)
@@ -347,7 +346,6 @@ func soonest(a, b apitype.Time) apitype.Time {
 // LeaseEnd is what ended a lease.
 type LeaseEnd string
 
-// The ends of a lease.
 const (
 	EndedByAttempt  LeaseEnd = "attempt"
 	EndedByComplete LeaseEnd = "complete"
@@ -381,7 +379,6 @@ func leaseOf(l LeaseRow) apitype.Lease {
 	return l.Lease
 }
 
-// live reports whether the lease holds.
 func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
 // Work is what was done with the name of a user.
@@ -409,7 +406,6 @@ const (
 	hourResult = "result"
 )
 
-// The kinds of work that are counted.
 const (
 	WorkAttempt  = "attempt"
 	WorkComplete = "complete"

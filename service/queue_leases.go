@@ -88,7 +88,6 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	return t.insert(tx, id, person)
 }
 
-// insert saves the lease of a call.
 func (t *taking) insert(tx Tx, id, person apitype.UUID) (lease LeaseRow, err error) {
 	rows, err := tx.QueueOfPerson(person)
 	if err != nil {
@@ -201,7 +200,6 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 	return err
 }
 
-// deferral puts off one of a person's calls.
 func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) bool {
 	return func(row *QueueRow) bool {
 		if row.Call != call {
@@ -404,7 +402,6 @@ func (d *DeferralRow) write(c Caller, names map[apitype.UUID]*string) (err error
 	return err
 }
 
-// fullName returns the name of a person in one line.
 func fullName(p apitype.Person) string {
 	first := p.FirstName
 	if first == nil {

@@ -57,7 +57,6 @@ const (
 	countLife   = 10 * time.Microsecond // For each call.
 )
 
-// countQueue is how many calls there are.
 func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apitype.QueueState, err error) {
 	asked := fmt.Sprint(query.narrowing(), query.User)
 	if state, ok := s.states.get(asked, query.Now); ok {
@@ -74,7 +73,6 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apity
 	return state, err
 }
 
-// answered is an answer that is no record.
 func answered(value any) (answer Answer, err error) {
 	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
 	return answer, err
@@ -233,7 +231,6 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	return nil
 }
 
-// agentCounts are the agents by user.
 type agentCounts map[apitype.UUID]*apitype.QueueAgent
 
 func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
@@ -267,7 +264,6 @@ func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	}
 }
 
-// work counts what was done with the name of a user.
 func (a agentCounts) work(w Work) {
 	a.hour(HourDone{User: w.User, What: w.Work, Records: 1, SeenAt: w.At})
 	if w.Work == WorkComplete && w.Code != nil {
@@ -275,7 +271,6 @@ func (a agentCounts) work(w Work) {
 	}
 }
 
-// hour adds what was counted already.
 func (a agentCounts) hour(h HourDone) {
 	agent := a.of(h.User, h.SeenAt)
 	switch h.What {
@@ -325,7 +320,6 @@ type memo[T any] struct {
 	kept map[string]remembered[T]
 }
 
-// remembered is an answer and how long it holds.
 type remembered[T any] struct {
 	value T
 	since apitype.Time
@@ -345,7 +339,6 @@ func (m *memo[T]) get(asked string, now apitype.Time) (value T, ok bool) {
 	return r.value, ok && age >= 0 && age < r.life
 }
 
-// put remembers an answer.
 func (m *memo[T]) put(asked string, value T, now apitype.Time, life time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -66,7 +66,6 @@ func (t *taking) shown() (lines []AuditLine) {
 	return lines
 }
 
-// taking is one take.
 type taking struct {
 	s       *Service
 	c       Caller
@@ -221,7 +220,6 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	return true, nil
 }
 
-// newLease returns the lease of a call.
 func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	lease := LeaseRow{
 		Lease: apitype.Lease{
@@ -296,7 +294,6 @@ func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*Que
 	return refreshEligibility(tx, l.Person, now, change)
 }
 
-// appendLease writes a lease with its call.
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
 	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
 	if err != nil {
@@ -325,7 +322,6 @@ func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
 	}), err
 }
 
-// queueRest is what an answer to a take says of the queue.
 type queueRest struct {
 	Waiting   int           `json:"waiting"`
 	NextDueAt *apitype.Time `json:"nextDueAt"`

@@ -93,7 +93,6 @@ var ErrDoubt = errors.New("nothing was erased")
 // lastRetention is the setting that holds the number and the time of the last run.
 const lastRetention = "retention-run"
 
-// lastRun is the value of that setting.
 type lastRun struct {
 	Number int          `json:"number"`
 	At     apitype.Time `json:"at"`
@@ -135,7 +134,6 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 	return all, scrubbed.Later, err
 }
 
-// retaining is one run.
 type retaining struct {
 	s      *Service
 	dry    bool

@@ -150,7 +150,6 @@ func (s *Service) Settled(ctx context.Context) *apitype.Time {
 	return new(apitype.NewTime(now.Add(-age - time.Millisecond))) // Times are truncated.
 }
 
-// chosenUUID is the identifier of a new record.
 func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
 	if id != nil {
 		return *id

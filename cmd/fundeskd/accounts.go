@@ -39,7 +39,6 @@ func viewAccount(a service.Account) accountView {
 // defaultTTL is how long a token is valid when nothing is said: 90 days.
 const defaultTTL = 2160 * time.Hour
 
-// accountFlags are the settings of an account on a command line.
 type accountFlags struct {
 	organizations, permissions, sources []string
 	all                                 bool
@@ -163,7 +162,6 @@ func permissionNames() string {
 	return strings.Join(viewed(service.Permissions, func(p service.Permission) string { return string(p) }), " ")
 }
 
-// listedAccount is an account with what is kept of its tokens.
 type listedAccount struct {
 	accountView
 	LastUsedOn *apitype.Date         `json:"lastUsedOn"` // Of all its tokens, those that have ended too.
@@ -190,7 +188,6 @@ func listed(a service.Account, tokens []service.IssuedToken, now time.Time) list
 	return l
 }
 
-// row is the account in a table.
 func (l listedAccount) row() []string {
 	state, ends, used := "active", "no token", "no use known"
 	if l.RevokedAt != nil {

@@ -12,7 +12,6 @@ import (
 	"fundesk/service"
 )
 
-// auditCells are what a table shows of a line.
 func auditCells(v service.ExportAudit) []string {
 	who := "an operator"
 	if v.Account != nil {
@@ -89,7 +88,6 @@ const ndjson = "ndjson"
 // streams notes of a command that it prints records one by one.
 func streams(c *cobra.Command) { c.Annotations = map[string]string{ndjson: ""} }
 
-// lineWriter prints records one by one, however many there are.
 type lineWriter struct {
 	p       *program
 	encoder *json.Encoder

@@ -66,7 +66,6 @@ func endAtNext() {
 	os.Exit(exitInterrupted)
 }
 
-// program is what the commands share.
 type program struct {
 	In     io.Reader
 	Out    io.Writer
@@ -88,7 +87,6 @@ type program struct {
 	skipExisting bool // By load: what is there already is passed over.
 }
 
-// The exit codes.
 const (
 	exitDone        = 0
 	exitFailure     = 1
@@ -96,14 +94,12 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is a mistake in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run runs one command and is its exit code.
 func run(ctx context.Context, args []string, p program) int {
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // With nil, cobra takes those of the process.
@@ -138,7 +134,6 @@ func told(err error) string {
 	return printable(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text))
 }
 
-// root is the command tree.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fundeskd",
@@ -265,7 +260,6 @@ func (p *program) dataFolder() string {
 	return folder
 }
 
-// open opens the database and the service on it.
 func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, error) {
 	store, err := p.openStore(ctx)
 	if err != nil {

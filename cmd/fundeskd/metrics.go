@@ -82,7 +82,6 @@ func newMetrics() *metrics {
 	return m
 }
 
-// observe counts one answered request.
 func (m *metrics) observe(o httpapi.Observation) {
 	route := o.Route
 	if route == "" {
@@ -96,7 +95,6 @@ func (m *metrics) observe(o httpapi.Observation) {
 	}
 }
 
-// transaction counts one transaction of the database.
 func (m *metrics) transaction(change bool, took time.Duration) {
 	kind := "read"
 	if change {
@@ -105,7 +103,6 @@ func (m *metrics) transaction(change bool, took time.Duration) {
 	m.database.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// queueEvent counts what happens in the queue.
 func (m *metrics) queueEvent(event service.QueueEvent, n int) {
 	m.queue.WithLabelValues(string(event)).Add(float64(n))
 }
@@ -186,7 +183,6 @@ func (m *metrics) ends(s *service.Service, certificate *certificate, isFile bool
 	})
 }
 
-// pool shows the connections of a store.
 func (m *metrics) pool(store *sqlstore.Store) {
 	m.gauge("fundeskd_database_connections_in_use", "Connections that read.", func(context.Context) (float64, error) { return float64(store.Pool().InUse), nil })
 	m.gauge("fundeskd_database_connections_max", "Connections that may read at once.", func(context.Context) (float64, error) { return float64(store.Pool().Most), nil })

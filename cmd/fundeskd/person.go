@@ -92,7 +92,6 @@ func (p *program) personErase() *cobra.Command {
 	return c
 }
 
-// writeErasure tells what was erased.
 func writeErasure(w io.Writer, e service.Erasure) {
 	switch {
 	case e.Repeated:
@@ -251,7 +250,6 @@ func (p *program) erasuresReplay() *cobra.Command {
 	return c
 }
 
-// replayView is what came of a replay as it is printed.
 type replayView struct {
 	Noted    int `json:"noted"`
 	Replayed int `json:"replayed"`

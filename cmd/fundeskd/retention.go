@@ -87,7 +87,6 @@ func parseMonths(text string) (*int, error) {
 	return &n, nil
 }
 
-// retentionView is a retention as it is printed.
 type retentionView struct {
 	Organization string  `json:"organization"`
 	Calls        *string `json:"calls"`

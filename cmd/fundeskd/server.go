@@ -122,7 +122,6 @@ func comesLater(err error) bool {
 	}
 }
 
-// listen opens the addresses.
 func (s *server) listen(ctx context.Context) error {
 	limits := s.program.timeouts
 	if limits == (timeouts{}) {
@@ -320,7 +319,6 @@ func (s *server) reloadCertificates(ctx context.Context) {
 	}
 }
 
-// Close closes the database.
 func (s *server) Close() error {
 	if s.store == nil {
 		return nil

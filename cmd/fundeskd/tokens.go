@@ -20,7 +20,6 @@ func endOf(t service.IssuedToken) string {
 	return "unknown"
 }
 
-// issuedToken is a new token as it is printed.
 type issuedToken struct {
 	Token     string                `json:"token"`
 	Account   apitype.UUID          `json:"account"`

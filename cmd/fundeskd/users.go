@@ -10,7 +10,6 @@ import (
 	"fundesk/service"
 )
 
-// userView is a user as it is printed.
 type userView struct {
 	UUID         apitype.UUID  `json:"uuid"`
 	Name         string        `json:"name"`

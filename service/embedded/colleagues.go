@@ -124,7 +124,6 @@ func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Dura
 	return &taken.Leases[0], nil
 }
 
-// read decodes an answer of the service.
 func read(answer service.Answer, err error, into any) error {
 	if err != nil {
 		return err
@@ -150,7 +149,6 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 	return err
 }
 
-// leave gives back what the colleagues hold.
 func (c *colleagues) leave(ctx context.Context) {
 	for i := range c.all {
 		if held := c.all[i].call; held != nil {

@@ -58,7 +58,6 @@ func pageTurn(w *recorder, r *http.Request, values url.Values) error {
 	return nil
 }
 
-// get answers about the record of the path.
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
@@ -89,7 +88,6 @@ func read(answers func(context.Context, service.Caller) (service.Answer, error))
 	}
 }
 
-// act does what the body asks for.
 func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := invalid(noParameters(r)); err != nil {
@@ -104,7 +102,6 @@ func act[T any](status int, do func(context.Context, service.Caller, T) (service
 	}
 }
 
-// create answers with the record that the body describes.
 func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
 	return act(http.StatusCreated, save)
 }

@@ -55,7 +55,6 @@ type Observation struct {
 	Bytes    int // Of the answer's body, as it was sent.
 }
 
-// api holds what the handlers share.
 type api struct {
 	service *service.Service
 	logger  *slog.Logger
@@ -99,7 +98,6 @@ func New(o Options) http.Handler {
 	return a
 }
 
-// routes mounts every operation.
 func (a *api) routes() {
 	for _, r := range a.operations() {
 		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
@@ -133,7 +131,6 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods)
 }
 
-// route is one operation of the interface.
 type route struct {
 	method, path string
 	permission   service.Permission // Empty: any account may.
@@ -249,7 +246,6 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 }
 
-// recorder notes the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	note   requestNote
@@ -301,7 +297,6 @@ func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
 	return nil
 }
 
-// leaveHeavy lets the next heavy answer be made.
 func (w *recorder) leaveHeavy() {
 	if w.endHeavy != nil {
 		w.endHeavy()
@@ -374,7 +369,6 @@ func (a *api) authenticated(route route) http.Handler {
 // statusGone is logged and counted where the caller left before the answer: nothing failed.
 const statusGone = 499
 
-// withAccount returns a request whose context names the account.
 func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account, request.Erasing = account.UUID, account.Erasing
@@ -393,7 +387,6 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// base is where the caller reaches the service.
 func (a *api) base(r *http.Request) string {
 	if a.baseURL != "" {
 		return a.baseURL

@@ -55,7 +55,6 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// tooLarge is the refusal of a body.
 func tooLarge(w http.ResponseWriter, r *http.Request) error {
 	drain(w, r)
 	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
@@ -98,7 +97,6 @@ func invalid(v apitype.Violations) error {
 	return &service.Error{Kind: service.Invalid, Detail: "the request has values that are not valid", Violations: v}
 }
 
-// query is the parameters of a request.
 func query(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -100,7 +100,6 @@ func (t *tx) UpdateAccount(a service.Account) error {
 	return t.change(`UPDATE accounts SET (`+accountFields()+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
 }
 
-// accountValues are the account columns.
 func accountValues(a service.Account) ([]any, error) {
 	lists := make([]string, 0, 3)
 	for _, list := range []any{a.Permissions, a.Scope.Organizations, a.ExternalSources} {

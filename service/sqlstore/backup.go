@@ -80,7 +80,6 @@ func publish(from, to string) error {
 	return replace(from, to)
 }
 
-// absent refuses a path that something has already.
 func absent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -92,7 +91,6 @@ func absent(path string) error {
 	}
 }
 
-// replace puts a whole file in the place of another one.
 func replace(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -146,7 +144,6 @@ func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (
 	return carry(&Store{engine: engine}, nil, restored)
 }
 
-// unlikeFiles refuses a file that would be restored from itself.
 func unlikeFiles(file, path string) error {
 	from, err := os.Stat(file)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"fundesk/service"
 )
 
-// references are the columns that name a row of another table, by its number.
 var references = map[string]string{"person_number": "persons", "pledge_number": "pledges", "call_number": "calls"}
 
 // insertText is the statement that inserts a row of some columns. What it names it is given
@@ -141,7 +140,6 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	return taken, err
 }
 
-// joined are numbers as text, with commas between them.
 func joined(numbers []int64) string {
 	text := make([]byte, 0, 12*len(numbers))
 	for i, number := range numbers {
@@ -153,7 +151,6 @@ func joined(numbers []int64) string {
 	return string(text)
 }
 
-// texts are identifiers as text.
 func texts(ids []apitype.UUID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {

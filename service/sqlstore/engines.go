@@ -119,7 +119,6 @@ const (
 	clockSame = 100 * time.Millisecond
 )
 
-// sharedClock is the server's clock as it was seen last.
 type sharedClock struct {
 	seen  atomic.Int64 // Nanoseconds since 1970; 0: never.
 	ahead atomic.Int64

@@ -159,7 +159,6 @@ func (e *postgresEngine) connect() (*conn, error) {
 	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 }
 
-// full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
 // maxTries is how often a transaction is run that lost against another one.
@@ -237,7 +236,6 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 // open, and tells by itself when it is. Nothing is heard of those that a server has which was replaced.
 const pingPause = time.Minute
 
-// pingCommit looks whether a commit is confirmed again.
 func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	last, now := e.tried.Load(), time.Now()
 	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
@@ -323,7 +321,6 @@ func (e *postgresEngine) begin(c *conn, text string) error {
 	})
 }
 
-// transactOnce runs a transaction one time.
 func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) error) (err error) {
 	if err := e.begin(c, begin); err != nil {
 		return errBegin{c.fail(err)}
@@ -385,7 +382,6 @@ func (e *postgresEngine) commit(c *conn) error {
 	}
 }
 
-// signingKey is the setting that holds the secret.
 const signingKey = "signing-key"
 
 // SigningSeed is the secret of this database. It is looked for before it is made: a server, or a
@@ -404,7 +400,6 @@ func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err erro
 
 var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
 
-// keyThere refuses a database without its key.
 func (e *postgresEngine) keyThere(ctx context.Context) error {
 	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		text, err := (&reader{c}).Setting(signingKey)
@@ -415,7 +410,6 @@ func (e *postgresEngine) keyThere(ctx context.Context) error {
 	})
 }
 
-// seedOf returns the keys that their setting holds.
 func seedOf(text string, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -452,7 +446,6 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 	return seed, err
 }
 
-// changeSeed puts other signing keys in the place of the database's own.
 func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
 	t := &tx{reader: reader{c}}
 	seed, err := seedOf(t.Setting(signingKey))

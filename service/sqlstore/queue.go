@@ -108,7 +108,6 @@ func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// factsDest is what a row of queueFacts is read into.
 func factsDest(q *service.QueueRow) []any {
 	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
@@ -189,7 +188,6 @@ func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)
 }
 
-// identifiers reads the only column of a query.
 func (c *conn) identifiers(text string, args ...any) ([]apitype.UUID, error) {
 	return all(c, text, args, func(id *apitype.UUID) []any { return []any{uuidDest{id}} })
 }

@@ -134,7 +134,6 @@ func (s *Store) Write(ctx context.Context, mode service.WriteMode, change func(s
 	})
 }
 
-// timed tells the observer of a transaction that ends now.
 func (s *Store) timed(change bool, start time.Time) {
 	if s.observe != nil {
 		s.observe(change, time.Since(start))
@@ -185,7 +184,6 @@ var referenceChecks = []struct{ what, query string }{
 	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
 }
 
-// reader reads in one transaction.
 type reader struct{ *conn }
 
 // tx reads and writes in one transaction.

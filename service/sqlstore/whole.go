@@ -208,7 +208,6 @@ func (w *whole) take(r *wholeRow) error {
 	return nil
 }
 
-// ofPledge is the pledge with what belongs to it.
 func (w *whole) ofPledge() *service.WholePledge {
 	return &service.WholePledge{PledgeRow: *w.pledge, PersonRow: w.person, Transactions: w.transactions, Calls: w.calls}
 }

@@ -94,7 +94,6 @@ func (Driver) Disconnected(err error) bool {
 // warned is under what a connection keeps that the server warned.
 const warned = "warned"
 
-// noteWarning notes a warning of the server.
 func noteWarning(c *pgconn.PgConn, notice *pgconn.Notice) {
 	if notice.SeverityUnlocalized == "WARNING" {
 		c.CustomData()[warned] = notice.Message
@@ -162,12 +161,10 @@ func (Driver) BeginAt(ctx context.Context, connection any, text string) (began t
 // connecting marks the context of a connection that is made for the pool.
 type connecting struct{}
 
-// connector makes the connections of the pool.
 type connector struct {
 	driver.Connector
 }
 
-// Connect makes one.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(context.WithValue(ctx, connecting{}, true))
 }
