@@ -114,7 +114,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
 		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
 	}
-	if err := invalid(violations); err != nil {
+	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -185,7 +185,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 			return person, err
 		}
 	}
-	return person, invalid(v)
+	return person, NotValid(v)
 }
 
 // callPrivate is what a call keeps and no answer shows.
@@ -289,7 +289,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 // AddAttempt records an attempt to call the person.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
 func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
@@ -307,7 +307,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 // CompleteCall marks a call as completed.
 // PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
 func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CompleteCallRequest) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsComplete), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)

@@ -17,7 +17,7 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 		return nil, err
 	}
 	if len(entries) < 1 || len(entries) > apitype.MaxEntries {
-		return nil, invalid(apitype.Violations{{
+		return nil, NotValid(apitype.Violations{{
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}

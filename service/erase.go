@@ -54,7 +54,7 @@ func (r EraseRequest) check() error {
 	case strings.ContainsRune(reason, 0):
 		v.Add("/reason", "must not contain a NUL character")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
 // ErasePerson erases what is known of a person, for an operator. It is done again, without any

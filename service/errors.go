@@ -50,8 +50,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// invalid is a refusal of the values that were found wrong, nil when none was.
-func invalid(v apitype.Violations) error {
+// NotValid returns the refusal of the values that were found wrong, nil when none was.
+func NotValid(v apitype.Violations) error {
 	if len(v) == 0 {
 		return nil
 	}

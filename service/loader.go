@@ -199,7 +199,7 @@ func required(id apitype.UUID) error {
 }
 
 func refused(pointer, message string) error {
-	return invalid(apitype.Violations{{Pointer: pointer, Message: message}})
+	return NotValid(apitype.Violations{{Pointer: pointer, Message: message}})
 }
 
 func (l *loader) user(u LoadedUser) error {
@@ -217,7 +217,7 @@ func (l *loader) organization(o LoadedOrganization) error {
 		for i := range problems {
 			problems[i].Pointer = "/settings" + problems[i].Pointer
 		}
-		if err := invalid(problems); err != nil {
+		if err := NotValid(problems); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func (l *loader) person(p LoadedPerson) error {
 		return err
 	}
 	request, v := p.creation(l.now)
-	if err := errors.Join(required(p.UUID), invalid(v)); err != nil {
+	if err := errors.Join(required(p.UUID), NotValid(v)); err != nil {
 		return err
 	}
 	row, err := newPerson(p.UUID, request, owner, p.CreatedAt)
@@ -164,7 +164,7 @@ func (p *LoadedPledge) check() error {
 	if day := p.PreferredPaymentDay; day != nil && (*day < 1 || *day > 28) {
 		v.Add("/preferredPaymentDay", "must be a whole number from 1 to 28")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
 func (c LoadedCall) names(n naming) {
@@ -271,7 +271,7 @@ func (c *LoadedCall) check() error {
 	if c.DeferredFor != nil && c.DeferredUntil == nil {
 		v.Add("/deferredForUserUuid", "needs deferredUntil")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
 func (l *loader) transaction(t LoadedTransaction) error {

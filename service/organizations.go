@@ -88,7 +88,7 @@ func (o Organization) check() error {
 	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
 		return refuse("the maximum of call attempts must not be negative")
 	case o.Settings != nil && len(o.Settings.Validate()) > 0:
-		return invalid(o.Settings.Validate())
+		return NotValid(o.Settings.Validate())
 	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
 		return refuse("the cooling-off must be from 0 to 100 years")
 	}

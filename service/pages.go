@@ -94,7 +94,7 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 	case p.Last != nil:
 		w.size = *p.Last
 	}
-	return w, invalid(v)
+	return w, NotValid(v)
 }
 
 // listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.

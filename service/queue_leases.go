@@ -17,7 +17,7 @@ import (
 // keeps a call out of the queue is the user's to decide.
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
 func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.LeaseRequest) (answer Answer, err error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	query, _ := s.queueQuery(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})
@@ -124,7 +124,7 @@ func (t *taking) keep(tx Tx, held LeaseRow) (LeaseRow, error) {
 // ExtendLease keeps a lease so long from now.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	err = s.update(ctx, "extend the lease", func(tx Tx) error {
@@ -165,7 +165,7 @@ func (s *Service) deferring(ctx context.Context, c Caller, request apitype.Defer
 	if now, err = s.queueTime(ctx); err != nil {
 		return now, err
 	}
-	return now, invalid(request.Validate(now.Time))
+	return now, NotValid(request.Validate(now.Time))
 }
 
 // ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
@@ -249,7 +249,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 // repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
 // POST /fundesk/v1/queue/calls/{callUuid}/notes
 func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return err
 	}
 	return s.update(ctx, "leave the note", func(tx Tx) error {
@@ -310,7 +310,7 @@ func leaseHeld(r Reader, held LeaseRow, detail string) error {
 // ReleaseUser gives back what a user holds, and opens their callbacks to every user if asked to.
 // POST /fundesk/v1/queue/release
 func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.ReleaseUserRequest) (Answer, error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	var released apitype.ReleasedUser

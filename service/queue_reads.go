@@ -155,7 +155,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		since = *o.Since
 	}
 	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
-		return Answer{}, invalid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
+		return Answer{}, NotValid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
 	}
 	agents := agentCounts{}
 	counted, err := s.countAgents(ctx, c.Scope, since, now, agents)

@@ -30,7 +30,7 @@ func RequireQueue(c Caller) error { return errors.Join(c.Require(CallsRead), c.R
 // TakeCalls gives a user the calls that are next, each in a lease.
 // POST /fundesk/v1/queue/take
 func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeRequest) (Answer, error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})

@@ -130,7 +130,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 		}
 	}
 	if ok {
-		recorded.leaveTurn() // However slowly the answer is read.
+		recorded.turn.leave() // However slowly the answer is read.
 	}
 	if ok && recorded.send != nil {
 		leave, err := recorded.send(int64(len(body)), weight)
@@ -141,7 +141,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			return
 		}
 		defer leave()
-		recorded.leaveHeavy()
+		recorded.heavy.leave()
 	}
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}

@@ -254,11 +254,10 @@ type recorder struct {
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
 
-	api     *api   // Nil before the account is known.
-	endTurn func() // Nil: the request waited for none.
+	api     *api // Nil before the account is known.
 	account apitype.UUID
-	// endHeavy ends the turn of a heavy answer; nil: it is none.
-	endHeavy func()
+	turn    heldTurn // Of a heavy request.
+	heavy   heldTurn // Of a heavy answer.
 	// send lets an answer of so many bytes be sent, which had a weight before it was compressed, until
 	// leave is called; nil before the account is known.
 	send func(sent, weight int64) (leave func(), err error)
@@ -287,28 +286,23 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// takeTurn waits until a heavy request may be worked on: each at work has a processor for
-// ten milliseconds, and behind many of them everybody waits. Spec gap: S32.
-func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
-	if err := turns.Take(ctx); err != nil {
-		return err
+// heldTurn is a turn of a heavy request or answer; the zero value is none. Each at work has a processor for
+// ten milliseconds, and behind many of them all others wait. Spec gap: S32.
+type heldTurn struct{ end func() }
+
+func (t *heldTurn) take(ctx context.Context, turns *service.Turns) error {
+	err := turns.Take(ctx)
+	if err == nil {
+		t.end = func() { turns.End(ctx) }
 	}
-	w.endTurn = func() { turns.End(ctx) }
-	return nil
+	return err
 }
 
-func (w *recorder) leaveHeavy() {
-	if w.endHeavy != nil {
-		w.endHeavy()
-		w.endHeavy = nil
-	}
-}
-
-// leaveTurn lets the next one be worked on.
-func (w *recorder) leaveTurn() {
-	if w.endTurn != nil {
-		w.endTurn()
-		w.endTurn = nil
+// leave lets the next request have the turn.
+func (t *heldTurn) leave() {
+	if t.end != nil {
+		t.end()
+		t.end = nil
 	}
 }
 
@@ -347,8 +341,8 @@ func (a *api) authenticated(route route) http.Handler {
 				}
 			}
 			w.answerTo(a, r, account.UUID, route.method != http.MethodGet)
-			defer w.leaveTurn()
-			defer w.leaveHeavy()
+			defer w.turn.leave()
+			defer w.heavy.leave()
 			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
 				return err
