@@ -347,7 +347,7 @@ func checkServedBy(text *string) error {
 
 // servedBy is what a database with tables says of its programs.
 func (c *conn) servedBy() (n int, err error) {
-	text, err := (&reader{c}).Setting(servedBySetting)
+	text, err := c.Setting(servedBySetting)
 	if err == nil && text != "" {
 		n, err = strconv.Atoi(text)
 	}
@@ -355,5 +355,5 @@ func (c *conn) servedBy() (n int, err error) {
 }
 
 func (c *conn) setServedBy() error {
-	return (&tx{reader: reader{c}}).SetSetting(servedBySetting, strconv.Itoa(servedBy))
+	return c.SetSetting(servedBySetting, strconv.Itoa(servedBy))
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -387,75 +388,69 @@ const signingKey = "signing-key"
 // SigningSeed is the secret of this database. It is looked for before it is made: a server, or a
 // role, may only read.
 func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err error) {
-	var text string
 	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
-		text, err = (&reader{c}).Setting(signingKey)
+		seed, err = c.seed()
 		return err
 	})
-	if err == nil && text == "" {
+	if err == nil && len(seed) == 0 {
 		return e.makeSeed(ctx)
 	}
-	return seedOf(text, err)
+	return seed, err
 }
 
-var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
-
-func (e *postgresEngine) keyThere(ctx context.Context) error {
-	return e.read(ctx, service.ReadRecord, func(c *conn) error {
-		text, err := (&reader{c}).Setting(signingKey)
-		if err == nil && text == "" {
-			err = errKeyMissing
-		}
-		return err
-	})
-}
-
-func seedOf(text string, err error) ([]byte, error) {
+// seed returns the keys that their setting holds.
+func (c *conn) seed() ([]byte, error) {
+	text, err := c.Setting(signingKey)
 	if err != nil {
 		return nil, err
 	}
 	return hex.DecodeString(text)
 }
 
+var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
+
+func (e *postgresEngine) keyThere(ctx context.Context) error {
+	return e.read(ctx, service.ReadRecord, func(c *conn) error {
+		seed, err := c.seed()
+		if err == nil && len(seed) == 0 {
+			err = errKeyMissing
+		}
+		return err
+	})
+}
+
 // makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
 // same.
 func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
 	err = e.write(ctx, service.WriteIsolated, func(c *conn) error {
-		r := &reader{c}
-		text, err := r.Setting(signingKey)
-		if err == nil && text == "" {
-			var signed bool
-			if signed, err = c.signedFor(); signed {
-				err = errKeyMissing
-			}
-		}
-		if err != nil {
+		if seed, err = c.seed(); err != nil || len(seed) > 0 {
 			return err
 		}
-		fresh := make([]byte, ed25519.SeedSize)
-		if _, err := rand.Read(fresh); err != nil {
+		if signed, err := c.signedFor(); err != nil || signed {
+			return cmp.Or(err, errKeyMissing)
+		}
+		made := make([]byte, ed25519.SeedSize)
+		if _, err := rand.Read(made); err != nil {
 			return err
 		}
-		if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			signingKey, hex.EncodeToString(fresh)); err != nil {
-			return err
+		_, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, signingKey, hex.EncodeToString(made))
+		if err == nil {
+			seed, err = c.seed()
 		}
-		seed, err = seedOf(r.Setting(signingKey))
 		return err
 	})
 	return seed, err
 }
 
 func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
-	t := &tx{reader: reader{c}}
-	seed, err := seedOf(t.Setting(signingKey))
+	seed, err := c.seed()
 	if err == nil {
 		seed, err = change(seed)
 	}
 	if err != nil {
 		return err
 	}
-	return t.SetSetting(signingKey, hex.EncodeToString(seed))
+	return c.SetSetting(signingKey, hex.EncodeToString(seed))
 }
 
 // Analyze makes new statistics: until then plans would be for an empty database.

@@ -213,7 +213,7 @@ func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
 	}
-	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
+	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(writableSetting, value) })
 }
 
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }
