@@ -109,7 +109,7 @@ func (a Account) Require(p Permission) error {
 
 // AddAccount saves a new account. Its uuid and creation time are chosen here.
 func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
-	a.UUID, a.RevokedAt = s.newUUID(), nil
+	a.UUID, a.RevokedAt = apitype.NewUUID(), nil
 	if err := a.check(); err != nil {
 		return Account{}, err
 	}

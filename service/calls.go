@@ -117,7 +117,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	var row CallRow
 	var seen *WholeCall
 	err = s.update(ctx, "create the call", func(tx Tx) error {

@@ -83,11 +83,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 			return nil
 		}
 	}
-	erasure, err := s.erasePerson(ctx, line, request, &c)
-	if err != nil {
-		return Answer{}, err
-	}
-	return answered(erasure)
+	return answered(s.erasePerson(ctx, line, request, &c))
 }
 
 func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {

@@ -14,7 +14,7 @@ import (
 // AddOrganization saves a new organization; its uuid is chosen here when it has none.
 func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organization, error) {
 	if o.UUID.IsZero() {
-		o.UUID = s.newUUID()
+		o.UUID = apitype.NewUUID()
 	}
 	if err := o.check(); err != nil {
 		return Organization{}, err
@@ -124,7 +124,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		if err := read(tx); err != nil || !id.IsZero() {
 			return err
 		}
-		id = s.newUUID()
+		id = apitype.NewUUID()
 		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.timeOf(tx)}
 		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
 		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
@@ -152,7 +152,7 @@ func (u User) check() error {
 // AddUser saves a new user; the uuid is chosen here when there is none.
 func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 	if u.UUID.IsZero() {
-		u.UUID = s.newUUID()
+		u.UUID = apitype.NewUUID()
 	}
 	if err := u.check(); err != nil {
 		return User{}, err

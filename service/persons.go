@@ -94,7 +94,7 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 	if err := cmp.Or(c.Require(PersonsCreate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	err = s.update(ctx, "create the person", func(tx Tx) error {
 		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
 		if err != nil {

@@ -81,7 +81,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err := NotValid(append(request.Validate(s.clock()), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	var row PledgeRow
 	var seen *WholePledge
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {

@@ -346,6 +346,7 @@ func soonest(a, b apitype.Time) apitype.Time {
 // LeaseEnd is what ended a lease.
 type LeaseEnd string
 
+// The ends of a lease.
 const (
 	EndedByAttempt  LeaseEnd = "attempt"
 	EndedByComplete LeaseEnd = "complete"
@@ -406,6 +407,7 @@ const (
 	hourResult = "result"
 )
 
+// The kinds of work that are counted.
 const (
 	WorkAttempt  = "attempt"
 	WorkComplete = "complete"

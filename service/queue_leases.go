@@ -335,11 +335,10 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		released.Deferrals = len(shared)
 		return err
 	})
-	if err != nil {
-		return Answer{}, err
+	if err == nil {
+		s.counted(LeasesReleased, released.Leases)
 	}
-	s.counted(LeasesReleased, released.Leases)
-	return answered(released)
+	return answered(released, err)
 }
 
 // QueueDeferrals is a page of the callbacks, the earliest first.

@@ -36,9 +36,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	}
 	state := apitype.QueueState{}
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
-		if state, err = s.countQueue(ctx, query); err != nil {
-			return Answer{}, err
-		}
+		state, err = s.countQueue(ctx, query)
 	}
 	if state.ByType == nil {
 		state.ByType = map[apitype.CallType]int{}
@@ -46,7 +44,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	if state.ByLanguage == nil {
 		state.ByLanguage = map[string]int{}
 	}
-	return answered(state)
+	return answered(state, err)
 }
 
 // A count passes over every call that is requested. So that supervisors of a long queue
@@ -73,8 +71,10 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apity
 	return state, err
 }
 
-func answered(value any) (answer Answer, err error) {
-	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+func answered[T any](value T, err error) (answer Answer, _ error) {
+	if err == nil {
+		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+	}
 	return answer, err
 }
 
@@ -130,17 +130,13 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	leases, err := viewed(ctx, s, "list the leases", func(r Reader) ([]apitype.Lease, error) {
+	return answered(viewed(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
 		rows, err := r.Leases(c.Scope, nil, now)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			all.Leases, err = named(r, rows)
 		}
-		return named(r, rows)
-	})
-	if err != nil {
-		return Answer{}, err
-	}
-	return answered(apitype.Leases{Leases: leases})
+		return all, err
+	}))
 }
 
 // QueueAgents are what users do and did.
@@ -167,10 +163,9 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 			return Answer{}, err
 		}
 	}
-	later := map[apitype.UUID]int{}
-	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]*string, error) {
-		clear(later)
-		if err := r.DeferralCounts(c.Scope, func(user apitype.UUID, n int) { later[user] = n }); err != nil {
+	var later map[apitype.UUID]int
+	names, err := viewed(ctx, s, "read the names", func(r Reader) (_ map[apitype.UUID]*string, err error) {
+		if later, err = r.DeferralCounts(c.Scope); err != nil {
 			return nil, err
 		}
 		return r.UserNames(slices.Collect(maps.Keys(agents)))
@@ -181,7 +176,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 	for user, agent := range agents {
 		agent.Name, agent.Deferred = names[user], later[user]
 	}
-	return answered(agents.answer())
+	return answered(agents.answer(), nil)
 }
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.

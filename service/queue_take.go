@@ -223,7 +223,7 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	lease := LeaseRow{
 		Lease: apitype.Lease{
-			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
+			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,

@@ -229,7 +229,7 @@ type QueueReader interface {
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
-	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
+	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
 	// LeasesSeen are those of which something was seen since a time, or that hold.
 	LeasesSeen(scope Scope, since, now apitype.Time) ([]LeaseRow, error)
 	WorkDone(scope Scope, since apitype.Time) ([]Work, error)

@@ -296,19 +296,23 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 const defaultAnswerTimeout = 10 * time.Second
 
 // with runs a short command on the open service.
-func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
+func (p *program) with(ctx context.Context, run func(*service.Service) error) error {
 	switch p.store.AnswerTimeout {
 	case 0:
 		p.store.AnswerTimeout = defaultAnswerTimeout
 	case forgoTimeout:
 		p.store.AnswerTimeout = 0
 	}
+	return p.on(ctx, func(_ *sqlstore.Store, s *service.Service) error { return run(s) })
+}
+
+// on runs a command on the open database, however long it takes.
+func (p *program) on(ctx context.Context, run func(*sqlstore.Store, *service.Service) error) error {
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return run(s)
+	return errors.Join(run(store, s), store.Close())
 }
 
 // serviceSettings are the settings of the installed service: a package brings them, for its user to read.

@@ -17,11 +17,6 @@ var references = map[string]string{"person_number": "persons", "pledge_number": 
 // by identifier.
 func insertText(table string, columns []string) string { return insertRows(table, columns, 1, true) }
 
-// insertAsRead is the statement that inserts a row of some columns as it was read.
-func insertAsRead(table string, columns []string) string {
-	return insertRows(table, columns, 1, false)
-}
-
 // insertRows is the statement that inserts so many rows of some columns. With named, it is given the rows
 // that these refer to by identifier, else by number.
 func insertRows(table string, columns []string, rows int, named bool) string {

@@ -57,7 +57,9 @@ const ineligibleUntil = `UPDATE queue_calls AS c SET
 		ready = 0`
 
 var (
-	insertLease      = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
+	insertLease = sync.OnceValue(func() string {
+		return insertRows("queue_leases", newLeaseColumns, 1, false) + ` ON CONFLICT DO NOTHING`
+	})
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
@@ -324,16 +326,17 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
-func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID, n int)) error {
-	q := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}
+func (r *reader) DeferralCounts(scope service.Scope) (map[apitype.UUID]int, error) {
+	q, counts := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}, map[apitype.UUID]int{}
 	q.amongOwners(scope)
-	return r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
+	err := r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
 		var user apitype.UUID
 		var n int
 		err := rows.Scan(uuidDest{&user}, &n)
-		each(user, n)
+		counts[user] = n
 		return err
 	})
+	return counts, err
 }
 
 func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
