@@ -110,25 +110,19 @@ type RetentionFacts struct {
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	run := &retaining{s: s, dry: true, now: s.now()}
 	if !o.Dry && !o.Sure {
-		counted, err := run.all(ctx)
-		if err == nil {
-			err = run.doubt(ctx, counted)
-		}
-		if err != nil {
-			return nil, nil, described("run the retention", err)
+		if all, err = run.all(ctx); err == nil {
+			err = run.doubt(ctx, all)
 		}
 	}
-	if !o.Dry {
+	if err == nil && !o.Dry {
 		run.dry, run.record = false, o.Record
-		if err := run.begin(ctx, o.After); err != nil {
-			return nil, nil, described("run the retention", err)
-		}
+		err = run.begin(ctx, o.After)
 	}
-	if all, err = run.all(ctx); err != nil {
+	if err == nil {
+		all, err = run.all(ctx)
+	}
+	if err != nil || o.Dry {
 		return all, nil, described("run the retention", err)
-	}
-	if o.Dry {
-		return all, nil, nil
 	}
 	scrubbed, err := s.Clean(ctx)
 	return all, scrubbed.Later, err

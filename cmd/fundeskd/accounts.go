@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -208,28 +209,22 @@ func (l listedAccount) row() []string {
 }
 
 func (p *program) accountList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List accounts, when their tokens end, and when they were used last",
-		Long: "List prints each account, the days on which its tokens end, and the last day on\n" +
-			"which one was used, in UTC. That is known within minutes.",
-		Example: "  fundeskd account list\n  fundeskd account list -o json",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return answer(c.Context(), p, "", func(s *service.Service) ([]listedAccount, error) {
-				accounts, err := s.Accounts(c.Context())
-				if err != nil {
-					return nil, err
-				}
-				tokens, err := s.Tokens(c.Context())
-				of := map[apitype.UUID][]service.IssuedToken{}
-				for _, t := range tokens {
-					of[t.Account] = append(of[t.Account], t)
-				}
-				return viewed(accounts, func(a service.Account) listedAccount { return listed(a, of[a.UUID], p.Now()) }), err
-			}, func(w io.Writer, all []listedAccount) { table(w, all, listedAccount.row) })
-		},
-	}
+	c := listCommand(p, "list", "List accounts, when their tokens end, and when they were used last", "  fundeskd account list\n  fundeskd account list -o json",
+		func(s *service.Service, ctx context.Context) ([]listedAccount, error) {
+			accounts, err := s.Accounts(ctx)
+			if err != nil {
+				return nil, err
+			}
+			tokens, err := s.Tokens(ctx)
+			of := map[apitype.UUID][]service.IssuedToken{}
+			for _, t := range tokens {
+				of[t.Account] = append(of[t.Account], t)
+			}
+			return viewed(accounts, func(a service.Account) listedAccount { return listed(a, of[a.UUID], p.Now()) }), err
+		}, func(l listedAccount) listedAccount { return l }, listedAccount.row)
+	c.Long = "List prints each account, the days on which its tokens end, and the last day on\n" +
+		"which one was used, in UTC. That is known within minutes."
+	return c
 }
 
 func (p *program) accountRevoke() *cobra.Command {

@@ -73,8 +73,7 @@ func (p *program) loadFile(ctx context.Context, name string) (saved service.Save
 					return err
 				}
 			}
-			progress.restart()
-			defer progress.end()
+			defer progress.restart()()
 			return readLines(ctx, from, size > 0, func(record service.LoadRecord, bytes int) error {
 				progress.add(bytes)
 				return add(record)
@@ -158,8 +157,7 @@ func (p *program) sampleCommand() *cobra.Command {
 func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, progress *progress) (service.Saved, error) {
 	return s.LoadRecords(ctx, false, func(add func(service.LoadRecord) error) error {
 		persons := 0
-		progress.restart()
-		defer progress.end()
+		defer progress.restart()()
 		return embedded.Sample(o, func(record service.LoadRecord) error {
 			if record.Kind == service.LoadPerson {
 				persons++
@@ -411,8 +409,7 @@ func (p *program) dump(ctx context.Context, name string, counts map[string]int) 
 
 func (p *program) dumpTo(ctx context.Context, to io.Writer, counts map[string]int) error {
 	out, progress := bufio.NewWriter(to), p.newProgress()
-	progress.restart()
-	defer progress.end()
+	defer progress.restart()()
 	dump := func(record service.LoadRecord) error {
 		line, err := record.Encode()
 		if err != nil {

@@ -38,10 +38,11 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-func (p *progress) restart() {
+func (p *progress) restart() (end func()) {
 	p.records, p.read, p.share = 0, 0, 0
 	p.start = p.now()
 	p.said = p.start
+	return p.end
 }
 
 func (p *progress) add(bytes int) {

@@ -124,7 +124,6 @@ type sharedClock struct {
 	ahead atomic.Int64
 }
 
-// ClockAhead is how far the server's clock is ahead of the system's.
 func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, err error) {
 	now := e.now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {

@@ -277,8 +277,6 @@ func (r *reader) QueueCounted() (until apitype.Time, err error) {
 	return apitype.TimeFromMilli(milli), err
 }
 
-// CountQueue counts the hours of a stretch, which must begin where the last one ended: else another
-// process has counted them.
 func (t *tx) CountQueue(from, until apitype.Time) error {
 	was, now := strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(until.UnixMilli(), 10)
 	n, err := t.exec(`INSERT INTO settings (name, value) VALUES ('`+countedSetting+`', $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value = $1`, was, now)

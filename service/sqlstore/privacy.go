@@ -176,7 +176,6 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 	return t.ForgetPerson(id, at)
 }
 
-// ForgetPerson lets nothing of a person wait, and ends their lease.
 func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	for _, text := range []string{
 		`DELETE FROM queue_calls WHERE ` + ofPerson,

@@ -150,7 +150,6 @@ func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 // become eligible at the same moment, the next take marks more.
 const mostMarked = 5000
 
-// MarkEligible marks calls whose time has come, those first that wait longest.
 func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
 		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)

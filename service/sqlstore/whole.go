@@ -191,7 +191,6 @@ func (r *wholeRow) addTo(w *service.WholeCall) {
 	}
 }
 
-// WholeCall is one call with everything that belongs to it.
 func (r *reader) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
 	w, err := r.whole(wholeOfCall(), `calls`, `pledge_number`, cond, args, bytesOfCall, weight)
