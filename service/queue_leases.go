@@ -58,7 +58,7 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	if err != nil {
 		return lease, err
 	}
-	before, err := t.requestBefore(tx)
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return lease, err
 	}

@@ -112,7 +112,7 @@ func (t *taking) begin(before QueueRequest) {
 // of the queue. A call that is not given after all is found not to be eligible, and is not there the
 // next time.
 func (t *taking) give(tx Tx) error {
-	before, err := t.requestBefore(tx)
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return err
 	}
@@ -138,11 +138,6 @@ func (t *taking) give(tx Tx) error {
 		}
 	}
 	return nil
-}
-
-// requestBefore returns what came of the request before.
-func (t *taking) requestBefore(tx Tx) (QueueRequest, error) {
-	return tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 }
 
 // lease gives calls, unless their person is in a lease that could not be seen, or has opted out. The
@@ -196,7 +191,7 @@ func (t *taking) leaseAgain(tx Tx, lease LeaseRow) (saved bool, err error) {
 			return err == nil, err
 		}
 	}
-	same, err := t.requestBefore(tx)
+	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
 		return false, ErrAgain // The same request came twice at the same time; the other one was first.
 	}
