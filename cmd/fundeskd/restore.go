@@ -168,35 +168,15 @@ func (p *program) writeArchive(ctx context.Context, store *sqlstore.Store) error
 		return usage("an archive holds secrets, and is not shown: fundeskd backup - > FILE")
 	}
 	return p.besideDatabase(func(folder string) error {
-		file := filepath.Join(folder, archived)
-		if err := store.Backup(ctx, file); err != nil {
+		if err := store.Backup(ctx, filepath.Join(folder, archived)); err != nil {
 			return err
 		}
 		archive := tar.NewWriter(p.Out)
-		for _, path := range []string{file + ".key", file} {
-			if err := p.archive(archive, path); err != nil {
-				return err
-			}
+		if err := archive.AddFS(os.DirFS(folder)); err != nil {
+			return err
 		}
 		return archive.Close()
 	})
-}
-
-func (p *program) archive(to *tar.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if err := to.WriteHeader(&tar.Header{Name: filepath.Base(path), Mode: 0o600, Size: info.Size(), ModTime: p.Now()}); err != nil {
-		return err
-	}
-	_, err = io.Copy(to, file)
-	return err
 }
 
 // readArchive unpacks an archive from stdin into a folder, and returns the path of the database.
