@@ -15,10 +15,12 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -401,18 +403,15 @@ func requestID(r *http.Request) string {
 	return id
 }
 
+var traceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
+})
+
 // traceOf is the trace of a header traceparent (W3C Trace Context), empty where that is not well
 // formed: what callers send is not written to the log.
 func traceOf(parent string) string {
-	const form = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh"
-	if len(parent) != len(form) {
-		return ""
+	if found := traceForm().FindStringSubmatch(parent); found != nil {
+		return found[1]
 	}
-	for i := range form {
-		isHex := '0' <= parent[i] && parent[i] <= '9' || 'a' <= parent[i] && parent[i] <= 'f'
-		if form[i] == 'h' && !isHex || form[i] != 'h' && parent[i] != form[i] {
-			return ""
-		}
-	}
-	return parent[3:35]
+	return ""
 }

@@ -135,17 +135,6 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	return taken, err
 }
 
-func joined(numbers []int64) string {
-	text := make([]byte, 0, 12*len(numbers))
-	for i, number := range numbers {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendInt(text, number, 10)
-	}
-	return string(text)
-}
-
 func texts(ids []apitype.UUID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {

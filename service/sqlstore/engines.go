@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -160,7 +161,7 @@ func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, ar
 }
 
 func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
+	return column + ` IN (SELECT value FROM json_each($1))`, strings.ReplaceAll(fmt.Sprint(numbers), " ", ",")
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
@@ -168,7 +169,7 @@ func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, 
 }
 
 func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
+	return column + ` = ANY($1::bigint[])`, numbers
 }
 
 // insertPersonAudited adds a person, and the line about it by the number that the person got.
