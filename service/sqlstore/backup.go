@@ -176,27 +176,18 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 	if err != nil {
 		return made, err
 	}
-	return made, checkCopy(ctx, made, change)
-}
-
-// checkCopy brings a copy up to date, changes it, and refuses it when something is wrong with it.
-func checkCopy(ctx context.Context, made string, change func(*Store) error) error {
 	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
 	if err != nil {
-		return err
+		return made, err
 	}
-	err = change(store)
 	var found []string
-	if err == nil {
+	if err = change(store); err == nil {
 		found, err = store.Check(ctx)
 	}
-	if err := errors.Join(err, store.Close()); err != nil {
-		return err
+	if err = errors.Join(err, store.Close()); err == nil && len(found) > 0 {
+		err = fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
 	}
-	if len(found) > 0 {
-		return fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
-	}
-	return nil
+	return made, err
 }
 
 // restoring is what the name of a file ends with that stands beside a database while others take
