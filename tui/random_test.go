@@ -11,10 +11,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
-	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -263,65 +261,4 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}
 	}
-}
-
-// windowedFrame is the floor of a frame: the rows in sight in one piece, and nothing
-// else of a program.
-func windowedFrame(rows []page.Row, cursor int) string {
-	const width, height = 120, 40
-	var b strings.Builder
-	b.Grow((width + 8) * height)
-	line := make([]byte, 0, width)
-	top := cursor / height * height
-	for i := top; i < min(top+height, len(rows)); i++ {
-		line = desk.AppendShortID(line[:0], rows[i].ID)
-		for _, cell := range []string{"requested", "Anna Jansen", "verification"} {
-			line = append(append(line, ' '), cell...)
-		}
-		line = append(line, strings.Repeat(" ", width-len(line))...)
-		if i == cursor {
-			b.WriteString("\x1b[7m")
-		}
-		b.Write(line)
-		b.WriteString("\x1b[m\n")
-	}
-	return b.String()
-}
-
-// What a key costs until its frame is handed to the terminal, and in turn with it what
-// the floor costs.
-func BenchmarkScreen(b *testing.B) {
-	h := servicetest.New(b)
-	h.Sample(300)
-	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: staticToken(h.Token())})
-	if err != nil {
-		b.Fatal(err)
-	}
-	a, err := newApp(b.Context(), Options{Profile: "bench", Page: "calls", Options: desk.Options{
-		Client: client, Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
-	}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	a.tick = func() tea.Cmd { return nil }
-	l := a.pages[page.CallsPage].(*page.Calls)
-	a.Update(l.Open()())
-	fill(l)
-	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
-	var ours, floors time.Duration
-	for i := 0; b.Loop(); i++ {
-		began := time.Now()
-		a.Update(keys[i%len(keys)])
-		_ = a.View()
-		between := time.Now()
-		_ = windowedFrame(l.Rows, l.Cursor())
-		ours, floors = ours+between.Sub(began), floors+time.Since(between)
-	}
-	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "frame-ns")
-	b.ReportMetric(float64(ours)/float64(floors), "frame/floor")
-	b.ReportMetric(testing.AllocsPerRun(100, func() {
-		a.Update(keys[0])
-		_ = a.View()
-	}), "frame-allocs")
 }
