@@ -23,6 +23,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // basePath is where the services of these tests are mounted: a path that forgets the
@@ -146,9 +147,7 @@ func TestServiceAtLocalhost(t *testing.T) {
 			server.Start()
 			t.Cleanup(server.Close)
 			_, port, err := net.SplitHostPort(listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			client, err := apiclient.New(apiclient.Options{BaseURL: "http://localhost:" + port})
 			if err == nil {
 				_, err = client.Calls.Get(t.Context(), someID)
@@ -341,16 +340,12 @@ func TestOldTLSIsRefused(t *testing.T) {
 		t.Cleanup(server.Close)
 		certificate := filepath.Join(t.TempDir(), "ca.pem")
 		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-		if err := os.WriteFile(certificate, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(certificate, text, 0o600))
 		client, err := apiclient.New(apiclient.Options{
 			BaseURL: server.URL, Network: apiclient.Network{CACert: certificate}, Tries: 1,
 			Token: func(context.Context) (string, error) { return "secret-token", nil },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if _, err := client.Persons.Get(t.Context(), someID); (err == nil) != works {
 			t.Errorf("TLS %x: got %v, want answered %v", version, err, works)
 		}

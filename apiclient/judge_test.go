@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // judged is what a record says of a change that was sent.
@@ -120,12 +121,8 @@ func TestIsSame(t *testing.T) {
 	}
 	for _, test := range tests {
 		var sent, shown any
-		if err := apitype.DecodeExact([]byte(test.sent), &sent); err != nil {
-			t.Fatal(err)
-		}
-		if err := apitype.DecodeExact([]byte(test.shown), &shown); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, apitype.DecodeExact([]byte(test.sent), &sent))
+		servicetest.Check(t, apitype.DecodeExact([]byte(test.shown), &shown))
 		if got := IsSame(test.path, sent, shown); got != test.want {
 			t.Errorf("%s %s, shown as %s: got %t, want %t", test.path, test.sent, test.shown, got, test.want)
 		}
@@ -171,9 +168,7 @@ func TestShownPlaces(t *testing.T) {
 		}
 	}
 	var record map[string]any
-	if err := apitype.DecodeExact([]byte(`{"a":{"b":"c"},"none":null,"text":"x"}`), &record); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, apitype.DecodeExact([]byte(`{"a":{"b":"c"},"none":null,"text":"x"}`), &record))
 	for _, test := range []struct {
 		path  string
 		value any

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A page is read whole or refused: each record is one whole object, and the cursor that
@@ -229,9 +230,7 @@ func TestWhatIsUnread(t *testing.T) {
 func TestRowsOfAPage(t *testing.T) {
 	t.Parallel()
 	page, err := readPage[apitype.Call]([]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	status := func(c apitype.Call) apitype.CallStatus { return c.Status }
 	if got := Rows(page, status); !slices.Equal(got, []apitype.CallStatus{"expired"}) {
 		t.Errorf("got %v, want the one that can be read", got)
@@ -330,12 +329,8 @@ func TestCompareSent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var sent, record map[string]any
-			if err := apitype.DecodeExact([]byte(test.sent), &sent); err != nil {
-				t.Fatal(err)
-			}
-			if err := apitype.DecodeExact([]byte(test.record), &record); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, apitype.DecodeExact([]byte(test.sent), &sent))
+			servicetest.Check(t, apitype.DecodeExact([]byte(test.record), &record))
 			got := (&judge{op: OperationOf(test.op), sent: sent, record: record}).tally()
 			if diff := cmp.Diff([2]int{test.equal, test.differ}, [2]int{got.equal, len(got.foreign)}); diff != "" {
 				t.Errorf("equal and differing values (-want +got):\n%s", diff)

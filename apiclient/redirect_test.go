@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A redirect of any kind is an error, and nothing goes where it points: no token, no
@@ -25,9 +26,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	secure := httptest.NewTLSServer(elsewhere.Config.Handler)
 	t.Cleanup(secure.Close)
 	at, err := url.Parse(elsewhere.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	places := map[string]string{
 		"another port":        elsewhere.URL + "/api/v1/calls",
 		"another host":        "http://localhost:" + at.Port() + "/",
@@ -72,9 +71,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 					client, err := apiclient.New(apiclient.Options{
 						BaseURL: server.URL, Token: func(context.Context) (string, error) { return "secret-token", nil },
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					servicetest.Check(t, err)
 					err = send(t.Context(), client)
 					if kind := apiclient.KindOf(err); kind != apiclient.KindUnavailable {
 						t.Errorf("got %v of kind %q, want unavailable", err, kind)

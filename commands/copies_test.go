@@ -133,9 +133,7 @@ func TestACopyEqualsTheService(t *testing.T) {
 			want := map[string]string{}
 			for line := range strings.Lines(out.String()) {
 				var person struct{ UUID, LastName string }
-				if err := json.Unmarshal([]byte(line), &person); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, json.Unmarshal([]byte(line), &person))
 				want[person.UUID] = person.LastName
 			}
 			if diff := cmp.Diff(want, c.copied); diff != "" || len(want) != len(c.persons) {

@@ -53,9 +53,7 @@ func pipedExamples(t *testing.T) []string {
 	text := text("scripting")()
 	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator/tutorial.md", "../docs/supervisor.md"} {
 		read, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		text += string(read)
 	}
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) { text += cmd.Example + "\n" })

@@ -13,6 +13,8 @@ import (
 	"unicode"
 
 	"github.com/creack/pty"
+
+	"fundesk/service/servicetest"
 )
 
 // hostileText is what would take over a terminal: a title, the clipboard, a query, C1
@@ -95,9 +97,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"headers": hostileText + ",b\n1,2\n", "rows": "name.lastName,gender,dateOfBirth\n\"" + hostileText + "\"," + "V,\"" + hostileText + "\"\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	h := plain(t)
 	a := &actedService{T: t}
@@ -115,9 +115,7 @@ func TestHostileArguments(t *testing.T) {
 func onTerminal(t *testing.T, environment map[string]string, args []string) string {
 	t.Helper()
 	master, terminal, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer master.Close()
 	go func() {
 		Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), terminal, terminal)))

@@ -14,6 +14,7 @@ import (
 
 	"fundesk/commands/cli"
 	"fundesk/commands/desk"
+	"fundesk/service/servicetest"
 )
 
 // settingsSession is a session with an environment, and a profile p in its configuration.
@@ -21,9 +22,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	t.Helper()
 	dir := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"https://api.example.org\"\n" + settings
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
 	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
 	maps.Copy(all, environment)
 	return cli.NewSession(cli.App{
@@ -36,9 +35,7 @@ func TestProfileReachesTheDesk(t *testing.T) {
 	t.Parallel()
 	s := settingsSession(t, nil, "result_codes = [\"later\", \"yes\"]\nmax_attempts = 7\n")
 	screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := screen.ResultCodes; !slices.Equal(got, []string{"later", "yes"}) {
 		t.Errorf("result codes: got %q, want those of the profile", got)
 	}
@@ -74,9 +71,7 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 		s := settingsSession(t, test.environment, "")
 		s.Flags.NoColor = test.flag
 		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if screen.NoColor != test.want {
 			t.Errorf("%s: got no colours %v, want %v", test.name, screen.NoColor, test.want)
 		}

@@ -58,17 +58,13 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 			t.Fatalf("%q: exit %d: %s", line, code, errs.String())
 		}
 		var rows []map[string]any
-		if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(out.Bytes(), &rows))
 		for _, row := range rows {
 			printed[fmt.Sprint(line[0], " ", row["group"], " ", row["value"])] = row
 		}
 	}
 	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	v := page.NewStats(page.NewEnv(t.Context(), nil, desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now}), page.NewStyles("", true, false)))
 	for cmd := tea.Cmd(v.Open()); cmd != nil; {
 		read, is := cmd().(page.Result)
@@ -108,9 +104,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 func TestStatsNameAgents(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if err := CopyDemo(home); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, CopyDemo(home))
 	environment := map[string]string{"HOME": home}
 	out, errs, code := runWith(t, environment, "", "--profile", "demo", "call", "stats", "--by", "agent", "-o", "csv")
 	rows := strings.Split(strings.TrimSpace(out), "\n")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 // appOf are the surroundings of a command in an environment.
@@ -84,9 +85,7 @@ func writeConfig(t *testing.T, addresses ...string) (dir string) {
 		name, address := addresses[i], addresses[i+1]
 		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" + strings.ToUpper(name) + "\"]\n"
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600))
 	return dir
 }
 
@@ -178,9 +177,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	t.Parallel()
 	service, other := newCounted(t), newCounted(t)
 	u, err := url.Parse(service.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	want := service.URL + " (profile test)"
 	l := line{environment: map[string]string{
 		"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", other.URL, "test", service.URL),
@@ -245,12 +242,8 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	t.Chdir(dir)
 	ran := filepath.Join(dir, "ran")
 	config := "current = \"planted\"\n[profiles.planted]\nbase_url = \"https://planted.example\"\ntoken_command = [\"touch\", \"" + ran + "\"]\n"
-	if err := os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700))
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600))
 	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
 	tests := []struct {
 		environment map[string]string

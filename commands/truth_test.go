@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // truths is how many changes are told; the long form is -truths 1000.
@@ -51,14 +52,10 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for range 2 {
 		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: "profile-"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		senders.Go(func() { box.Sender(client, outbox.SenderOptions{Poll: 5 * time.Millisecond}).Run(ctx) })
 	}
 	random := rand.New(rand.NewPCG(7, 11))

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
+	"fundesk/service/servicetest"
 )
 
 // answering is a service that answers everything the same way.
@@ -53,9 +54,7 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 				BaseURL: w.URL, Token: staticToken(w.token), Transport: test.service, Now: w.Clock.Now,
 				Sleep: func(context.Context, time.Duration) error { return nil },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			w.options.Client = client
 			d := newDriver(t, w.options)
 			d.press("2")
@@ -89,9 +88,7 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 			address = "http://127.0.0.1:1"
 		}
 		client, err := apiclient.New(apiclient.Options{BaseURL: address, Token: staticToken(w.token), Transport: test.service, Now: w.Clock.Now, Sleep: func(context.Context, time.Duration) error { return nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		w.options.Client, w.options.Language = client, test.language
 		w.options.Login = "The token_command of profile werk must print another token"
 		d := newDriver(t, w.options)
@@ -125,9 +122,7 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 			}
 		}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.options.Client = client
 	w.options.Omitted = func() (int, string) { return len(told), strings.Join(told, "; ") }
 	d := newDriver(t, w.options)

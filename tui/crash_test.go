@@ -22,6 +22,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -76,17 +77,13 @@ func startRole(t testing.TB, role string, width, height int, environment ...stri
 	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
 	p.command.Env = slices.Concat(os.Environ(), []string{crashRole + "=" + role, "TERM=xterm-256color"}, environment)
 	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	// A file that can be closed while it is read: its number once more, not blocking.
 	number, err := syscall.Dup(int(tty.Fd()))
 	if err == nil {
 		err = syscall.SetNonblock(number, true)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_ = tty.Close()
 	p.tty = os.NewFile(uintptr(number), "pty")
 	p.terminal = terminal{t: t, screen: vt.NewEmulator(width, height), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
@@ -177,9 +174,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(i), 7))
 			dir := t.TempDir()
 			box, err := outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			t.Cleanup(func() {
 				if draft, _, err := box.Draft(callID(1)); t.Failed() {
 					t.Logf("the draft on disk ends in %q (%v)", tail(draft.Notes), err)
@@ -271,9 +266,7 @@ func TestKilledTerminalLeavesItsCall(t *testing.T) {
 	first.see("take the next call")
 	first.write("n")
 	first.see("Anna Jansen", "mobile")
-	if err := first.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, first.command.Process.Kill())
 	<-first.done
 
 	other := startProcess(t, w.URL, w.Token(), t.TempDir())

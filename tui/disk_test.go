@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // hide takes a folder of the spool away, as a disk that does not take writes would,
@@ -14,14 +15,10 @@ import (
 func hide(t *testing.T, dir, folder string) (back func()) {
 	t.Helper()
 	path := filepath.Join(dir, folder)
-	if err := os.Rename(path, path+".away"); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Rename(path, path+".away"))
 	return func() {
 		t.Helper()
-		if err := os.Rename(path+".away", path); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(path+".away", path))
 	}
 }
 
@@ -85,9 +82,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
 	hide(t, dir, "drafts")
-	if err := os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
 	m.press("ctrl+s")
 	m.see("u takes it back", "▲", onCard(4))
 	m.press("!")
@@ -131,9 +126,7 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 	m := start(t, w.options, 100, 30)
 	m.see("take the next call", "Anna Jansen")
 	hide(t, dir, "drafts")
-	if err := os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
 	m.press("n")
 	m.see(onCard(1), "1st try")
 	m.until(func(screen string) bool { // Others complain of the folder, too, perhaps after it.

@@ -7,20 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // A draft that is opened again may be changed like one's own.
 func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.box.SaveDraft(callID(1), outbox.Draft{Call: callID(1), Notes: "typed before"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.SaveDraft(callID(1), outbox.Draft{Call: callID(1), Notes: "typed before"}))
 	d := newDriver(t, w.options)
 	d.enter("n", "i", "backspace")
-	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
 	if draft, _, _ := w.box.Draft(callID(1)); draft.Notes != "typed befor" {
 		t.Errorf("draft: got %q, want the changed one", draft.Notes)
 	}

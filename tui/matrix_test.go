@@ -76,9 +76,7 @@ func deeds() []deed {
 			cancelled := 0
 			for n := range 6 {
 				pledge, err := apiclient.Decoded(w.client.Pledges.Get(t.Context(), pledgeID(n+1)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 				cancelled += count(pledge.Status == apitype.PledgeCancelled)
 			}
 			return cancelled
@@ -252,16 +250,10 @@ func (w *world) behind(t *testing.T, faulty *servicetest.Faulty, dir string) {
 		BaseURL: url, Token: staticToken(w.token), Now: w.Clock.Now, Timeout: matrixTimeout,
 		Transport: &http.Transport{DisableKeepAlives: true}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	account, err := w.options.Client.Identity(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: url, Account: account, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.options.Outbox = w.box
 }

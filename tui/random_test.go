@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -27,9 +28,7 @@ type driver struct {
 func newDriver(t *testing.T, o Options) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	a.tick = func() tea.Cmd { return nil }
 	a.PreviewPause, a.Spinner = 0, widget.Spinner{}
 	a.Day.Changes.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
@@ -248,9 +247,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
 	d.app.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Day.Receive(d.app.Day.Told(e))), 0) }})
-	if err := w.box.Release(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.Release())
 	if _, err := d.app.Day.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}

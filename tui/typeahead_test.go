@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -15,9 +16,7 @@ import (
 func unreadDesk(t *testing.T, w *world) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), w.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
 	return &driver{t: t, app: a}
 }
@@ -55,9 +54,7 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 func TestTypingWaitsForTheDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}))
 	d := unreadDesk(t, w)
 	a := d.app
 	drafts := a.Perform(a.Day.Changes.ReadOutbox())

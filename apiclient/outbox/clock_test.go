@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A clock that was set back keeps nothing waiting longer than it would have waited.
@@ -36,9 +37,7 @@ func TestAClockSetBack(t *testing.T) {
 			t.Parallel()
 			clock := now
 			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "a", Now: func() time.Time { return clock }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			e.NotBefore = now.Add(5 * time.Second)
 			c := &claim{Entry: add(t, box, e)}
@@ -67,13 +66,9 @@ func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	t.Cleanup(server.Close)
 	clock := time.Now()
 	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "embedded", Now: func() time.Time { return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	add(t, box, attempt(t, id))
 	sender := box.Sender(client, SenderOptions{})
 	send := func(want int64) {
@@ -113,9 +108,7 @@ func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
 			service := newService(t)
 			clock := time.Now().UTC()
 			box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := add(t, box, attempt(t, apitype.NewUUID()))
 			test.before(&e, clock)
 			if err := box.move(dirQueued, e); err != nil { // It was looked up, and is not there.
@@ -154,14 +147,10 @@ func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
 	service := newService(t)
 	clock := time.Now().UTC()
 	box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	e := add(t, box, attempt(t, apitype.NewUUID()))
 	e.SentAt = clock
-	if err := box.move(dirUnsure, e); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.move(dirUnsure, e))
 	for range 6 {
 		clock = clock.Add(5 * time.Second)
 		claims, err := (&turns{box: box}).take(1)

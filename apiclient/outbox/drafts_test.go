@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 func TestDrafts(t *testing.T) {
@@ -13,9 +14,7 @@ func TestDrafts(t *testing.T) {
 	box := open(t, dir, "https://a.example")
 	call := apitype.NewUUID()
 	draft := Draft{ResultCode: "reached", Rating: new(0), Notes: "grüße 👩‍👩‍👧 世界\nsecond line"}
-	if err := box.SaveDraft(call, draft); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.SaveDraft(call, draft))
 	got, found, err := box.Draft(call)
 	if err != nil || !found {
 		t.Fatalf("draft: got %v %v, want one", found, err)
@@ -26,9 +25,7 @@ func TestDrafts(t *testing.T) {
 	if _, found, err := open(t, dir, "https://b.example").Draft(call); found || err != nil {
 		t.Errorf("draft at another service: got %v %v, want none", found, err)
 	}
-	if err := box.SaveDraft(call, Draft{}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.SaveDraft(call, Draft{}))
 	if drafts, err := box.Drafts(); len(drafts) != 0 || err != nil {
 		t.Errorf("after an empty draft: got %v %v, want none", drafts, err)
 	}
@@ -38,21 +35,15 @@ func TestTornDraftIsSetAsideAndReported(t *testing.T) {
 	t.Parallel()
 	box := open(t, t.TempDir(), "https://a.example")
 	call := apitype.NewUUID()
-	if err := box.SaveDraft(call, Draft{Notes: "half of it"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(box.draftPath(call), 90); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.SaveDraft(call, Draft{Notes: "half of it"}))
+	servicetest.Check(t, os.Truncate(box.draftPath(call), 90))
 	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
 		t.Errorf("list: got %v %v, want one damaged file", damaged, err)
 	}
 	if draft, found, err := box.Draft(call); found || err != nil {
 		t.Errorf("draft: got %+v %v, want none", draft, err)
 	}
-	if err := box.SaveDraft(call, Draft{Notes: "typed anew"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.SaveDraft(call, Draft{Notes: "typed anew"}))
 	if draft, found, err := box.Draft(call); !found || err != nil || draft.Notes != "typed anew" {
 		t.Errorf("draft: got %+v %v, want the new text", draft, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // inProcess answers requests without a socket.
@@ -43,12 +44,8 @@ func FuzzFolders(f *testing.F) {
 			entry := add(t, box, attempt(t, apitype.NewUUID()))
 			queued := filepath.Join(dir, "queued", entry.ID+".json")
 			content, err := os.ReadFile(queued)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Remove(queued); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
+			servicetest.Check(t, os.Remove(queued))
 			for n, folder := range folders {
 				if placed[i]&(1<<n) == 0 {
 					continue
@@ -62,18 +59,12 @@ func FuzzFolders(f *testing.F) {
 				} else {
 					torn++
 				}
-				if err := os.WriteFile(filepath.Join(dir, folder, entry.ID+".json"), text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.WriteFile(filepath.Join(dir, folder, entry.ID+".json"), text, 0o600))
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, "queued", "0000-other.json"), junk, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(dir, "queued", "0000-other.json"), junk, 0o600))
 		client, err := apiclient.New(apiclient.Options{BaseURL: base, Transport: inProcess{service}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for range 2 { // By the next program, too.
 			box = open(t, dir, base)
 			if _, err := box.Sender(client, SenderOptions{}).SendDue(t.Context()); err != nil {
@@ -81,9 +72,7 @@ func FuzzFolders(f *testing.F) {
 			}
 		}
 		entries, aside, err := box.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for id := range whole {
 			sent := len(service.attempts[id.String()])
 			listed := slices.ContainsFunc(entries, func(e Entry) bool { return e.UUID == id })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // What somebody does to an entry by hand is refused in the states in which it would harm.
@@ -34,9 +35,7 @@ func TestEntriesByHand(t *testing.T) {
 	} {
 		entry := func() (*Outbox, Entry) {
 			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "agent", Now: func() time.Time { return now }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			if test.held {
 				e.NotBefore = now.Add(time.Second)
@@ -45,9 +44,7 @@ func TestEntriesByHand(t *testing.T) {
 			if test.sent {
 				e.SentAt, e.Tries = now, 1
 			}
-			if err := box.move(test.folder, e); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, box.move(test.folder, e))
 			return box, e
 		}
 		box, e := entry()
@@ -61,9 +58,7 @@ func TestEntriesByHand(t *testing.T) {
 			t.Errorf("%s: got %+v, want it queued anew", test.name, shown)
 		}
 		box, e = entry()
-		if err := box.Release(); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, box.Release())
 		if shown, err := box.Show(e.ID); err != nil || shown.State != test.afterRelease || test.state == StateHeld && !shown.NotBefore.IsZero() || test.sent && test.held && shown.NotBefore.IsZero() {
 			t.Errorf("%s: got it %s until %v after all holds were ended, %v, want %s", test.name, shown.State, shown.NotBefore, err, test.afterRelease)
 		}
@@ -96,21 +91,15 @@ func TestNumbersGoOn(t *testing.T) {
 	if err == nil && len(files) == 1 {
 		path = files[0]
 	}
-	if err := os.WriteFile(path, []byte("40\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("40\n"), 0o600))
 	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 41 {
 		t.Errorf("got number %d, want 41", e.Seq)
 	}
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("x"), 0o600))
 	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 42 {
 		t.Errorf("a file that is torn: got number %d, want 42", e.Seq)
 	}
-	if err := os.WriteFile(path, []byte("7\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("7\n"), 0o600))
 	if e := add(t, open(t, dir, "https://a.example"), attempt(t, apitype.NewUUID())); e.Seq != 43 {
 		t.Errorf("another program, and a file of before: got number %d, want 43", e.Seq)
 	}

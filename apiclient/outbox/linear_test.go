@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // Sending four times as many entries is four times the work, and not sixteen times. Each
@@ -23,18 +24,14 @@ func TestSendingIsLinear(t *testing.T) {
 	}))
 	defer service.Close()
 	client, err := apiclient.New(apiclient.Options{BaseURL: service.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	looks := func(n, records int) int64 {
 		var looked atomic.Int64
 		box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time {
 			looked.Add(1)
 			return time.Now()
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		ids := make([]apitype.UUID, records)
 		for i := range ids {
 			ids[i] = apitype.NewUUID()

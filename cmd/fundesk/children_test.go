@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // spy is a program that writes down what the system shows of it and of who started it.
@@ -18,9 +20,7 @@ tr '\0' '\n' < /proc/$PPID/cmdline > "$HOME/spied-parent"
 func (h home) addSpy(t *testing.T, more string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.dir, "spy")
-	if err := os.WriteFile(path, []byte(spy+more), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte(spy+more), 0o700))
 	return path
 }
 
@@ -51,9 +51,7 @@ func TestTokenCommandSeesNoToken(t *testing.T) {
 	h := newHome(t)
 	url := h.serve(t)
 	token := h.must(t, "fundeskd account add desk --all-organizations")
-	if err := os.WriteFile(filepath.Join(h.dir, "token"), []byte(token), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(h.dir, "token"), []byte(token), 0o600))
 	path := h.addSpy(t, `cat "$HOME/token"`)
 	h.must(t, "fundesk profile add prod --base-url "+url+" --token-storage command --token-command "+path)
 	h.env = append(h.env, "FUNDESK_BASE_URL=https://other.example", "FUNDESK_TOKEN=another")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // No picture of the README and of docs/ is older than the screens: each says of which golden
@@ -23,9 +25,7 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 		slices.Sort(screens)
 		for _, screen := range screens {
 			text, err := os.ReadFile(screen)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			sum.Write(text)
 		}
 	}
@@ -36,9 +36,7 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 	}
 	for _, picture := range pictures {
 		drawn, err := os.ReadFile(picture)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if !strings.Contains(string(drawn), want) {
 			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it anew", filepath.Base(picture))
 		}

@@ -35,12 +35,8 @@ func (h *home) start(t *testing.T, args ...string) *bufio.Reader {
 	var logs strings.Builder
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
@@ -128,9 +124,7 @@ func (h *home) wantNoDaemon(t *testing.T) {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = nil
 		folders, err := filepath.Glob("/proc/[0-9]*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, folder := range folders {
 			// A process that ended meanwhile has neither.
 			name, _ := os.ReadFile(folder + "/comm")

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // stranger starts a service that somebody else wrote from the interface alone.
@@ -13,14 +15,10 @@ func (h *home) stranger(t *testing.T) {
 	need(t, "python3")
 	cmd := exec.CommandContext(t.Context(), "python3", "testdata/stranger/service.py")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var logs strings.Builder
 	cmd.Stderr = &logs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // A change waits 5 seconds for whoever takes it back.
@@ -16,9 +17,7 @@ func TestAChangeIsHeld(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	c := &Changes{base: &base{Options: Options{Outbox: box, Now: clock}}}
 	c.Submit(c.Attempt(callID(1), "attempt: Anna Jansen"))
 	c.Written()
@@ -39,9 +38,7 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	clock := func() time.Time { return now }
 	for _, isSaved := range []bool{true, false} {
 		box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
 		settle := func(events []Event) {
 			for len(events) > 0 {

@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -35,13 +36,9 @@ func dayAt(t *testing.T, service answers) *Day {
 	t.Helper()
 	now := func() time.Time { return morning }
 	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Now: now, Tries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded", Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
 	}})
@@ -313,9 +310,7 @@ func TestPermissionsAreLearnt(t *testing.T) {
 	} {
 		d := dayAt(t, test.service)
 		client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Tries: 1, Transport: updates{test.service, test.update}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		d.Client = client
 		donor(d)
 		d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
@@ -510,9 +505,7 @@ func TestOutboxByHand(t *testing.T) {
 	if texts := work(t, d, d.Changes.Drop(id)); len(texts) != 0 || len(d.Changes.Entries) != 0 {
 		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
-	if err := d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
 	d.onSaved(nil)
 	work(t, d, d.drain())
 	if len(d.Changes.Drafts) != 1 {
@@ -521,9 +514,7 @@ func TestOutboxByHand(t *testing.T) {
 	if work(t, d, d.Changes.DropDraft(callID(1))); len(d.Changes.Drafts) != 0 {
 		t.Errorf("got %d drafts, want none", len(d.Changes.Drafts))
 	}
-	if err := d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}))
 	work(t, d, d.Changes.ReadOutbox())
 	work(t, d, d.Changes.DropDraft(callID(2)))
 	if _, found, err := d.Outbox.Draft(callID(2)); found || err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // The call on the desk changes in the gate alone, in both faces of the desk: elsewhere only where the
@@ -26,9 +28,7 @@ func TestOnlyTheGateChangesTheCall(t *testing.T) {
 	var files []string
 	for _, folder := range []string{".", "..", "../page", "../../commands"} {
 		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		files = append(files, found...)
 	}
 	calls := 0
@@ -37,9 +37,7 @@ func TestOnlyTheGateChangesTheCall(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, declared := range file.Decls {
 			in, isFunc := declared.(*ast.FuncDecl)
 			if !isFunc {

@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/durable/powercut"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -283,9 +284,7 @@ func TestPowerCutLeavesTheHistory(t *testing.T) {
 	f.loadCompleted(40, f.Clock.Now().Add(-10*time.Hour))
 	home := t.TempDir()
 	kept := filepath.Join(home, "desk")
-	if err := os.Mkdir(kept, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Mkdir(kept, 0o700))
 	disk := powercut.Record(t, kept)
 	for range 2 { // One that makes the file, and one that has it replaced.
 		f.Clock.Advance(time.Hour)
@@ -299,9 +298,7 @@ func TestPowerCutLeavesTheHistory(t *testing.T) {
 			histories++
 		}
 		home := t.TempDir()
-		if err := os.Rename(left, filepath.Join(home, "desk")); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(left, filepath.Join(home, "desk")))
 		a, _ := f.plainDesk(home, "x", nil)
 		a.perform(a.Next())
 		if n, all := a.Waiting(); n != 3 || !all || a.Call == nil {

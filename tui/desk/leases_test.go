@@ -204,9 +204,7 @@ func TestEndedDeskHoldsNothing(t *testing.T) {
 	call := first.Call.UUID
 	leased := func() int {
 		answer, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return len(answer.Leases)
 	}
 	if got := leased(); got != 2 {
@@ -406,9 +404,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	a := f.agent(t.TempDir())
 	leases := func() (shown, ahead int) {
 		answer, err := apiclient.Decoded(a.Client.Queue.Leases(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, l := range answer.Leases {
 			if l.Ahead {
 				ahead++

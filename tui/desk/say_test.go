@@ -19,6 +19,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 )
 
 // Every text that the Desk says in the agent's language is in the tables of both, with the same places for values, and
@@ -66,9 +67,7 @@ func saidTexts(t *testing.T) (texts []string) {
 	if err == nil {
 		err = json.Unmarshal(data, &sample)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, rows := range sample.Results {
 		for _, row := range rows {
 			add(ResultWords(row), render.Words(row.Code))
@@ -130,17 +129,13 @@ func saidTexts(t *testing.T) (texts []string) {
 		"Agent", "City", "Phone", "Created", "Email", "Language", "Donor", "Interval", "Status", "Released", "State", "Tries", "Now", "Since", "Reached", "Attempts", "Results", "Name")
 	for _, pattern := range []string{"*.go", "../*.go", "../page/*.go", "../../commands/desk/desk*.go", "../../render/*.go"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "desk_settings.go") {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			ast.Inspect(file, func(n ast.Node) bool {
 				add(saidIn(n, !strings.HasPrefix(name, "../../render"))...)
 				return true

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A script speaks to the donor of the call, in its own language; a file comes before the
@@ -16,13 +17,9 @@ import (
 func TestScriptsAreFilledIn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Mkdir(filepath.Join(dir, "scripts"), 0o700))
 	text := "Dag {{.Person.FirstName}}, u geeft {{ .Pledge.Amount }} {{.Pledge.Interval}} aan {{.Pledge.Charity}}.\n{{.Person.Shoe}} {{"
-	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.nl.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "scripts", "happy_call.nl.md"), []byte(text), 0o600))
 	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.md"), []byte("Hello {{.Person.FirstName}}, {{.Pledge.Interval}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
