@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -175,9 +173,7 @@ func TestRequestHeaders(t *testing.T) {
 		"Accept": {"application/json, application/problem+json"}, "Authorization": {"Bearer secret-token"},
 		"Content-Length": {"2"}, "Content-Type": {"application/json"}, "User-Agent": {"fundesk"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("headers, without the idempotency keys (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "headers, without the idempotency keys", want, got)
 	_, err = client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("a,b"), http.Header{"content-type": {"text/csv"}, "Accept": {"*/*"}})
 	if err != nil || got.Get("Content-Type") != "text/csv" || got.Get("Accept") != "*/*" {
 		t.Errorf("got headers %v, %v, want those of the caller", got, err)
@@ -234,9 +230,7 @@ func TestErrors(t *testing.T) {
 			if got.Kind != test.kind || got.Status != test.status || got.Message != test.message || got.RequestID != "request-1" {
 				t.Errorf("got %+v, want kind %s, status %d, message %q", got, test.kind, test.status, test.message)
 			}
-			if diff := cmp.Diff(test.detail, got.Detail); diff != "" {
-				t.Errorf("detail (-want +got):\n%s", diff)
-			}
+			servicetest.Same(t, "detail", test.detail, got.Detail)
 		})
 	}
 }
@@ -296,9 +290,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	if _, err := client.Persons.Get(t.Context(), someID); err != nil {
 		t.Fatalf("Get: %v", err)
 	}
-	if diff := cmp.Diff([]time.Duration{7 * time.Second}, waits); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "waits", []time.Duration{7 * time.Second}, waits)
 }
 
 // The waits between tries begin at a quarter of a second, double, and differ from client to

@@ -331,9 +331,7 @@ func TestTrace(t *testing.T) {
 		request + "< 200 OK, 1048577 bytes in 8ms, request -\n  (1048577 bytes)\n" +
 		request + "< 200 OK, 8192 bytes in 8ms, request -\n  {\"amount\":[7" + strings.Repeat(",7", 4089) + "]}\n" +
 		request + "< 200 OK, 10004 bytes in 8ms, request -\n  [" + strings.Repeat(`"***",`, 1365) + "\"…\n"
-	if diff := cmp.Diff(want, trace.String()); diff != "" {
-		t.Errorf("trace (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "trace", want, trace.String())
 }
 
 // What looks like a word of an enumeration, a number or a list of them is shown in a trace.
@@ -399,9 +397,7 @@ func TestPathsOfRequests(t *testing.T) {
 	if _, err := c.Do(t.Context(), http.MethodGet, "/a%2Fb", url.Values{"c": {"d"}}, nil, nil); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{"https://a.example/base/a%2Fb?c=d"}, asked); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "requests", []string{"https://a.example/base/a%2Fb?c=d"}, asked)
 }
 
 // Commas in strings are no values, wherever quotes stand.

@@ -161,9 +161,7 @@ func TestPositions(t *testing.T) {
 			if err != nil {
 				got = told{Fail: err.Error()}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", page, diff)
-			}
+			servicetest.Same(t, page, want, got)
 		}
 	}
 	yes, no := true, false
@@ -243,9 +241,7 @@ func TestRowsOfAPage(t *testing.T) {
 		"a record is not what the interface promises: the field /uuid is of another kind",
 		"a record was not read: an element without a cursor is not a record",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "told", want, told)
 }
 
 // Readable goes on behind a record that cannot be read, and ends with any other error.

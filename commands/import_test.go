@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 	"fundesk/service/servicetest"
@@ -199,9 +197,7 @@ func TestImportOfACorrectedLine(t *testing.T) {
 	if errs, code := i.run(0); code != 0 {
 		t.Errorf("got exit code %d and %q, want the corrected line imported", code, errs)
 	}
-	if diff := cmp.Diff(map[string]int{nameOf(0): 1, nameOf(7): 1, nameOf(2): 1}, i.names()); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "names", map[string]int{nameOf(0): 1, nameOf(7): 1, nameOf(2): 1}, i.names())
 }
 
 // A line that was created and edited since is not passed over in silence.

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -88,9 +86,7 @@ func TestEntryIsKeptAsItWasMade(t *testing.T) {
 	}
 	got, err := box.Show(added.ID)
 	servicetest.Check(t, err)
-	if diff := cmp.Diff(added, got); diff != "" {
-		t.Errorf("entry differs (-added +read):\n%s", diff)
-	}
+	servicetest.Same(t, "entry differs (-added +read)", added, got)
 	if string(got.Body) != string(made.Body) {
 		t.Errorf("body: got %s, want %s", got.Body, made.Body)
 	}
@@ -206,9 +202,7 @@ func TestChangesOfOneCallGoInOrderAndOthersOvertake(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{quick.String() + " complete", slow.String() + " add-attempt", slow.String() + " complete"}
-	if diff := cmp.Diff(want, server.applied); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "order", want, server.applied)
 	_ = first
 }
 
@@ -232,9 +226,7 @@ func TestSeveralSendersSendEachOnce(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, <-done)
 	}
 	for _, id := range ids {
 		if n := server.count(id, "add-attempt"); n != 1 {
@@ -422,9 +414,7 @@ func TestEntryRoundTripsThroughJSON(t *testing.T) {
 	servicetest.Check(t, err)
 	var got Entry
 	servicetest.Check(t, unseal(content, &got))
-	if diff := cmp.Diff(e, got); diff != "" {
-		t.Errorf("entry differs (-made +read):\n%s", diff)
-	}
+	servicetest.Same(t, "entry differs (-made +read)", e, got)
 }
 
 // A service that answers a mark with JSON of its own is asked twice, and then believed.

@@ -87,9 +87,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 		return nil
 	}
 	for _, folder := range []string{h.dir, "/dev/shm"} {
-		if err := filepath.WalkDir(folder, wantNoSecret); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, filepath.WalkDir(folder, wantNoSecret))
 	}
 	for _, place := range []string{"/state/fundesk/outbox/", "/fundesk/demo.db"} {
 		if !found[place] {

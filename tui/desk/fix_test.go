@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
@@ -359,9 +357,7 @@ func TestNarrowing(t *testing.T) {
 		}
 		return all
 	}
-	if diff := cmp.Diff([]string{"verification", "happy call", "win-back", "German", "Dutch"}, names()); diff != "" {
-		t.Errorf("choices (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "choices", []string{"verification", "happy call", "win-back", "German", "Dutch"}, names())
 	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
 	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
 	if events := d.Toggle(d.NarrowChoices()[1]); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
@@ -433,9 +429,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 			}
 			events = events[1:]
 		}
-		if diff := cmp.Diff(test.said, texts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.said, texts)
 		if (d.Caller != nil) != test.caller || test.caller && (d.Caller.Pledge != nil) != (test.pledge != 0) || test.pledge != 0 && *d.Caller.Pledge != callID(test.pledge) {
 			t.Errorf("%s: got the caller %+v, want one %t, with pledge %d", test.name, d.Caller, test.caller, test.pledge)
 		}

@@ -62,13 +62,9 @@ func (f *floor) plainDeskBefore(dir, account string, user *apitype.UUID) (a *age
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
 		Transport: counted{line, pages, all, f.deaf}, Now: f.Clock.Now,
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	a = &agent{Day: desk.New(desk.Options{
 		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
 	}), f: f, requests: all}

@@ -21,9 +21,7 @@ func (a *agent) send() outbox.Report {
 	a.f.t.Helper()
 	a.f.Clock.Advance(5 * time.Second)
 	report, err := a.Changes.Sender.SendDue(a.f.t.Context())
-	if err != nil {
-		a.f.t.Fatal(err)
-	}
+	servicetest.Check(a.f.t, err)
 	return report
 }
 

@@ -71,17 +71,11 @@ func (f *floor) agent(dir string) *agent {
 	client, err := apiclient.New(apiclient.Options{
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: line, Now: f.Clock.Now,
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	account, err := client.Identity(f.t.Context())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
 	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	a.perform(a.Begin())

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
@@ -35,9 +33,7 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
 	d.Card.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
-	if diff := cmp.Diff(want, d.Card.Script); diff != "" {
-		t.Errorf("script (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "script", want, d.Card.Script)
 	// Of a pledge that has ended nothing is collected: the script says so first, but for a donor who is
 	// asked to come back.
 	for _, ended := range []struct {
@@ -61,7 +57,5 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
 	d.Card.pickScript()
-	if diff := cmp.Diff([]string{"Hello …, …"}, d.Card.Script); diff != "" {
-		t.Errorf("nothing known (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "nothing known", []string{"Hello …, …"}, d.Card.Script)
 }

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 func callsOf(random *rand.Rand, n int) []apitype.UUID {
@@ -29,20 +28,14 @@ func TestSpread(t *testing.T) {
 	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 60)
 	before := slices.Clone(calls)
 	anneke, joost := Spread("anneke", calls), Spread("joost", calls)
-	if diff := cmp.Diff(before, calls); diff != "" {
-		t.Errorf("the calls themselves were moved: %s", diff)
-	}
+	servicetest.Same(t, "the calls themselves were moved", before, calls)
 	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls)) {
 		t.Error("got the same order for two agents, or two for one")
 	}
-	if diff := cmp.Diff(calls[50:], anneke[50:]); diff != "" {
-		t.Errorf("calls after the fiftieth were moved: %s", diff)
-	}
+	servicetest.Same(t, "calls after the fiftieth were moved", calls[50:], anneke[50:])
 	gone := slices.DeleteFunc(slices.Clone(calls[:50]), func(id apitype.UUID) bool { return id == anneke[7] })
 	want := slices.Delete(slices.Clone(anneke[:50]), 7, 8)
-	if diff := cmp.Diff(want, Spread("anneke", gone)); diff != "" {
-		t.Errorf("the others were moved when one went: %s", diff)
-	}
+	servicetest.Same(t, "the others were moved when one went", want, Spread("anneke", gone))
 	if got := Spread("anneke", nil); len(got) != 0 {
 		t.Errorf("got %v of no calls", got)
 	}
