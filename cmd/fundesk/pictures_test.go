@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"fundesk/service/servicetest"
 )
@@ -40,5 +41,21 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 		if !strings.Contains(string(drawn), want) {
 			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it anew", filepath.Base(picture))
 		}
+	}
+}
+
+// With --ascii every sign that is drawn is ASCII; the letters of a record stay as they are.
+func TestASCIIScreen(t *testing.T) {
+	t.Parallel()
+	term := newHome(t).openTerminal(t, 100, 30)
+	isSign := func(r rune) bool { return r > unicode.MaxASCII && !unicode.IsLetter(r) }
+	for _, flag := range []string{"", " --ascii"} {
+		term.write("fundesk demo" + flag + "\n")
+		screen := term.waitFor("Pledges")
+		if got := !strings.ContainsFunc(screen, isSign); got != (flag != "") {
+			t.Errorf("demo%s: got signs in ASCII only %t in\n%s", flag, got, screen)
+		}
+		term.send("q")
+		term.wait("the end", func(screen string) bool { return !strings.Contains(screen, "Pledges") })
 	}
 }
