@@ -47,9 +47,7 @@ func serve(t *testing.T, handler http.HandlerFunc, change ...func(*apiclient.Opt
 		f(&options)
 	}
 	client, err := apiclient.New(options)
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 
@@ -165,9 +163,7 @@ func TestRequestHeaders(t *testing.T) {
 		answer(w, 200, "{}")
 	})
 	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}, "X-Idempotency-Key": {"2"}})
-	if err != nil {
-		t.Fatalf("Do: %v", err)
-	}
+	servicetest.Check(t, err)
 	got.Del("Accept-Encoding") // Of Go's transport.
 	want := http.Header{
 		"Accept": {"application/json, application/problem+json"}, "Authorization": {"Bearer secret-token"},
@@ -351,9 +347,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		Token:   func(context.Context) (string, error) { return "secret-token", nil },
 		Sleep:   func(context.Context, time.Duration) error { return nil },
 	})
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	_, err = client.Persons.List(t.Context(), apitype.PersonListOptions{IBAN: "NL91ABNA0417164300"})
 	if err == nil || strings.Contains(err.Error(), "NL91") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v, want an error without the query and the token", err)
@@ -416,9 +410,7 @@ func TestIdentity(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Account: test.account, Token: func(context.Context) (string, error) { return test.token, nil }})
-			if err != nil {
-				t.Fatalf("New: %v", err)
-			}
+			servicetest.Check(t, err)
 			if got, err := client.Identity(t.Context()); err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
@@ -434,9 +426,7 @@ func TestRecordKeepsBytes(t *testing.T) {
 		answer(w, 200, body+"\n")
 	})
 	record, err := client.Calls.Get(t.Context(), someID)
-	if err != nil {
-		t.Fatalf("Get: %v", err)
-	}
+	servicetest.Check(t, err)
 	if string(record.Raw) != body || record.ETag != `"7"` {
 		t.Errorf("got %s with %s, want the bytes as they were sent", record.Raw, record.ETag)
 	}

@@ -541,9 +541,7 @@ func TestPageKeepsBytesAndFlags(t *testing.T) {
 	t.Parallel()
 	client := serve(t, listServer(25, envelope))
 	page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(2), After: "c2"}})
-	if err != nil {
-		t.Fatalf("List: %v", err)
-	}
+	servicetest.Check(t, err)
 	if string(page.Records[1].Raw) != node(4) || page.Records[1].Cursor != "c4" || page.StartCursor != "c3" || page.EndCursor != "c4" || !page.HasPreviousPage || !page.HasNextPage {
 		t.Errorf("got %+v, want records 3 and 4 between others", page)
 	}

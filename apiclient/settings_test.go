@@ -143,9 +143,7 @@ func TestMarksUnderPersonalities(t *testing.T) {
 			defer server.Close()
 			token := s.h.Token()
 			client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }})
-			if err != nil {
-				t.Fatalf("New: %v", err)
-			}
+			servicetest.Check(t, err)
 			unknown := apitype.NewUUID()
 			entries := []apitype.ProcessedEntry{
 				{EntityName: apitype.EntityCall, EntityUUID: s.call, ProcessedAt: *s.at()},

@@ -271,9 +271,7 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	_, size, err := bulk.ReadResults(i.results)
 	servicetest.Check(t, err)
 	first, err := bulk.OpenResults(i.results, size)
-	if err != nil {
-		t.Fatalf("open the results file: %v", err)
-	}
+	servicetest.Check(t, err)
 	before := len(i.names())
 	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
 		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
