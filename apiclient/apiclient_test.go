@@ -19,10 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // basePath is where the services of these tests are mounted: a path that forgets the
@@ -48,9 +47,7 @@ func serve(t *testing.T, handler http.HandlerFunc, change ...func(*apiclient.Opt
 		f(&options)
 	}
 	client, err := apiclient.New(options)
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 
@@ -146,9 +143,7 @@ func TestServiceAtLocalhost(t *testing.T) {
 			server.Start()
 			t.Cleanup(server.Close)
 			_, port, err := net.SplitHostPort(listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			client, err := apiclient.New(apiclient.Options{BaseURL: "http://localhost:" + port})
 			if err == nil {
 				_, err = client.Calls.Get(t.Context(), someID)
@@ -168,17 +163,13 @@ func TestRequestHeaders(t *testing.T) {
 		answer(w, 200, "{}")
 	})
 	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}, "X-Idempotency-Key": {"2"}})
-	if err != nil {
-		t.Fatalf("Do: %v", err)
-	}
+	servicetest.Check(t, err)
 	got.Del("Accept-Encoding") // Of Go's transport.
 	want := http.Header{
 		"Accept": {"application/json, application/problem+json"}, "Authorization": {"Bearer secret-token"},
 		"Content-Length": {"2"}, "Content-Type": {"application/json"}, "User-Agent": {"fundesk"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("headers, without the idempotency keys (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "headers, without the idempotency keys", want, got)
 	_, err = client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("a,b"), http.Header{"content-type": {"text/csv"}, "Accept": {"*/*"}})
 	if err != nil || got.Get("Content-Type") != "text/csv" || got.Get("Accept") != "*/*" {
 		t.Errorf("got headers %v, %v, want those of the caller", got, err)
@@ -235,9 +226,7 @@ func TestErrors(t *testing.T) {
 			if got.Kind != test.kind || got.Status != test.status || got.Message != test.message || got.RequestID != "request-1" {
 				t.Errorf("got %+v, want kind %s, status %d, message %q", got, test.kind, test.status, test.message)
 			}
-			if diff := cmp.Diff(test.detail, got.Detail); diff != "" {
-				t.Errorf("detail (-want +got):\n%s", diff)
-			}
+			servicetest.Same(t, "detail", test.detail, got.Detail)
 		})
 	}
 }
@@ -297,9 +286,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	if _, err := client.Persons.Get(t.Context(), someID); err != nil {
 		t.Fatalf("Get: %v", err)
 	}
-	if diff := cmp.Diff([]time.Duration{7 * time.Second}, waits); diff != "" {
-		t.Errorf("waits (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "waits", []time.Duration{7 * time.Second}, waits)
 }
 
 // The waits between tries begin at a quarter of a second, double, and differ from client to
@@ -341,16 +328,12 @@ func TestOldTLSIsRefused(t *testing.T) {
 		t.Cleanup(server.Close)
 		certificate := filepath.Join(t.TempDir(), "ca.pem")
 		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-		if err := os.WriteFile(certificate, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(certificate, text, 0o600))
 		client, err := apiclient.New(apiclient.Options{
 			BaseURL: server.URL, Network: apiclient.Network{CACert: certificate}, Tries: 1,
 			Token: func(context.Context) (string, error) { return "secret-token", nil },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if _, err := client.Persons.Get(t.Context(), someID); (err == nil) != works {
 			t.Errorf("TLS %x: got %v, want answered %v", version, err, works)
 		}
@@ -364,9 +347,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		Token:   func(context.Context) (string, error) { return "secret-token", nil },
 		Sleep:   func(context.Context, time.Duration) error { return nil },
 	})
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	_, err = client.Persons.List(t.Context(), apitype.PersonListOptions{IBAN: "NL91ABNA0417164300"})
 	if err == nil || strings.Contains(err.Error(), "NL91") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v, want an error without the query and the token", err)
@@ -429,9 +410,7 @@ func TestIdentity(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Account: test.account, Token: func(context.Context) (string, error) { return test.token, nil }})
-			if err != nil {
-				t.Fatalf("New: %v", err)
-			}
+			servicetest.Check(t, err)
 			if got, err := client.Identity(t.Context()); err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)
 			}
@@ -447,9 +426,7 @@ func TestRecordKeepsBytes(t *testing.T) {
 		answer(w, 200, body+"\n")
 	})
 	record, err := client.Calls.Get(t.Context(), someID)
-	if err != nil {
-		t.Fatalf("Get: %v", err)
-	}
+	servicetest.Check(t, err)
 	if string(record.Raw) != body || record.ETag != `"7"` {
 		t.Errorf("got %s with %s, want the bytes as they were sent", record.Raw, record.ETag)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // What an answer means is told by its status: whether it may be repeated, and whether a change may
@@ -144,9 +145,7 @@ func (slow) Temporary() bool { return true }
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c, err := New(Options{BaseURL: "https://a.example/base", Timeout: 7 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
@@ -245,9 +244,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
 				return answered(test.status, sized(test.size), tellsLength), nil
 			})})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			c.maxPage, c.maxRecord = 10_000, 20_000
 			_, err = c.repeat(t.Context(), request{method: test.method, path: "/api/v1/calls/" + id})
 			if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.HasPrefix(got, test.want)) {
@@ -262,9 +259,7 @@ func TestLongExport(t *testing.T) {
 	t.Parallel()
 	text := `{"calls":["` + strings.Repeat("x", apitype.MaxRecordBytes) + `"]}`
 	c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, false), nil })})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if answer, err := c.Export(t.Context(), apitype.NewUUID()); err != nil || string(answer.Body) != text {
 		t.Errorf("got %v, want all of it", err)
 	}
@@ -286,9 +281,7 @@ func TestLargestRecord(t *testing.T) {
 	}{{apitype.MaxRecordBytes, ""}, {apitype.MaxRecordBytes + 1, KindUnavailable}} {
 		text := record(test.size)
 		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, true), nil })})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if _, err := c.Pledges.Get(t.Context(), change.UUID); KindOf(err) != test.kind {
 			t.Errorf("a record of %d bytes: got %v, want kind %q", test.size, err, test.kind)
 		}
@@ -322,9 +315,7 @@ func TestTrace(t *testing.T) {
 		}),
 		Now: func() time.Time { now = now.Add(7600 * time.Microsecond); return now },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for len(answers) > 0 {
 		query := url.Values{"iban": {"NL91ABNA0417164300"}, "first": {"2", "3"}, "include": {"person"}}
 		if _, err := c.Do(t.Context(), http.MethodPut, "/api/v1/persons", query, []byte(`{"iban":"NL91"}`), nil); err != nil {
@@ -340,9 +331,7 @@ func TestTrace(t *testing.T) {
 		request + "< 200 OK, 1048577 bytes in 8ms, request -\n  (1048577 bytes)\n" +
 		request + "< 200 OK, 8192 bytes in 8ms, request -\n  {\"amount\":[7" + strings.Repeat(",7", 4089) + "]}\n" +
 		request + "< 200 OK, 10004 bytes in 8ms, request -\n  [" + strings.Repeat(`"***",`, 1365) + "\"…\n"
-	if diff := cmp.Diff(want, trace.String()); diff != "" {
-		t.Errorf("trace (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "trace", want, trace.String())
 }
 
 // What looks like a word of an enumeration, a number or a list of them is shown in a trace.
@@ -376,17 +365,13 @@ func TestBearer(t *testing.T) {
 		{err: fmt.Errorf("read the token: %w", locked), want: "the keyring is locked", kind: KindUsage},
 	} {
 		c, err := New(Options{BaseURL: "https://a.example", Token: func(context.Context) (string, error) { return test.token, test.err }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if _, err = c.Identity(t.Context()); KindOf(err) != test.kind || err != nil && err.Error() != test.want || test.err != nil && !errors.Is(err, test.err) {
 			t.Errorf("%q, %v: got %v of kind %s, want %q of kind %s", test.token, test.err, err, KindOf(err), test.want, test.kind)
 		}
 	}
 	c, err := New(Options{BaseURL: "https://a.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if name, err := c.TokenIdentity(t.Context()); name != "embedded" || err != nil {
 		t.Errorf("without a token: got %q, %v, want embedded", name, err)
 	}
@@ -400,9 +385,7 @@ func TestPathsOfRequests(t *testing.T) {
 		asked = append(asked, r.URL.String())
 		return answered(200, "{}", true), nil
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, path := range []string{"https://b.example/x", "//b.example/x", "/a?b=c", "/a#b", "/%zz"} {
 		if _, err := c.Do(t.Context(), http.MethodGet, path, nil, nil, nil); KindOf(err) != KindUsage || err.Error() != "the path is not of the form /api/v1/…" {
 			t.Errorf("%s: got %v, want it refused", path, err)
@@ -414,9 +397,7 @@ func TestPathsOfRequests(t *testing.T) {
 	if _, err := c.Do(t.Context(), http.MethodGet, "/a%2Fb", url.Values{"c": {"d"}}, nil, nil); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{"https://a.example/base/a%2Fb?c=d"}, asked); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "requests", []string{"https://a.example/base/a%2Fb?c=d"}, asked)
 }
 
 // Commas in strings are no values, wherever quotes stand.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // feedNow is the time of this machine in the tests of feeds.
@@ -148,4 +149,177 @@ func feedEdges(records string) string {
 		edges = append(edges, `{"cursor":"c","node":`+node+`}}`)
 	}
 	return strings.Join(edges, ",")
+}
+
+// judged is what a record says of a change that was sent.
+func judged(ch Change, record string) Outcome {
+	o, _ := judgeChange(ch, true, &Response{Body: []byte(record)})
+	return o
+}
+
+// What became of a change whose answer was lost is told by the record that was read after it.
+func TestJudgeChange(t *testing.T) {
+	t.Parallel()
+	const (
+		attempt = `{"attemptAt":"2026-11-20T09:15:00.000Z","userUuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`
+		another = `{"attemptAt":"2026-11-20T09:15:00.000Z","userUuid":"00000000-0000-4000-8000-000000000001"}`
+		earlier = `{"attemptAt":"2026-11-20T08:15:00.000Z","userUuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`
+	)
+	tests := []struct {
+		name, op, sent, seen, record string
+		want                         string
+	}{
+		{"created as it was sent", OpCreatePerson, `{"iban":"A"}`, "", `{"iban":"A"}`, "landed"},
+		{"created otherwise", OpCreatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "conflict"},
+		{"not JSON", OpCreatePerson, `{"iban":"A"}`, "", `{`, "unknown"},
+		{"what was sent is not JSON", OpCreatePerson, `{`, "", `{}`, "unknown"},
+		{"updated", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"A"}`, "landed"},
+		{"updated, and not shown", OpUpdatePerson, `{"mandate":{"id":"7"}}`, "", `{"iban":"A"}`, "unknown"},
+		{"updated in nothing", OpUpdatePerson, `{}`, "", `{"iban":"A"}`, "landed"},
+		{"another value, and nothing was shown", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "conflict"},
+		{"updated in what is shown", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"f"}`, `{"email":"e"}`, "landed"},
+		{"what is shown was so before", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"e"}`, `{"email":"e"}`, "not landed"},
+		{"what is shown may have been so before", OpUpdatePerson, `{"email":"e","socialSecurityNumber":"7"}`, "", `{"email":"e"}`, "unknown"},
+		{"changed, and one of two changed back", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"B","email":"f"}`, `{"iban":"A","email":"f"}`, "conflict"},
+		{"nothing of a creation is shown", OpCreatePerson, `{"mandate":{"id":"7"}}`, "", `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`, "unknown"},
+		{"not updated", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"B"}`, `{"iban":"B"}`, "not landed"},
+		{"updated by somebody else", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"C"}`, `{"iban":"B"}`, "conflict"},
+		{"one field updated by somebody else", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"C","email":"f"}`, `{"iban":"B","email":"f"}`, "conflict"},
+		{"an attempt", OpAddAttempt, attempt, "", `{"attempts":[` + earlier + `,` + attempt + `]}`, "landed"},
+		{"an attempt of nobody", OpAddAttempt, `{"attemptAt":"2026-11-20T09:15:00.000Z"}`, "", `{"attempts":[` + attempt + `]}`, "landed"},
+		{"an attempt of somebody else at that time", OpAddAttempt, attempt, "", `{"attempts":[` + another + `]}`, "not landed"},
+		{"another attempt", OpAddAttempt, attempt, "", `{"attempts":[` + earlier + `,7]}`, "not landed"},
+		{"attempts that are not shown", OpAddAttempt, attempt, "", `{"attemptsCount":1}`, "unknown"},
+		{"an attempt without a time", OpAddAttempt, `{}`, "", `{"attempts":[]}`, "unknown"},
+		{"still open", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"requested"}`, "not landed"},
+		{"ended otherwise", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"expired"}`, "conflict"},
+		{"completed with another result", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed","result":{"resultCode":"no"}}`, "conflict"},
+		{"completed by nobody knows whom", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed"}`, "unknown"},
+		{"completed", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed","result":{"resultCode":"ok"}}`, "landed"},
+		{"cancelled", OpCancelCall, `{"cancelledAt":"2026-11-20T09:15:00.000Z"}`, "", `{"status":"cancelled","cancelledAt":"2026-11-20T09:15:00.000Z"}`, "landed"},
+		{"expired", OpExpireCall, `{"expiredAt":"2026-11-20T09:15:00.000Z"}`, "", `{"status":"expired","expiredAt":"2026-11-20T09:15:00.000Z"}`, "landed"},
+	}
+	for action, status := range map[apitype.PledgeAction]string{
+		"activate": "active", "drop": "dropped", "cancel": "cancelled", "fulfill": "fulfilled",
+	} {
+		for _, is := range []string{"active", "dropped", "cancelled", "fulfilled", "lead"} {
+			want := "not landed"
+			if is == status {
+				want = "landed"
+			}
+			if got := judged(PledgeActionChange(apitype.UUID{}, action), `{"status":"`+is+`"}`); got.String() != want {
+				t.Errorf("%s of a pledge that is %s now: got %s, want %s", action, is, got, want)
+			}
+		}
+	}
+	if got := judged(PledgeActionChange(apitype.UUID{}, "revive"), `{"status":""}`); got != Unknown {
+		t.Errorf("an action that is not known: got %s, want unknown", got)
+	}
+	for _, test := range tests {
+		change := Change{Op: test.op, Body: []byte(test.sent)}
+		if test.seen != "" {
+			change.Seen = SeenOf(change, []byte(test.seen))
+		}
+		if got := judged(change, test.record); got.String() != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// A value is the same as one that a service has normalised, and only as that.
+func TestIsSame(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		path, sent, shown string // JSON.
+		want              bool
+	}{
+		{"email", `"a"`, `"a"`, true},
+		{"email", `"a"`, `"A"`, false},
+		{"email", `"a"`, `null`, false},
+		{"email", `null`, `null`, true},
+		{"iban", `"nl91 abna"`, `"NL91ABNA"`, true},
+		{"iban", `"NL91"`, `"NL92"`, false},
+		{"language", `"NL"`, `"nl"`, true},
+		{"address.country", `"nl"`, `"NL"`, true},
+		{"address.country", `"nl"`, `"DE"`, false},
+		{"uuid", `"AB"`, `"ab"`, true},
+		{"personUuid", `"AB"`, `"ab"`, true},
+		{"dateOfBirth", `"1980-05-17"`, `"1980-05-17T00:00:00Z"`, true},
+		{"dateOfBirth", `"1980-05-17T00:00:00Z"`, `"1980-05-17"`, true},
+		{"dateOfBirth", `"1980-05-17"`, `"1980-05-18"`, false},
+		{"dateOfBirth", `"1980-05-1"`, `"1980-05-17"`, false},
+		{"dateOfBirth", `"1980-05-17"`, `"1980-05-1"`, false},
+		{"startsAt", `"2026-01-02T03:04:05Z"`, `"2026-01-02T04:04:05+01:00"`, true},
+		{"startsAt", `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:06Z"`, false},
+		{"startsAt", `"then"`, `"0001-01-01T00:00:00Z"`, false},
+		{"startsAt", `"0001-01-01T00:00:00Z"`, `"then"`, false},
+		{"donationAmount", `12.50`, `12.5`, true},
+		{"donationAmount", `12.50`, `12.51`, false},
+		{"donationAmount", `12.5`, `"12.5"`, false},
+		{"donationAmount", `1e999999999`, `0`, false},
+		{"donationAmount", `0`, `1e999999999`, false},
+		{"optIns.sms", `true`, `true`, true},
+		{"optIns.sms", `true`, `false`, false},
+		{"focusAreaUuids", `["a"]`, `["a"]`, true},
+		{"focusAreaUuids", `["a"]`, `["b"]`, false},
+	}
+	for _, test := range tests {
+		var sent, shown any
+		servicetest.Check(t, apitype.DecodeExact([]byte(test.sent), &sent))
+		servicetest.Check(t, apitype.DecodeExact([]byte(test.shown), &shown))
+		if got := IsSame(test.path, sent, shown); got != test.want {
+			t.Errorf("%s %s, shown as %s: got %t, want %t", test.path, test.sent, test.shown, got, test.want)
+		}
+	}
+}
+
+// A service may keep times in whole seconds, cut or rounded.
+func TestShownTimes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		path  string
+		shown any
+		want  bool
+	}{
+		{"attemptAt", "2026-11-20T09:15:00.700Z", true},
+		{"attemptAt", "2026-11-20T09:15:00Z", true},
+		{"attemptAt", "2026-11-20T09:15:01Z", true},
+		{"attemptAt", "2026-11-20T09:15:02Z", false},
+		{"attemptAt", "2026-11-20T09:14:59Z", false},
+		{"attemptAt", "then", false},
+		{"attemptAt", "0001-01-01T00:00:00Z", false},
+		{"attemptAt", nil, false},
+		{"notes", "2026-11-20T09:15:00Z", false},
+	} {
+		if got := isShown(test.path, "2026-11-20T09:15:00.700Z", test.shown, false); got != test.want {
+			t.Errorf("%s shown as %v: got %t, want %t", test.path, test.shown, got, test.want)
+		}
+	}
+	if isShown("attemptAt", "then", "0001-01-01T00:00:00Z", false) {
+		t.Error("a text that is no time was taken for one")
+	}
+}
+
+func TestShownPlaces(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"name.initials": "initials", "name.firstName": "firstName", "name.lastNamePrefix": "lastNamePrefix", "name.lastName": "lastName",
+		"optIns.email": "optInEmail", "optIns.mail": "optInMail", "optIns.phone": "optInPhone", "optIns.sms": "optInSms",
+		"mandate.id": "", "attempts": "", "focusAreaUuids": "", "externalMetadata.additionalProperties": "", "iban": "iban",
+	} {
+		if got := shownAs(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+	var record map[string]any
+	servicetest.Check(t, apitype.DecodeExact([]byte(`{"a":{"b":"c"},"none":null,"text":"x"}`), &record))
+	for _, test := range []struct {
+		path  string
+		value any
+		there bool
+	}{{"a.b", "c", true}, {"a.x", nil, false}, {"x", nil, false}, {"none", nil, true}, {"none.b", nil, true}, {"text.b", nil, false}, {"text", "x", true}} {
+		if value, there := Shown(record, test.path); value != test.value || there != test.there {
+			t.Errorf("%s: got %v, %t, want %v, %t", test.path, value, there, test.value, test.there)
+		}
+	}
 }

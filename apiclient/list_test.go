@@ -18,6 +18,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // node is the record number n of a made-up list.
@@ -70,9 +71,7 @@ func TestAllReusesMemory(t *testing.T) {
 			var uuids []string
 			starts := map[*byte]bool{}
 			for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 5, Reuse: reuse}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 				if len(kept)%5 == 0 {
 					starts[unsafe.SliceData(record.Raw)] = true
 				}
@@ -234,17 +233,13 @@ func TestUnpaged(t *testing.T) {
 	t.Cleanup(server.Close)
 	for _, size := range []int{3, 10} { // As many as were asked for, too.
 		client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Unpaged: []string{"pledge"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: size}); got != 3 || err != nil {
 			t.Errorf("pages of %d: got %d records and %v, want the 3 that there are", size, got, err)
 		}
 	}
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Unpaged: []string{"call"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
 	if got != 3 || !errors.Is(err, apiclient.ErrUnpaged) || !errors.Is(err, apiclient.ErrAtEnd) {
 		t.Errorf("got %d records and %v, want all three and that they may be cut", got, err)
@@ -300,9 +295,7 @@ func TestEmbeddedObjects(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, test.record) }))
 			t.Cleanup(server.Close)
 			client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Omitted: func(_, place string) { omitted = append(omitted, place) }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			call, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")))
 			if err != nil || call.Status != "requested" {
 				t.Errorf("got %+v, %v, want the call", call, err)
@@ -533,9 +526,7 @@ func TestAllOfAPageReadAgain(t *testing.T) {
 	}, func(o *apiclient.Options) { o.Timeout = 10 * time.Second })
 	next := 0
 	for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 10}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if want := node(next); string(record.Raw) != want {
 			t.Fatalf("got %s, want %s", record.Raw, want)
 		}
@@ -550,9 +541,7 @@ func TestPageKeepsBytesAndFlags(t *testing.T) {
 	t.Parallel()
 	client := serve(t, listServer(25, envelope))
 	page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(2), After: "c2"}})
-	if err != nil {
-		t.Fatalf("List: %v", err)
-	}
+	servicetest.Check(t, err)
 	if string(page.Records[1].Raw) != node(4) || page.Records[1].Cursor != "c4" || page.StartCursor != "c3" || page.EndCursor != "c4" || !page.HasPreviousPage || !page.HasNextPage {
 		t.Errorf("got %+v, want records 3 and 4 between others", page)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A page is read whole or refused: each record is one whole object, and the cursor that
@@ -160,9 +161,7 @@ func TestPositions(t *testing.T) {
 			if err != nil {
 				got = told{Fail: err.Error()}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", page, diff)
-			}
+			servicetest.Same(t, page, want, got)
 		}
 	}
 	yes, no := true, false
@@ -229,9 +228,7 @@ func TestWhatIsUnread(t *testing.T) {
 func TestRowsOfAPage(t *testing.T) {
 	t.Parallel()
 	page, err := readPage[apitype.Call]([]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	status := func(c apitype.Call) apitype.CallStatus { return c.Status }
 	if got := Rows(page, status); !slices.Equal(got, []apitype.CallStatus{"expired"}) {
 		t.Errorf("got %v, want the one that can be read", got)
@@ -244,9 +241,7 @@ func TestRowsOfAPage(t *testing.T) {
 		"a record is not what the interface promises: the field /uuid is of another kind",
 		"a record was not read: an element without a cursor is not a record",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "told", want, told)
 }
 
 // Readable goes on behind a record that cannot be read, and ends with any other error.
@@ -330,12 +325,8 @@ func TestCompareSent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var sent, record map[string]any
-			if err := apitype.DecodeExact([]byte(test.sent), &sent); err != nil {
-				t.Fatal(err)
-			}
-			if err := apitype.DecodeExact([]byte(test.record), &record); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, apitype.DecodeExact([]byte(test.sent), &sent))
+			servicetest.Check(t, apitype.DecodeExact([]byte(test.record), &record))
 			got := (&judge{op: OperationOf(test.op), sent: sent, record: record}).tally()
 			if diff := cmp.Diff([2]int{test.equal, test.differ}, [2]int{got.equal, len(got.foreign)}); diff != "" {
 				t.Errorf("equal and differing values (-want +got):\n%s", diff)

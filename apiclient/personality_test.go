@@ -174,9 +174,7 @@ func (p personality) with(t *testing.T, h *servicetest.Harness) *apiclient.Clien
 	t.Cleanup(server.Close)
 	token := h.Token()
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }})
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 

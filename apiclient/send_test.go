@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // What is sent again, and what is said in the end, when every answer is the same.
@@ -24,9 +25,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	id := apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
 	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 	made := func(change Change, err error) Change {
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return change
 	}
 	record := func(members string) string { return `{"uuid":"` + id.String() + `"` + members + `}` }
@@ -100,9 +99,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 				return a, nil
 			})
 			c, err := New(Options{BaseURL: "https://a.example", Transport: transport, Sleep: func(context.Context, time.Duration) error { return nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			_, err = c.Send(t.Context(), test.change)
 			if KindOf(err) != test.kind || err != nil && err.Error() != test.want {
 				t.Errorf("got %v of kind %s, want %q of kind %s", err, KindOf(err), test.want, test.kind)
@@ -130,9 +127,7 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 		}
 		return answered(200, `{"uuid":"`+id.String()+`"}`, true), nil
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
 	if err == nil {
 		_, err = c.Send(t.Context(), change)
@@ -176,9 +171,7 @@ func TestInterruptedChanges(t *testing.T) {
 				return answered(503, "", true), nil
 			}),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		_, err = c.Send(ctx, change)
 		if known := asError(err); known == nil || known.Kind != KindInterrupted || known.Message != test.want || known.Sent != test.sent {
 			t.Errorf("%s: got %+v, want %q, sent %t", test.name, known, test.want, test.sent)
@@ -191,9 +184,7 @@ func TestInterruptedChanges(t *testing.T) {
 func TestLostAndThenUnreachable(t *testing.T) {
 	t.Parallel()
 	c, err := New(Options{BaseURL: "https://a.example", Tries: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	c.options.Sleep = func(context.Context, time.Duration) error { return nil }
 	change := Change{Op: OpCancelCall, UUID: apitype.NewUUID(), Method: http.MethodPut, Path: "/x"}
 	for _, test := range []struct {
@@ -224,9 +215,7 @@ func TestPause(t *testing.T) {
 		BaseURL: "https://a.example", Now: func() time.Time { return time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC) },
 		Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d); return nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, test := range []struct {
 		e    Error
 		try  int
@@ -358,9 +347,7 @@ func TestListOfLargeRecords(t *testing.T) {
 				return answered(200, page+strings.Repeat("x", 9000)+`"}}]}`, false), nil
 			}
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		c.maxPage, c.maxRecord = 4000, 8000
 		query, _ := url.ParseQuery(test.query)
 		options, wrong := apitype.ParseCallListOptions(query)
@@ -392,16 +379,12 @@ func TestWalkTells(t *testing.T) {
 		a.Header.Set("X-Page", next)
 		return a, nil
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	query := url.Values{"after": {"s"}}
 	for record, err := range c.Walk(t.Context(), "/api/v1/calls", query, AllOptions{
 		Answered: func(h http.Header) { told = append(told, "page "+h.Get("X-Page")) }, Yielded: func() { told = append(told, "flush") },
 	}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		told = append(told, record.Cursor)
 	}
 	if got := strings.Join(told, " "); got != "page a a flush page b b flush page c c flush" {
@@ -430,9 +413,7 @@ func TestQueueRequests(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(body))
 		return answered(status, `{}`, true), nil
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, status = range []int{503, 401} {
 		if err := c.Queue.Release(t.Context(), id, apitype.DeferRequest{}); asError(err) == nil || asError(err).Status != status {
 			t.Errorf("got %v, want that it is not known whether there is a queue: %d", err, status)
@@ -523,9 +504,7 @@ func TestMarkErrors(t *testing.T) {
 			n, _ := strconv.Atoi(status)
 			return answered(n, body, true), nil
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		entries := make([]apitype.ProcessedEntry, test.entries)
 		for i := range entries {
 			entries[i] = apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID()}
@@ -566,9 +545,7 @@ func TestTooLargeRecordsArePassedOver(t *testing.T) {
 			n, _ := strconv.Atoi(r.URL.Query().Get("after"))
 			return answered(200, `{"pageInfo":`+test.info(n)+`,"edges":[{"node":{"uuid":"`+test.id+`","notes":"`+strings.Repeat("x", 9000)+`"}}]}`, false), nil
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		c.maxPage, c.maxRecord = 4000, 8000
 		var failed error
 		for _, err := range c.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{PageSize: 1}) {

@@ -124,9 +124,7 @@ func faulty(t *testing.T, h *servicetest.Harness, f fault) *apiclient.Client {
 		BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil },
 		Timeout: timeout, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 
@@ -156,19 +154,13 @@ func newStage(t *testing.T) *stage {
 	s := &stage{h: h, organization: h.Organization("AID")}
 	s.setup = faulty(t, h, faults()[0])
 	person, err := answered[apitype.Person](s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(s.newPerson()))))
-	if err != nil {
-		t.Fatalf("create the person: %v", err)
-	}
+	servicetest.Check(t, err)
 	s.person = person.UUID
 	call, err := answered[apitype.Call](s.setup.Send(t.Context(), must(apiclient.CreateCallChange(s.newCall()))))
-	if err != nil {
-		t.Fatalf("create the call: %v", err)
-	}
+	servicetest.Check(t, err)
 	s.call = call.UUID
 	pledge, err := answered[apitype.Pledge](s.setup.Send(t.Context(), must(apiclient.CreatePledgeChange(s.newPledge()))))
-	if err != nil {
-		t.Fatalf("create the pledge: %v", err)
-	}
+	servicetest.Check(t, err)
 	s.pledge = pledge.UUID
 	return s
 }
@@ -210,9 +202,7 @@ func operations() []operation {
 	total := func(list func(c *apiclient.Client) (int, error), before int) func(*testing.T, *stage) int {
 		return func(t *testing.T, s *stage) int {
 			n, err := list(s.setup)
-			if err != nil {
-				t.Fatalf("count: %v", err)
-			}
+			servicetest.Check(t, err)
 			return n - before
 		}
 	}
@@ -231,9 +221,7 @@ func operations() []operation {
 	callIs := func(status apitype.CallStatus) func(*testing.T, *stage) int {
 		return func(t *testing.T, s *stage) int {
 			call, err := apiclient.Decoded(s.setup.Calls.Get(t.Context(), s.call))
-			if err != nil {
-				t.Fatalf("read the call: %v", err)
-			}
+			servicetest.Check(t, err)
 			return map[bool]int{true: 1}[call.Status == status]
 		}
 	}
@@ -255,9 +243,7 @@ func operations() []operation {
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			person, err := apiclient.Decoded(s.setup.Persons.Get(t.Context(), s.person))
-			if err != nil {
-				t.Fatalf("read the person: %v", err)
-			}
+			servicetest.Check(t, err)
 			return map[bool]int{true: 1}[person.Email != nil && *person.Email == "a@example.org" && person.IBAN == nil]
 		}},
 		{name: "update pledge", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
@@ -265,9 +251,7 @@ func operations() []operation {
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
-			if err != nil {
-				t.Fatalf("read the pledge: %v", err)
-			}
+			servicetest.Check(t, err)
 			return map[bool]int{true: 1}[pledge.DonationAmount == apitype.Cents(1510)]
 		}},
 		{name: "attempt", twice: true, run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
@@ -275,9 +259,7 @@ func operations() []operation {
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			call, err := apiclient.Decoded(s.setup.Calls.Get(t.Context(), s.call))
-			if err != nil {
-				t.Fatalf("read the call: %v", err)
-			}
+			servicetest.Check(t, err)
 			return call.AttemptsCount
 		}},
 		{name: "complete", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
@@ -297,9 +279,7 @@ func operations() []operation {
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
-			if err != nil {
-				t.Fatalf("read the pledge: %v", err)
-			}
+			servicetest.Check(t, err)
 			return map[bool]int{true: 1}[pledge.Status == apitype.PledgeDropped]
 		}},
 		{name: "mark processed", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {

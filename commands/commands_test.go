@@ -106,14 +106,10 @@ func wantPrograms(t *testing.T) {
 		return
 	}
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, script := range scripts {
 		text, err := os.ReadFile(script)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, needed := range neededProgram.FindAllStringSubmatch(string(text), -1) {
 			if _, err := exec.LookPath(needed[1]); err != nil {
 				t.Errorf("%s: %v", script, err)

@@ -121,9 +121,7 @@ func TestLineDeskWithoutService(t *testing.T) {
 	var said bytes.Buffer
 	s := workByLines(t, hasty(appOf(environment, strings.NewReader("a\na\n"), &bytes.Buffer{}, &said)), 0)
 	box, err := s.AnyOutbox()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	entries, _, err := box.List()
 	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID || !strings.Contains(said.String(), "2 changes stay in the outbox") {
 		t.Errorf("got %d entries, %v and:\n%s\nwant one for each call", len(entries), err, said.String())
@@ -176,9 +174,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	attempt, err := apiclient.AddAttemptChange(apitype.MustParseUUID(waits), apitype.AddAttemptRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if queued, err := change.Enqueue(t.Context(), s, []apiclient.Change{attempt}, 0); err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
 		t.Fatalf("got %v, %v, want that the attempt waits", queued, err)
 	}
@@ -205,16 +201,12 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 		s.Flags.Timeout = time.Minute
 		return desk.ByLines(t.Context(), s, 0)
 	}
-	if err := os.WriteFile(filepath.Join(state, "outbox"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(state, "outbox"), nil, 0o600))
 	var early heard
 	if err := desk("a\n", &early); err == nil || strings.Contains(early.String(), "not reached") {
 		t.Errorf("got %v and %q, want an error before anything is asked", err, early.String())
 	}
-	if err := os.Remove(filepath.Join(state, "outbox")); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Remove(filepath.Join(state, "outbox")))
 	// The folder cannot be written while the call is worked, and can when it is tried again.
 	must := func(err error) {
 		if err != nil {
@@ -406,9 +398,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	config := "[profiles.p]\nbase_url = \"" + h.URL + "\"\nhidden_actions = [\"cancel\"]\n[[profiles.p.results.verification]]\ncode = \"fixed\"\neffect = \"corrected\"\n"
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer

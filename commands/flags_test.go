@@ -22,6 +22,7 @@ import (
 
 	"fundesk/commands/cli"
 	"fundesk/commands/desk"
+	"fundesk/service/servicetest"
 )
 
 // flagsService answers lists with a few records, notes what it is asked, and takes every
@@ -117,18 +118,14 @@ func TestFlags(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			var got []string
 			for story := range strings.SplitSeq(strings.TrimPrefix(string(want), "# "), "\n\n# ") {
 				got = append(got, playFlags(t, "# "+story))
 			}
 			text := strings.Join(got, "\n") // Each ends with a line's end.
 			if *update {
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 			}
 			if diff := cmp.Diff(string(want), text); diff != "" && !*update {
 				t.Errorf("%s (-want +got):\n%s", file, diff)
@@ -299,9 +296,7 @@ func TestTerminalFlags(t *testing.T) {
 		service, home := newFlagsService(t), t.TempDir()
 		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "secret", "TERM": "xterm"}
 		master, terminal, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		defer master.Close()
 		if _, err := io.WriteString(master, "n\n"); err != nil {
 			t.Fatal(err)

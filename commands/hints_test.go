@@ -239,8 +239,6 @@ func namedInHints(t *testing.T) []string {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return slices.Sorted(maps.Keys(named))
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -13,6 +14,9 @@ import (
 	"unicode"
 
 	"github.com/creack/pty"
+
+	"fundesk/commands/bulk"
+	"fundesk/service/servicetest"
 )
 
 // hostileText is what would take over a terminal: a title, the clipboard, a query, C1
@@ -95,9 +99,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"headers": hostileText + ",b\n1,2\n", "rows": "name.lastName,gender,dateOfBirth\n\"" + hostileText + "\"," + "V,\"" + hostileText + "\"\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	h := plain(t)
 	a := &actedService{T: t}
@@ -115,9 +117,7 @@ func TestHostileArguments(t *testing.T) {
 func onTerminal(t *testing.T, environment map[string]string, args []string) string {
 	t.Helper()
 	master, terminal, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer master.Close()
 	go func() {
 		Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), terminal, terminal)))
@@ -135,4 +135,51 @@ func (a *actedService) harmless(line, text string) {
 	}); i >= 0 {
 		a.Errorf("%s: got %.200q, want nothing that a terminal obeys", line, text[i:])
 	}
+}
+
+func FuzzTargets(f *testing.F) {
+	for _, seed := range []string{testID, testID + "\r\n\n" + testID, `{"uuid":"` + testID + `"}`, `"` + testID + `"`, "{", "\xff", `{"uuid":7}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		ids, err := bulk.ReadTargets(bytes.NewReader(text))
+		if err == nil && len(ids) > 1+bytes.Count(text, []byte("\n")) {
+			t.Errorf("%q: got %d identifiers, want at most one a line", text, len(ids))
+		}
+		if err != nil && ids != nil {
+			t.Errorf("%q: got %v and identifiers too", text, err)
+		}
+	})
+}
+
+func FuzzAPIPath(f *testing.F) {
+	for _, seed := range []string{"/api/v1/calls?first=1", "https://elsewhere.example/x", "//elsewhere.example/x", "calls", "/%2e%2e/x", "/a?b=%zz", "\x00", "/a#b", "?"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		path, _, err := splitPath(text)
+		if err == nil && (!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//")) {
+			t.Errorf("%q: got %q, want a path of the service", text, path)
+		}
+	})
+}
+
+func FuzzFieldValue(f *testing.F) {
+	for _, seed := range []string{"12.50", "9007199254740993", "true", "null", `{"a":1}`, "[", "text", "1e400", "-", "007"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ToValidUTF8(text, "") != text {
+			return
+		}
+		encoded, err := json.Marshal(fieldValueOf(text))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var same string
+		isText := json.Unmarshal(encoded, &same) == nil && same == text
+		if isNumber := string(encoded) == text; !isText && !isNumber && !json.Valid([]byte(text)) {
+			t.Errorf("%q: got %s", text, encoded)
+		}
+	})
 }

@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 	"fundesk/service/servicetest"
@@ -166,9 +164,7 @@ func TestImportPlansFirst(t *testing.T) {
 		t.Fatalf("got exit code %d, want 130", code)
 	}
 	data, err := os.ReadFile(i.results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := bytes.Count(data, []byte(`"state":"planned"`)); got != 50 {
 		t.Errorf("got %d planned lines, want 50", got)
 	}
@@ -201,9 +197,7 @@ func TestImportOfACorrectedLine(t *testing.T) {
 	if errs, code := i.run(0); code != 0 {
 		t.Errorf("got exit code %d and %q, want the corrected line imported", code, errs)
 	}
-	if diff := cmp.Diff(map[string]int{nameOf(0): 1, nameOf(7): 1, nameOf(2): 1}, i.names()); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "names", map[string]int{nameOf(0): 1, nameOf(7): 1, nameOf(2): 1}, i.names())
 }
 
 // A line that was created and edited since is not passed over in silence.
@@ -275,20 +269,14 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	i := newImporting(t, "ndjson", 3)
 	i.run(1, "--concurrency", "1") // Side by side, all three may be sent before the first ends the run.
 	_, size, err := bulk.ReadResults(i.results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	first, err := bulk.OpenResults(i.results, size)
-	if err != nil {
-		t.Fatalf("open the results file: %v", err)
-	}
+	servicetest.Check(t, err)
 	before := len(i.names())
 	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
 		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, first.Close())
 	if second, err := bulk.OpenResults(i.results, size-1); err == nil {
 		t.Errorf("a file that grew since it was read: got %v, want a refusal", second)
 	}

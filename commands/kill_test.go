@@ -38,12 +38,8 @@ func (p puller) pull(t *testing.T, lines int) (uuids []string) {
 	var problem strings.Builder
 	cmd.Stderr = &problem
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, cmd.Start())
 	if lines == 0 {
 		cancel()
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"fundesk/service/servicetest"
 )
 
 // The limits of a paper's language, and of all papers together.
@@ -144,9 +146,7 @@ func TestPlainEnglishOfTheHelp(t *testing.T) {
 	}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		text = regexp.MustCompile(`(?ms)^\.EX.*?^\.EE`).ReplaceAll(text, nil)
 		checkEnglish(t, filepath.Base(page), roff.ReplaceAllString(strings.ReplaceAll(string(text), "\n.", "\n\n."), ""))
 	}
@@ -156,9 +156,7 @@ func TestPlainEnglishOfTheHelp(t *testing.T) {
 func TestPlainEnglishOfTheDescription(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../service/httpapi/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	described := regexp.MustCompile(`"(?:description|summary)": "((?:[^"\\]|\\.)*)"`).FindAllStringSubmatch(string(text), -1)
 	if len(described) < 100 {
 		t.Fatalf("got %d descriptions, want 100 at least", len(described))
@@ -195,8 +193,6 @@ func TestPlainEnglishOfTheMessages(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/durable/powercut"
 	"fundesk/commands/profile"
+	"fundesk/service/servicetest"
 )
 
 // A position of a pull that a power cut leaves is the one before or the one after: never one
@@ -17,9 +18,7 @@ import (
 func TestPowerCutLeavesAPosition(t *testing.T) {
 	t.Parallel()
 	home, demo := t.TempDir(), t.TempDir()
-	if err := CopyDemo(demo); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, CopyDemo(demo))
 	disk := powercut.Record(t, home)
 	place := filepath.Join("state", "calls")
 	positions := []string{""} // After each pull.
@@ -30,9 +29,7 @@ func TestPowerCutLeavesAPosition(t *testing.T) {
 			t.Fatalf("got exit code %d and %q", code, errs)
 		}
 		text, err := os.ReadFile(filepath.Join(home, place))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		positions, done = append(positions, string(text)), append(done, disk.Now())
 	}
 	disk.Replay(t, func(t *testing.T, left string, moment int) {
@@ -68,9 +65,7 @@ func TestPowerCutLeavesTheLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := disk.Now()
-	if err := tokens.Delete("prod", ours); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, tokens.Delete("prod", ours))
 	deleted := disk.Now()
 	elsewhere := profile.Profile{BaseURL: "http://127.0.0.1:2", TokenStorage: profile.StorageFile}
 	disk.Replay(t, func(t *testing.T, left string, moment int) {

@@ -70,9 +70,7 @@ func TestQueueSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settings.toml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(text)
 	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || f.written != "" || !strings.Contains(errs, "has these settings already") {

@@ -3,17 +3,31 @@ package commands
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"maps"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"fundesk/commands/cli"
 	"fundesk/commands/desk"
+	"fundesk/service/servicetest"
 )
 
 // settingsSession is a session with an environment, and a profile p in its configuration.
@@ -21,9 +35,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	t.Helper()
 	dir := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"https://api.example.org\"\n" + settings
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
 	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
 	maps.Copy(all, environment)
 	return cli.NewSession(cli.App{
@@ -36,9 +48,7 @@ func TestProfileReachesTheDesk(t *testing.T) {
 	t.Parallel()
 	s := settingsSession(t, nil, "result_codes = [\"later\", \"yes\"]\nmax_attempts = 7\n")
 	screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := screen.ResultCodes; !slices.Equal(got, []string{"later", "yes"}) {
 		t.Errorf("result codes: got %q, want those of the profile", got)
 	}
@@ -74,9 +84,7 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 		s := settingsSession(t, test.environment, "")
 		s.Flags.NoColor = test.flag
 		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if screen.NoColor != test.want {
 			t.Errorf("%s: got no colours %v, want %v", test.name, screen.NoColor, test.want)
 		}
@@ -135,5 +143,162 @@ func TestFoldersOfTheEnvironment(t *testing.T) {
 				t.Errorf("%s=%s: got nothing in %s: %v", step.variable, step.value, step.want, err)
 			}
 		}
+	}
+}
+
+// authority issues certificates for a test.
+type authority struct {
+	*testing.T
+	dir  string
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+func newAuthority(t *testing.T) *authority {
+	a := &authority{T: t, dir: t.TempDir()}
+	a.issue("ca", nil)
+	return a
+}
+
+// issue writes a certificate and its key as name.pem and name.key; usage nil is the
+// authority's own.
+func (a *authority) issue(name string, usage []x509.ExtKeyUsage) (certFile, keyFile string) {
+	a.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: usage, KeyUsage: x509.KeyUsageDigitalSignature, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		BasicConstraintsValid: true, IsCA: usage == nil,
+	}
+	if usage == nil {
+		template.KeyUsage = x509.KeyUsageCertSign
+		a.key, a.cert = key, template
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		a.Fatal(err)
+	}
+	if a.cert == template {
+		a.cert, _ = x509.ParseCertificate(der)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return a.write(name+".pem", "CERTIFICATE", der), a.write(name+".key", "PRIVATE KEY", private)
+}
+
+func (a *authority) write(name, kind string, der []byte) string {
+	a.Helper()
+	path := filepath.Join(a.dir, name)
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		a.Fatal(err)
+	}
+	return path
+}
+
+// A service that asks for a certificate gets the one of the profile; without it, or with one
+// of another authority, the service is not reached.
+func TestClientCertificate(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	serverCert, serverKey := a.issue("server", []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth})
+	pair, err := tls.LoadX509KeyPair(serverCert, serverKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(a.cert)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: trusted}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // Of the handshakes that are meant to fail.
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	clientCert, clientKey := a.issue("client", []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
+	strangerCert, strangerKey := newAuthority(t).issue("stranger", []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
+	ca := "--ca-cert=" + filepath.Join(a.dir, "ca.pem")
+	for name, test := range map[string]struct {
+		flags []string
+		code  int
+	}{
+		"the certificate of the profile":    {[]string{ca, "--client-cert", clientCert, "--client-key", clientKey}, 0},
+		"none":                              {[]string{ca}, 8},
+		"one of another authority":          {[]string{ca, "--client-cert", strangerCert, "--client-key", strangerKey}, 8},
+		"a service that nobody vouches for": {[]string{"--client-cert", clientCert, "--client-key", clientKey}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "token"}}
+			add := append([]string{"profile", "add", "tls", "--base-url", server.URL}, test.flags...)
+			if _, errs, code := l.run(t, add...); code != 0 {
+				t.Fatalf("profile add: got exit code %d and %s", code, errs)
+			}
+			_, errs, code := l.run(t, "call", "list", "--retry", "0")
+			if code != test.code {
+				t.Errorf("got exit code %d and %s, want %d", code, errs, test.code)
+			}
+			if tells := strings.Contains(errs, "--ca-cert FILE"); tells != !slices.Contains(test.flags, ca) {
+				t.Errorf("got %s, want the flag named where nobody vouches for the service", errs)
+			}
+			if _, errs, _ := l.run(t, "doctor", "-o", "tsv", "--retry", "0"); strings.Contains(errs, "PRIVATE") {
+				t.Errorf("got the key in %s", errs)
+			}
+		})
+	}
+}
+
+// --retry N tries what may be repeated once and N times again, and a change never.
+func TestRetriesAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args string
+		want int64
+	}{
+		{"call list --retry 0", 1},
+		{"call list --retry 2", 3},
+		{"call list", 4},
+		{"call get " + testID + " --retry 1", 2},
+	} {
+		var tries atomic.Int64
+		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+			tries.Add(1)
+			status(http.StatusServiceUnavailable, "application/json", `{"detail":"no"}`)(w, r)
+		}, strings.Fields(test.args)...)
+		if code != 8 || tries.Load() != test.want {
+			t.Errorf("%s: got %d tries, exit code %d and %s, want %d", test.args, tries.Load(), code, errs, test.want)
+		}
+	}
+	var moves atomic.Int64
+	against(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			moves.Add(1)
+		}
+		reset(w, r)
+	}, "call", "cancel", testID, "--yes", "--retry", "5")
+	if moves.Load() != 1 {
+		t.Errorf("got %d requests to cancel, want one: nobody knows what became of the first", moves.Load())
+	}
+}
+
+// A proxy that refuses is named: the service was not asked.
+func TestRefusingProxyIsNamed(t *testing.T) {
+	t.Parallel()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(proxy.Close)
+	home := t.TempDir()
+	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
+	if _, errs, code := l.run(t, "profile", "add", "prod", "--base-url", "https://svc.example.org", "--proxy", proxy.URL); code != 0 {
+		t.Fatal(errs)
+	}
+	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(proxy.URL, "http://") + " answered 403 Forbidden"
+	if _, errs, code := l.run(t, "call", "list", "--retry", "0"); code != 8 || !strings.Contains(errs, want) {
+		t.Errorf("got exit code %d and %s, want %s", code, errs, want)
 	}
 }

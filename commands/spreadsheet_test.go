@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // spreadsheet is what Excel of a country shows of a file, and saves again.
@@ -44,9 +46,7 @@ func (s spreadsheet) saved(t *testing.T, file string) string {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comma = rune(s.delimiter[0])
 	rows, err := reader.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var out strings.Builder
 	out.WriteString(hasMark)
 	w := csv.NewWriter(&out)
@@ -65,9 +65,7 @@ func (s spreadsheet) saved(t *testing.T, file string) string {
 				row[i] = number.ReplaceAllString(cell, "$1")
 			}
 		}
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, w.Write(row))
 	}
 	w.Flush()
 	return out.String()
@@ -87,9 +85,7 @@ func TestSpreadsheetsComeBack(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "saved.csv")
 			for _, text := range []string{out, s.saved(t, out)} {
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 				if _, errs, code = l.run(t, noun, "apply", file, "--yes", "--country", s.country); code != 0 || !strings.Contains(errs, "nothing differs") {
 					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs", noun, s.country, code, errs)
 				}
@@ -192,9 +188,7 @@ func TestWrongCellsOnATerminal(t *testing.T) {
 		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `"Achternaam", "Voornam"`,
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 		if said, code := askedOnTerminal(t, status(500, "", ""), "person import "+file, ""); code != 2 || !strings.Contains(said, want) {
 			t.Errorf("got exit code %d and %s, want %s", code, said, want)
 		}

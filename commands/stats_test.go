@@ -5,6 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,17 +63,13 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 			t.Fatalf("%q: exit %d: %s", line, code, errs.String())
 		}
 		var rows []map[string]any
-		if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(out.Bytes(), &rows))
 		for _, row := range rows {
 			printed[fmt.Sprint(line[0], " ", row["group"], " ", row["value"])] = row
 		}
 	}
 	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	v := page.NewStats(page.NewEnv(t.Context(), nil, desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now}), page.NewStyles("", true, false)))
 	for cmd := tea.Cmd(v.Open()); cmd != nil; {
 		read, is := cmd().(page.Result)
@@ -108,9 +109,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 func TestStatsNameAgents(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if err := CopyDemo(home); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, CopyDemo(home))
 	environment := map[string]string{"HOME": home}
 	out, errs, code := runWith(t, environment, "", "--profile", "demo", "call", "stats", "--by", "agent", "-o", "csv")
 	rows := strings.Split(strings.TrimSpace(out), "\n")
@@ -120,6 +119,171 @@ func TestStatsNameAgents(t *testing.T) {
 	for _, row := range rows[1:] {
 		if cells := strings.Split(row, ","); cells[1] != "(none)" && (len(cells[1]) != 36 || !strings.Contains(cells[2], " ")) {
 			t.Errorf("got %q, want a uuid with a name", row)
+		}
+	}
+}
+
+// A request goes out as it is written: fields into the query of a read and into the body of
+// anything else, and without a method it is a read unless it has a body.
+func TestRequestAsWritten(t *testing.T) {
+	t.Parallel()
+	body := filepath.Join(t.TempDir(), "body.json")
+	if err := os.WriteFile(body, []byte(`{"from":"a file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"/x"}, "GET /x "},
+		{[]string{"get", "/x?a=1"}, "GET /x?a=1 "},
+		{[]string{"GET", "/x", "-F", "first=5", "-f", "q=a=b"}, "GET /x?first=5&q=a%3Db "},
+		{[]string{"HEAD", "/x", "-F", "first=5"}, "HEAD /x?first=5 "},
+		{[]string{"PUT", "/x"}, "PUT /x "},
+		{[]string{"/x", "-F", "a=1"}, `POST /x {"a":1}`},
+		{[]string{"/x", "-f", "a=1"}, `POST /x {"a":"1"}`},
+		{[]string{"PATCH", "/x", "-F", "a=1", "-F", "b.c=true", "-F", "e=null", "-F", "f=x", "-F", "g=", "-f", "d=2"}, `PATCH /x {"a":1,"b":{"c":true},"d":"2","e":null,"f":"x","g":""}`},
+		{[]string{"/x", "--input", body}, `POST /x {"from":"a file"}`},
+		{[]string{"DELETE", "/x", "--input", body}, `DELETE /x {"from":"a file"}`},
+	} {
+		var asked []string
+		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+			data, _ := io.ReadAll(r.Body)
+			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(data))
+			status(200, "application/json", `{}`)(w, r)
+		}, append([]string{"api"}, test.args...)...)
+		if code != 0 || len(asked) != 1 || asked[0] != test.want {
+			t.Errorf("%q: got exit code %d, %q%s, want %q", test.args, code, asked, errs, test.want)
+		}
+	}
+}
+
+// What cannot be asked so is exit 2, and nothing is sent.
+func TestRequestThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ line, want string }{
+		{"BREW /x", `"BREW" is not a method`},
+		{"/x --input - -F a=1", "fields and --input exclude each other"},
+		{"/x --input - -f a=1", "fields and --input exclude each other"},
+		{"/x -F novalue", `--field "novalue" is not of the form k=v`},
+		{"/x -f =1", `--field "" is not of the form k=v`},
+		{"/x -F a=\xff", "UTF-8"},
+		{"/x -o id", "-o id goes with --paginate"},
+		{"POST /x --paginate", "--paginate goes with GET"},
+		{"/x --paginate -i", "--paginate excludes --include and --header"},
+		{"/x --paginate -H A:b", "--paginate excludes --include and --header"},
+		{"/x -i -o json", "--include excludes -o and --jq"},
+		{"/x -i --jq .", "--include excludes -o and --jq"},
+		{"https://elsewhere.example/x", "path"},
+		{"/x#part", "path"},
+	} {
+		_, errs, code := against(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
+			append([]string{"api"}, strings.Fields(test.line)...)...)
+		if code != 2 || !strings.Contains(errs, test.want) {
+			t.Errorf("%s: got exit code %d, %s, want 2 and %q", test.line, code, errs, test.want)
+		}
+	}
+}
+
+// A change whose record is worth a look, since its outcome is not known or its state refused it,
+// says how to look; one that was refused for what it says does not.
+func TestWhatToLookAtAfterAChange(t *testing.T) {
+	t.Parallel()
+	const hint = "see: fundesk call get " + testID
+	for name, test := range map[string]struct {
+		change http.HandlerFunc
+		want   bool
+	}{
+		"a state that does not allow it": {status(409, "application/json", `{}`), true},
+		"an outcome that is not known":   {reset, true},
+		"a refusal of what it says":      {status(400, "application/json", `{}`), false},
+		"no permission":                  {status(403, "application/json", `{}`), false},
+		"an unknown record":              {status(404, "application/json", `{}`), false},
+	} {
+		_, errs, code := against(t, readsThen(test.change), "call", "attempt", testID, "--yes")
+		if code == 0 || strings.Contains(errs, hint) != test.want {
+			t.Errorf("%s: got exit code %d, %s, want the hint %v", name, code, errs, test.want)
+		}
+	}
+}
+
+// A record that cannot be read is named, and everything that walks lists goes around it: the
+// others come, and the end is exit code 8.
+func TestOneRecordHidesNoOther(t *testing.T) {
+	t.Parallel()
+	const times = `"requestedAt":"2026-11-20T09:15:00.000Z","createdAt":"2026-11-20T09:15:00.000Z","lastUpdatedAt":"2026-11-20T09:15:00.000Z","updatedAt":"2026-11-20T09:15:00.000Z"`
+	good := func(id string) string {
+		return `{"cursor":"` + id + `","node":{"uuid":"00000000-0000-4000-8000-00000000000` + id + `","status":"requested","type":"winback",` + times + `}}`
+	}
+	const badID = "00000000-0000-4000-8000-0000000000ff"
+	bad := strings.NewReplacer("00000000-0000-4000-8000-000000000002", badID, `"requestedAt":"2026-11-20T09:15:00.000Z"`, `"requestedAt":5`,
+		`"createdAt":"2026-11-20T09:15:00.000Z"`, `"createdAt":{}`).Replace(good("2"))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		second := bad
+		if strings.HasPrefix(r.URL.Path, "/null") {
+			second = `{"cursor":"2","node":null}`
+		}
+		_, _ = io.WriteString(w, `{"pageInfo":{"hasNextPage":false,"endCursor":"3"},"edges":[`+good("1")+`,`+second+`,`+good("3")+`]}`)
+	}))
+	t.Cleanup(server.Close)
+	for _, test := range []struct {
+		line, base string
+		code       int
+		lines      int // On stdout.
+		stderr     string
+		moved      bool // The position of the pull.
+	}{
+		{"call list --all -o csv --no-header", "", 8, 2, badID, false},
+		{"call list --all -o ndjson", "", 0, 3, "", false},
+		{"call list --all -o ndjson", "/null", 8, 2, `the element at the cursor \"2\" is not a record`, false},
+		{"call list --first 3 -o id", "/null", 8, 2, `the element at the cursor "2" is not a record`, false},
+		{"person list --all -o tsv", "", 8, 2, badID, false},
+		{"call stats -o csv --no-header", "", 8, 5, badID, false},
+		{"call stats -o csv --no-header", "/null", 8, 5, "is not a record", false},
+		{"call list --watch --updated-after 2026-11-01 --limit 2 -o id", "", 8, 2, badID, false},
+		{"pull call", "", 0, 3, "3 records", true}, // As it was sent: nothing of it is lost.
+		{"pull call -o csv --no-header", "", 8, 2, badID, false},
+		{"pull call", "/null", 8, 2, "is not a record", false},
+	} {
+		t.Run(test.line+test.base, func(t *testing.T) {
+			t.Parallel()
+			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL + test.base, "FUNDESK_TOKEN": "token"}
+			var stdout, stderr bytes.Buffer
+			code := Run(t.Context(), strings.Fields(test.line), hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
+			if got := strings.Count(stdout.String(), "\n"); code != test.code || got != test.lines || !strings.Contains(stderr.String(), test.stderr) {
+				t.Errorf("got exit %d, %q and %q, want %d, %d lines and %q", code, stdout.String(), stderr.String(), test.code, test.lines, test.stderr)
+			}
+			kept, err := os.ReadDir(filepath.Join(environment["HOME"], ".local", "state", "fundesk", "pull"))
+			if moved := err == nil && len(kept) > 0; moved != test.moved {
+				t.Errorf("the position of a pull: got moved %v, want %v", moved, test.moved)
+			}
+		})
+	}
+}
+
+// An erasure after which tables wait for their operator is told with what the operator does;
+// so is one whose files could not be cleaned at all.
+func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status       int
+		answer, want string
+		code         int
+	}{
+		{200, `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`, "(calls, audit) until its next cleaning: fundeskd clean", 0},
+		{200, `{"scrubbed":{"rewritten":["persons"],"later":[]}}`, "", 0},
+		{503, `{"title":"Unavailable","status":503,"detail":"it is erased, but the files could not be cleaned; ask for the same again"}`, "ask for the same again", 10},
+	} {
+		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+			answer := status(200, "application/json", `{"uuid":"`+testID+`","extensions":["erase"]}`)
+			if r.Method == http.MethodPost {
+				answer = status(test.status, "application/json", test.answer)
+			}
+			answer(w, r)
+		}, "person", "erase", testID, "--reason", "request 17", "--yes")
+		if code != test.code || !strings.Contains(errs, test.want) || test.want == "" && errs != "" {
+			t.Errorf("%d %s: got %d %q, want %d %q", test.status, test.answer, code, errs, test.code, test.want)
 		}
 	}
 }

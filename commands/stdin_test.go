@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"fundesk/service/servicetest"
 )
 
 // silentInput is a stdin that nobody writes to; reading tells of its first read.
@@ -118,9 +120,7 @@ func TestTypedToken(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			master, terminal, err := pty.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			defer master.Close()
 			said := make(chan string, 1)
 			go func() {
@@ -159,9 +159,7 @@ func TestTypedNotes(t *testing.T) {
 		return said.String(), code
 	}
 	master, terminal, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer master.Close()
 	defer terminal.Close()
 	if errs, code := run(terminal, "call complete "+testID+" --rating 11 --notes -"); code != 2 {
@@ -193,15 +191,11 @@ func TestInterruptWhileAsking(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			master, terminal, err := pty.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			defer master.Close()
 			defer terminal.Close()
 			before, err := term.GetState(int(terminal.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			said := make(chan string, 1)
 			go func() {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 // appOf are the surroundings of a command in an environment.
@@ -84,9 +85,7 @@ func writeConfig(t *testing.T, addresses ...string) (dir string) {
 		name, address := addresses[i], addresses[i+1]
 		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" + strings.ToUpper(name) + "\"]\n"
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600))
 	return dir
 }
 
@@ -178,9 +177,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	t.Parallel()
 	service, other := newCounted(t), newCounted(t)
 	u, err := url.Parse(service.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	want := service.URL + " (profile test)"
 	l := line{environment: map[string]string{
 		"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", other.URL, "test", service.URL),
@@ -245,12 +242,8 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	t.Chdir(dir)
 	ran := filepath.Join(dir, "ran")
 	config := "current = \"planted\"\n[profiles.planted]\nbase_url = \"https://planted.example\"\ntoken_command = [\"touch\", \"" + ran + "\"]\n"
-	if err := os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700))
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600))
 	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
 	tests := []struct {
 		environment map[string]string
@@ -311,5 +304,51 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 	}
 	if out, errs, code := (line{environment: elsewhere}).run(t, "call", "list"); code != 0 { // By the proxy nothing is reached.
 		t.Errorf("got %d %q %q, want the way of the environment", code, out, errs)
+	}
+}
+
+// What a token without an account's name has left belongs to the profile or, without one, to the service: the
+// next such token sends it.
+func TestARenewedOpaqueTokenSendsWhatWaits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "p"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			renewed(t, name)
+		})
+	}
+}
+
+func renewed(t *testing.T, name string) {
+	var down atomic.Bool
+	down.Store(true)
+	server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			status(503, "application/json", `{}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[{}]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	config := "[profiles.p]\nbase_url = \"" + server.URL + "\"\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(token string, args ...string) (errs string, code int) {
+		environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": name, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
+		var stderr bytes.Buffer
+		code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), io.Discard, &stderr)))
+		return stderr.String(), code
+	}
+	if errs, code := run("abc", "call", "cancel", testID, "--yes", "--outbox"); code != 10 {
+		t.Fatalf("got %d %q, want that it waits", code, errs)
+	}
+	down.Store(false)
+	if errs, code := run("renewed", "outbox", "send"); code != 0 || strings.Contains(errs, "kept") {
+		t.Errorf("got %d %q, want it sent", code, errs)
+	}
+	if errs, code := run("renewed", "outbox", "send", "-o", "json"); code != 0 {
+		t.Errorf("got %d %q, want nothing left", code, errs)
 	}
 }

@@ -11,12 +11,17 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 // truths is how many changes are told; the long form is -truths 1000.
@@ -51,14 +56,10 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for range 2 {
 		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: "profile-"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		senders.Go(func() { box.Sender(client, outbox.SenderOptions{Poll: 5 * time.Millisecond}).Run(ctx) })
 	}
 	random := rand.New(rand.NewPCG(7, 11))
@@ -101,5 +102,126 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	}
 	if len(recorded) == 0 || len(recorded) == 2*rounds {
 		t.Errorf("got %d of %d changes recorded, want some sent and some dropped", len(recorded), 2*rounds)
+	}
+}
+
+// A round of sending that ends with a change refused says so, exits with 9, and keeps its text.
+func TestOutboxSendTellsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	var refuses atomic.Bool
+	server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+		answer := status(503, "text/plain", "down")
+		if refuses.Load() {
+			answer = status(409, "application/problem+json", `{"title":"no","detail":"the call is completed"}`)
+		}
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
+	fundesk := func(line string) (out, errs string, code int) {
+		var stdout, stderr bytes.Buffer
+		code = Run(t.Context(), strings.Fields(line), cli.App{
+			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: func() time.Time { return now },
+			Getenv: func(name string) string { return environment[name] },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		})
+		return stdout.String(), stderr.String(), code
+	}
+	if _, errs, code := fundesk("call attempt " + testID + " --outbox"); code != 10 {
+		t.Fatalf("got exit code %d and %s, want 10 from a service that is down", code, errs)
+	}
+	refuses.Store(true)
+	now = now.Add(time.Hour)
+	if out, errs, code := fundesk("outbox send"); code != 9 || !strings.Contains(out, "refused\t1") || !strings.Contains(errs, "the call is completed") {
+		t.Errorf("got exit code %d, %q and %q, want 9 and why it was refused", code, out, errs)
+	}
+	if out, _, _ := fundesk("outbox list -o ndjson --jq .state"); !strings.Contains(out, "rejected") {
+		t.Errorf("got %q in the outbox, want the change with its text", out)
+	}
+}
+
+// A change that is held is taken back by ctrl+c, and never sent.
+func TestInterruptWhileHeld(t *testing.T) {
+	t.Parallel()
+	service := newCounted(t)
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "token"}
+	run := func(args string, sleep func(context.Context, time.Duration) error) (out, errs string, code int) {
+		var stdout, stderr bytes.Buffer
+		code = Run(t.Context(), strings.Fields(args), cli.App{
+			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Sleep: sleep,
+			Getenv: func(name string) string { return environment[name] },
+		})
+		return stdout.String(), stderr.String(), code
+	}
+	interrupted := func(_ context.Context, held time.Duration) error {
+		if held != 30*time.Second {
+			t.Errorf("got a hold of %s, want 30s", held)
+		}
+		return context.Canceled
+	}
+	_, errs, code := run("call attempt "+testID+" 6c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes --hold 30s", interrupted)
+	if code != 130 || !strings.Contains(errs, "2 of 2 changes taken back, and not sent") {
+		t.Errorf("got exit code %d and %q, want both taken back", code, errs)
+	}
+	if service.requests.Load() != 0 {
+		t.Errorf("got %d requests, want none", service.requests.Load())
+	}
+	if out, _, _ := run("outbox list -o id", nil); out != "" {
+		t.Errorf("got %q in the outbox, want nothing", out)
+	}
+}
+
+// The question before a change names donors to who is asked, and to nobody else.
+func TestQuestionNamesPersons(t *testing.T) {
+	t.Parallel()
+	var reads atomic.Int64
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		reads.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"uuid":"`+testID+`","status":"requested","person":{"uuid":"`+testID+`","firstName":"Zoë","lastName":"Jansen"}}`)
+	}
+	said, code := askedOnTerminal(t, handler, "call cancel "+testID, "n\n")
+	if code != 1 || !strings.Contains(said, ": Zoë Jansen "+testID+"? [y/N]") {
+		t.Errorf("got exit code %d and %q, want the donor's name in the question", code, said)
+	}
+	asked := reads.Load()
+	_, errs, code := against(t, handler, "call", "cancel", testID)
+	if code != 2 || strings.Contains(errs, "Jansen") || reads.Load() != asked {
+		t.Errorf("got exit code %d, %q and %d reads, want an error without a name", code, errs, reads.Load()-asked)
+	}
+}
+
+// askedOnTerminal answers the question of a command line on a terminal, and tells what was
+// said there.
+func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string) (said string, code int) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	master, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Run(t.Context(), strings.Fields(args), appOf(environment, terminal, io.Discard, terminal))
+		terminal.Close() // The master reads to the end of it.
+	}()
+	var text []byte
+	buffer := make([]byte, 256)
+	for answered := false; ; {
+		n, err := master.Read(buffer)
+		text = append(text, buffer[:n]...)
+		if !answered && strings.Contains(string(text), "[y/N] ") {
+			answered = true
+			if _, err := io.WriteString(master, answer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil {
+			return string(text), <-ended
+		}
 	}
 }

@@ -118,17 +118,11 @@ func TestTicksAreKept(t *testing.T) {
 	}
 	d.enter("k", "space", "space", "6")
 	d.sees("2 of 8 checked")
-	if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
 	draft, _, err := w.box.Draft(d.app.Day.Call.UUID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w = newWorld(t)
-	if err := w.box.SaveDraft(callID(5), outbox.Draft{Notes: draft.Notes, Checked: draft.Checked}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.SaveDraft(callID(5), outbox.Draft{Notes: draft.Notes, Checked: draft.Checked}))
 	again := newDriver(t, w.options)
 	again.press("D")
 	if text := again.text(); !strings.Contains(text, "✓  3 e-mail") || !strings.Contains(text, "2 of 8 checked") {
@@ -159,9 +153,7 @@ func noteArguments(args []string) {
 func TestDial(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w := newWorld(t)
 	noted := filepath.Join(t.TempDir(), "arguments")
 	w.options.Dial = []string{program, dialRole, noted, "--to=" + desk.NumberPlace + "; $(exit) `x`", "b c"}

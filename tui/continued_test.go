@@ -10,6 +10,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"fundesk/service/servicetest"
 )
 
 // A shell that another process makes stop the program sets the terminal for itself, and draws on it.
@@ -23,30 +25,18 @@ func TestContinuedProgramSetsTheTerminalUpAgain(t *testing.T) {
 	p.see("Anna Jansen", onCard(1))
 	before := p.gone("checking…")
 	raw, err := term.GetState(int(p.tty.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	master, shell, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _, _ = master.Close(), shell.Close() }()
 	cooked, err := term.GetState(int(shell.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	if err := term.Restore(int(p.tty.Fd()), cooked); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, p.command.Process.Signal(syscall.SIGSTOP))
+	servicetest.Check(t, term.Restore(int(p.tty.Fd()), cooked))
 	p.mu.Lock()
 	_, _ = p.screen.Write([]byte("\x1b[?1049l\x1b[5;5H[1]+  Stopped  fundesk"))
 	p.mu.Unlock()
-	if err := p.command.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, p.command.Process.Signal(syscall.SIGCONT))
 	p.until(func(screen string) bool {
 		now, err := term.GetState(int(p.tty.Fd()))
 		return err == nil && reflect.DeepEqual(now, raw) && strings.Contains(screen, onCard(1)) && !strings.Contains(screen, "Stopped")

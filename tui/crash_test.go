@@ -22,8 +22,8 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
-	"fundesk/tui/page"
 )
 
 // crashRole makes the test binary play the program that is ended: its value is the
@@ -32,23 +32,6 @@ const crashRole = "FUNDESK_TEST_CRASH"
 
 // panicText makes the program panic when it is pasted.
 const panicText = "panic!"
-
-// fillText makes the program have many calls when it is pasted.
-const (
-	fillText = "fill!"
-	fillRows = 100_000
-)
-
-// fill gives a list many rows of those that it has.
-func fill(l *page.Calls) {
-	few := len(l.Rows)
-	for i := few; i < fillRows; i++ {
-		row := l.Rows[i%few]
-		row.ID = ids(byte(i>>8), i)
-		l.Rows = append(l.Rows, row)
-	}
-	l.More = false
-}
 
 // crashDesk runs the desk in the terminal that it was given.
 func crashDesk() {
@@ -62,11 +45,9 @@ func crashDesk() {
 	if err == nil {
 		var box *outbox.Outbox
 		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
+			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
-				} else if ok && paste.Content == fillText {
-					fill(model.(*app).pages[page.CallsPage].(*page.Calls))
 				}
 				return msg
 			}))
@@ -96,17 +77,13 @@ func startRole(t testing.TB, role string, width, height int, environment ...stri
 	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
 	p.command.Env = slices.Concat(os.Environ(), []string{crashRole + "=" + role, "TERM=xterm-256color"}, environment)
 	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	// A file that can be closed while it is read: its number once more, not blocking.
 	number, err := syscall.Dup(int(tty.Fd()))
 	if err == nil {
 		err = syscall.SetNonblock(number, true)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_ = tty.Close()
 	p.tty = os.NewFile(uintptr(number), "pty")
 	p.terminal = terminal{t: t, screen: vt.NewEmulator(width, height), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
@@ -197,9 +174,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(i), 7))
 			dir := t.TempDir()
 			box, err := outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			t.Cleanup(func() {
 				if draft, _, err := box.Draft(callID(1)); t.Failed() {
 					t.Logf("the draft on disk ends in %q (%v)", tail(draft.Notes), err)
@@ -291,9 +266,7 @@ func TestKilledTerminalLeavesItsCall(t *testing.T) {
 	first.see("take the next call")
 	first.write("n")
 	first.see("Anna Jansen", "mobile")
-	if err := first.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, first.command.Process.Kill())
 	<-first.done
 
 	other := startProcess(t, w.URL, w.Token(), t.TempDir())

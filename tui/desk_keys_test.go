@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
@@ -45,9 +46,7 @@ func (d *driver) enter(keys ...string) {
 func (w *world) entries(t *testing.T) (all []string) {
 	t.Helper()
 	entries, _, err := w.box.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, e := range entries {
 		all = append(all, e.Op+" "+desk.ShortID(e.UUID))
 	}
@@ -164,9 +163,7 @@ func TestWholeCallInFourKeys(t *testing.T) {
 			d := newDriver(t, w.options)
 			d.enter("n")
 			d.enter(strings.Fields(test.keys)...)
-			if err := w.box.Release(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, w.box.Release())
 			if _, err := w.box.Sender(w.client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -121,9 +121,7 @@ func TestUndoGivesCallAndTextBack(t *testing.T) {
 func TestDraftIsOfferedAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.box.SaveDraft(callID(5), outbox.Draft{ResultCode: "moved", Notes: "half a sentence"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.SaveDraft(callID(5), outbox.Draft{ResultCode: "moved", Notes: "half a sentence"}))
 	m := start(t, w.options, 80, 24)
 	m.see("go on with 1 draft")
 	m.press("D")
@@ -248,9 +246,7 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 func (w *world) through(t *testing.T, network http.RoundTripper) {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: network, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.options.Client = client
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable/privileged"
+	"fundesk/service/servicetest"
 )
 
 // smallDisk is a disk of its own, so small that it can be filled: full takes all of its
@@ -24,9 +25,7 @@ func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 		t.Helper()
 		path := filepath.Join(dir, "filler")
 		file, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		defer func() { _ = file.Close() }()
 		for _, size := range []int{4096, 1} {
 			err = nil
@@ -39,9 +38,7 @@ func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 		}
 		return func() {
 			t.Helper()
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, os.Remove(path))
 		}
 	}
 }

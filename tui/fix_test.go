@@ -37,18 +37,14 @@ func (w *world) send(t *testing.T) outbox.Report {
 	t.Helper()
 	w.Clock.Advance(6 * time.Second)
 	report, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return report
 }
 
 func (w *world) person(t *testing.T, n int) apitype.Person {
 	t.Helper()
 	person, err := apiclient.Decoded(w.client.Persons.Get(t.Context(), personID(n)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return person
 }
 
@@ -156,9 +152,7 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 	if err == nil {
 		_, err = w.client.Send(t.Context(), change)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if report := w.send(t); report.Accepted != 1 || report.Rejected != 1 || report.Waiting != 1 {
 		t.Errorf("sent: got %+v, want the person accepted, the pledge refused, the completion waiting", report)
 	}

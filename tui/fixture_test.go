@@ -125,17 +125,11 @@ func (w *world) connect(t *testing.T, dir string, rights ...servicetest.Right) {
 	w.token = w.Token(rights...)
 	var err error
 	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	account, err := w.client.Identity(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: account, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.options = Options{Profile: "test", Options: desk.Options{
 		Client: w.client, Outbox: w.box, Now: w.Clock.Now, QuitWait: patience,
 		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(oldestFirst),
@@ -196,9 +190,7 @@ func (w *world) loadCall(n int) {
 func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	t.Helper()
 	call, err := apiclient.Decoded(w.client.Calls.Get(t.Context(), id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return call
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // floorWorld returns a service with an agent on a call, one who is idle, and a callback that is due.
@@ -32,9 +33,7 @@ func floorWorld(t *testing.T) *world {
 	if err == nil {
 		_, err = w.client.Send(t.Context(), change)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	put := take(idle)
 	if err := w.client.Queue.Release(t.Context(), put.LeaseUUID, apitype.DeferRequest{NotBefore: new(w.ago(-time.Minute))}); err != nil {
 		t.Fatal(err)
@@ -82,9 +81,7 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	held := func() int {
 		t.Helper()
 		all, err := apiclient.Decoded(w.client.Queue.Leases(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return len(all.Leases)
 	}
 	w.options.Page = "floor"
@@ -114,9 +111,7 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		if err == nil {
 			_, err = w.client.Send(t.Context(), change) // From another computer.
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		asked := 0
 		now = ofPath("/queue/agents", func(r *http.Request) (*http.Response, error) {
 			if asked++; isTold {

@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -104,9 +105,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	list := func() []outbox.Entry {
 		d.app.Day.Changes.Written()
 		entries, _, err := w.box.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return entries
 	}
 	before, frame := list(), d.text()
@@ -139,9 +138,7 @@ func summaryOf(t *testing.T, sent []outbox.Entry) string {
 		if e.Op == apiclient.OpCompleteCall {
 			into = &result
 		}
-		if err := json.Unmarshal(e.Body, into); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(e.Body, into))
 		if body.Email != nil {
 			fixes = append(fixes, "e-mail "+*body.Email)
 		}
@@ -235,9 +232,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				d.answer(random.IntN(4))
 			}
 			d.answer(10_000)
-			if err := a.Day.Changes.Autosave.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, a.Day.Changes.Autosave.Flush())
 			a.Day.Changes.Written()
 			w.checkTyped(t, path, done)
 		})
@@ -256,9 +251,7 @@ type worked struct {
 func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 	t.Helper()
 	drafts, err := w.box.Drafts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	notes, fixes := map[apitype.UUID]string{}, map[apitype.UUID]string{}
 	for _, draft := range drafts {
 		notes[draft.Call] += draft.Notes
@@ -281,9 +274,7 @@ func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 		}
 	}
 	entries, _, err := w.box.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	recorded := map[apitype.UUID]int{}
 	for _, e := range entries {
 		if slices.ContainsFunc(done.sent, func(sent outbox.Entry) bool { return sent.ID == e.ID }) {

@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/page"
 )
 
@@ -223,13 +224,9 @@ func TestKeysFile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600))
 			if test.text == "others" {
-				if err := os.Chmod(filepath.Join(dir, "keys.toml"), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.Chmod(filepath.Join(dir, "keys.toml"), 0o666))
 			}
 			keys, err := loadKeymap(dir, nil)
 			if test.problem != "" {
@@ -254,13 +251,9 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	w.options.ConfigDir = t.TempDir()
 	scripts := filepath.Join(w.options.ConfigDir, "scripts")
 	// A folder by the name of a script cannot be read, which is said and no more.
-	if err := os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700))
 	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
-		if err := os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600))
 	}
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
@@ -366,9 +359,7 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 		if err == nil {
 			_, err = w.client.Send(t.Context(), change)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 70})

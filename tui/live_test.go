@@ -37,9 +37,7 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() time.Time) *apiclient.Client {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 

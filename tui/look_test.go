@@ -2,11 +2,18 @@ package tui
 
 import (
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/tui/page"
 )
 
 // A list that does not fit says which of its rows is chosen; one that fits says nothing.
@@ -67,4 +74,197 @@ func frameOf(d *driver) (corners string) {
 		}
 	}
 	return corners
+}
+
+// No page shows a code of the interface where people have words for it, nor a part of a word.
+func TestScreensSpeakInWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "gives_more", Label: "raised the amount"}}}
+	for n, kind := range []apitype.CallType{apitype.CallHappy, apitype.CallWinback, apitype.CallHappy} {
+		c := apitype.Call{
+			UUID: callID(7 + n), Status: apitype.CallRequested, RequestedAt: w.ago(70 * 24 * time.Hour), LastUpdatedAt: w.ago(5 * time.Hour),
+			PersonUUID: personID(1), RelatedCaseUUID: new(pledgeID(1)), Type: kind,
+		}
+		if n < 2 {
+			c.Status, c.CompletedAt = apitype.CallCompleted, new(w.ago(5*time.Hour))
+			c.Result = apitype.Embed(apitype.CallResult{ResultCode: new([]string{"gives_more", "wants_to_stop"}[n])})
+		} else {
+			c.AttemptsCount = 1
+			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: w.ago(30 * time.Hour), CreatedAt: w.ago(30 * time.Hour)}})
+		}
+		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
+	}
+	d := newDriver(t, w.options)
+	sawn := regexp.MustCompile(`[a-z]_[a-z]|winback|\b(veri|happ|winb|Age|Lang)\b|age try`)
+	all := ""
+	for _, keys := range []string{"", "n", "2", "2 G enter", "3", "3 G enter", "4", "4 G enter", "5", "6", "6 j j j"} {
+		for _, width := range []int{80, 100, 120, 200} {
+			d.send(tea.WindowSizeMsg{Width: width, Height: 50})
+			d.enter(append([]string{"esc"}, strings.Fields(keys)...)...)
+			all += d.text()
+			for line := range strings.Lines(d.text()) {
+				if found := sawn.FindString(line); found != "" {
+					t.Errorf("%s at %d cells: got %q in %q", fmt.Sprintf("%q", keys), width, found, line)
+				}
+			}
+		}
+	}
+	for _, want := range []string{"· happy ", "· happy call    70d", "HAPPY CALL · asked 70 days ago", "raised the amount", "wants to stop", "win-back", "Asked", "Language", "Dutch"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("got no screen with %q", want)
+		}
+	}
+}
+
+// An action that the profile takes away from the Desk is gone from footer, help and palette,
+// and its key does nothing.
+func TestHiddenActions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Hidden = []string{"cancel", "mark-processed"}
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	d.press("n")
+	footer := func() string { lines := strings.Split(d.text(), "\n"); return lines[len(lines)-1] }
+	if got := footer(); strings.Contains(got, "X cancel") || !strings.Contains(got, "e expire") {
+		t.Errorf("footer: got %q, want no cancel", got)
+	}
+	for _, list := range []string{"?", ":"} {
+		d.press(list)
+		if text := d.text(); strings.Contains(text, "cancel the call") || strings.Contains(text, "mark the call as processed") {
+			t.Errorf("%s: got:\n%s\nwant neither of them", list, text)
+		}
+		d.press("esc")
+	}
+	d.enter("X", "m")
+	if d.app.Dialog != nil || len(w.entries(t)) != 0 {
+		t.Errorf("keys: got %+v and %q, want nothing", d.app.Dialog, w.entries(t))
+	}
+}
+
+// The palette opens a record by its UUID, whatever it is of.
+func TestPaletteOpensARecord(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	for id, want := range map[string]int{
+		callID(2).String(): page.CallsPage, personID(2).String(): page.PersonsPage, pledgeID(2).String(): page.PledgesPage, ids(1, 1).String(): page.DeskPage,
+	} {
+		d.enter("1", ":")
+		d.send(tea.PasteMsg{Content: id})
+		d.press("enter")
+		if d.app.current != want {
+			t.Errorf("%s: got page %d, want %d:\n%s", id, d.app.current, want, d.text())
+		}
+	}
+	d.enter(":")
+	d.send(tea.PasteMsg{Content: ids(1, 1).String()})
+	d.press("enter")
+	d.sees("there is no call, person or pledge")
+}
+
+// The mouse is off; once it is on it turns to tabs, chooses rows, opens and scrolls.
+func TestMouse(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.press("2")
+	if d.app.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is taken by default")
+	}
+	d.press(":")
+	d.send(tea.PasteMsg{Content: "mouse on"})
+	d.press("enter")
+	if d.app.View().MouseMode == tea.MouseModeNone {
+		t.Fatal("got no mouse after :mouse on")
+	}
+	d.press(":")
+	d.send(tea.PasteMsg{Content: "mouse off"})
+	d.press("enter")
+	if d.app.View().MouseMode != tea.MouseModeNone {
+		t.Error("got the mouse after :mouse off")
+	}
+	d.press(":")
+	d.send(tea.PasteMsg{Content: "mouse on"})
+	d.press("enter")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	click := func(x, y int) { d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
+	click(20, 5) // Tabs, summary, head, and the third row.
+	if calls.Cursor() != 2 {
+		t.Errorf("click: got row %d, want 2", calls.Cursor())
+	}
+	d.send(tea.MouseWheelMsg{X: 20, Y: 5, Button: tea.MouseWheelDown})
+	if calls.Cursor() != 5 {
+		t.Errorf("wheel: got row %d, want 5", calls.Cursor())
+	}
+	click(20, 4)
+	w.Clock.Advance(400 * time.Millisecond)
+	if click(20, 4); calls.Front() != nil {
+		t.Error("two clicks that are 0.4 s apart opened a record")
+	}
+	w.Clock.Advance(399 * time.Millisecond)
+	click(20, 4)
+	if ref, _ := calls.Target(); calls.Front() == nil || ref.ID != callID(5) {
+		t.Errorf("double click: got %v, want call 5 open", ref)
+	}
+	click(strings.Index(strings.Split(d.text(), "\n")[0], "Pledges"), 0)
+	if d.app.current != page.PledgesPage {
+		t.Errorf("tab: got page %d, want the pledges", d.app.current)
+	}
+}
+
+// While the service cannot be reached one sentence says which one, why, when it is tried again
+// and what to do; it is gone with the next answer. The same holds for a login that has ended.
+func TestStandingSentence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	status := 0
+	w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
+		if status == 0 {
+			return nil
+		}
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: r}
+	}}, w.Clock.Now)
+	w.options.Login = "Log in from another terminal: fundesk auth login --profile prod"
+	d := newDriver(t, w.options)
+	d.press("n")
+	for _, test := range []struct {
+		status int
+		want   []string
+	}{
+		{http.StatusUnauthorized, []string{"The login at " + w.URL + " has ended", "fundesk auth login --profile prod", "R tries now"}},
+		{http.StatusServiceUnavailable, []string{"No connection to " + w.URL, "Next try in", "R tries now", "kept, and sent then"}},
+	} {
+		status = test.status
+		d.press("R")
+		text := strings.Join(strings.Fields(d.text()), " ")
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d: got:\n%s\nwant %q", status, d.text(), want)
+			}
+		}
+		d.check("standing")
+		status = 0
+		d.press("R")
+		if text := d.text(); strings.Contains(text, "No connection") || strings.Contains(text, "The login at") {
+			t.Errorf("after the next answer: got:\n%s\nwant it gone", text)
+		}
+	}
+}
+
+// A list that nothing says the end of is not shown as if it were whole.
+func TestListThatMayBeCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pledge := w.Do(w.Token(), http.MethodGet, "/api/v1/pledges/"+pledgeID(1).String(), "")
+	w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
+		if r.URL.Path != "/api/v1/pledges" {
+			return nil
+		}
+		bare, _ := answer(http.StatusOK, "application/json", "["+string(pledge.Body)+"]")()
+		return bare
+	}}, w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+	d.press("4")
+	d.sees("1 pledge, there may be more: the service does not tell")
 }

@@ -45,34 +45,10 @@ func playHello() {
 	}
 }
 
-// Key to frame through a real pseudo-terminal: from the write of a key to the first
-// bytes of its frame, with many rows loaded, and the bytes that a key sends. In the same
-// run the floor gets a key each time: a program that only counts them. Before that,
-// what the program uses when nobody does anything.
-func BenchmarkKeyToFrame(b *testing.B) {
-	h := servicetest.New(b)
-	h.Sample(300)
-	p := startRole(b, h.URL+" "+h.Token()+" "+b.TempDir(), 120, 40)
-	p.see("take the next call")
-	p.write("2")
-	p.see("100 calls")
-	p.write("\x1b[200~" + fillText + "\x1b[201~j")
-	p.see("100,000 calls") // As many as fillRows.
-	p.quiet()
-	share := p.idleShare()
-	_, memory := p.usage()
-	p.againstHello(b, func(i int) string {
-		if i/90%2 == 1 {
-			return "k"
-		}
-		return "j"
-	})
-	b.ReportMetric(share, "idle-cpu-%")
-	b.ReportMetric(memory, "MB")
-}
-
-// The same in notes of 2,000 characters on the card: a letter, a row up, a row
-// down, and the letter taken out again: each of them draws.
+// Key to frame through a real pseudo-terminal, in notes of 2,000 characters on the card: a letter,
+// a row up, a row down, and the letter taken out again: each of them draws. In the same run a
+// program that only counts keys gets one each time. Before that, what the program uses while idle.
+// testdata/bench of cmd/fundesk measures a list and the first screen.
 func BenchmarkKeyToFrameInNotes(b *testing.B) {
 	h := servicetest.New(b)
 	h.Sample(300)
@@ -83,7 +59,9 @@ func BenchmarkKeyToFrameInNotes(b *testing.B) {
 	p.write("i\x1b[200~" + strings.Repeat("Belt morgen terug. ", 105) + "\x1b[201~")
 	p.see("morgen terug.")
 	p.quiet()
+	share := p.idleShare()
 	p.againstHello(b, func(i int) string { return []string{"x", "\x1b[A", "\x1b[B", "\x7f"}[i%4] })
+	b.ReportMetric(share, "idle-cpu-%")
 }
 
 // againstHello presses keys, and in turn as many in the least program, and reports both.
@@ -118,59 +96,29 @@ func (p *process) answer(key string) time.Duration {
 	return took
 }
 
-// idleShare is the share of a processor that the program takes when it is left alone, in
-// percent.
-func (p *process) idleShare() float64 {
-	before, _ := p.usage()
-	began := time.Now()
-	for time.Since(began) < idleTime {
-		p.quiet() // Once a second it draws what depends on the time.
-	}
-	after, _ := p.usage()
-	return 100 * float64(after-before) / float64(time.Since(began))
-}
-
-// What an agent waits for before the first screen, and the memory with as many calls as
-// a day has, beside the floor.
-func BenchmarkFirstScreen(b *testing.B) {
-	h := servicetest.New(b)
-	h.Sample(100)
-	dir := b.TempDir()
-	var ours, floors []time.Duration
-	for b.Loop() {
-		began := time.Now()
-		p := startRole(b, h.URL+" "+h.Token()+" "+dir, 120, 40)
-		p.see("take the next call")
-		ours = append(ours, time.Since(began))
-		p.close()
-		began = time.Now()
-		floor := startRole(b, helloRole, 120, 40)
-		floor.see("hello 0")
-		floors = append(floors, time.Since(began))
-		floor.close()
-	}
-	slices.Sort(ours)
-	slices.Sort(floors)
-	b.ReportMetric(float64(ours[len(ours)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(ours[len(ours)/2])/float64(floors[len(floors)/2]), "p50/hello")
-}
-
 // idleTime is how long the program is left alone.
 const idleTime = 10 * time.Second
 
-// usage is the processor's time of the program so far, and its memory in megabytes;
-// zero where the system does not tell.
-func (p *process) usage() (time.Duration, float64) {
+// idleShare returns the share of a processor that the program takes when it is left alone, in percent.
+func (p *process) idleShare() float64 {
+	before, began := p.usage(), time.Now()
+	for time.Since(began) < idleTime {
+		p.quiet() // Once a second it draws what depends on the time.
+	}
+	return 100 * float64(p.usage()-before) / float64(time.Since(began))
+}
+
+// usage returns the processor's time of the program so far; zero where the system does not tell.
+func (p *process) usage() time.Duration {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
 	_, rest, found := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
-	if !found || len(fields) < 22 {
-		return 0, 0
+	if !found || len(fields) < 13 {
+		return 0
 	}
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
-	pages, _ := strconv.Atoi(fields[21])
-	return time.Duration(user+system) * (time.Second / 100), float64(pages*os.Getpagesize()) / 1e6
+	return time.Duration(user+system) * (time.Second / 100)
 }
 
 // quiet waits until nothing was drawn for a while.

@@ -11,7 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
@@ -29,9 +28,7 @@ type driver struct {
 func newDriver(t *testing.T, o Options) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	a.tick = func() tea.Cmd { return nil }
 	a.PreviewPause, a.Spinner = 0, widget.Spinner{}
 	a.Day.Changes.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
@@ -189,9 +186,7 @@ func TestEverySizeIsFilled(t *testing.T) {
 
 func TestKeysOfOneScopeDoNotClash(t *testing.T) {
 	t.Parallel()
-	if err := keymap(registry()).clash("the registry"); err != nil {
-		t.Error(err)
-	}
+	servicetest.Report(t, keymap(registry()).clash("the registry"))
 }
 
 func TestPastedTextRunsNoKeys(t *testing.T) {
@@ -250,9 +245,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
 	d.app.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Day.Receive(d.app.Day.Told(e))), 0) }})
-	if err := w.box.Release(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.box.Release())
 	if _, err := d.app.Day.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -263,65 +256,4 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}
 	}
-}
-
-// windowedFrame is the floor of a frame: the rows in sight in one piece, and nothing
-// else of a program.
-func windowedFrame(rows []page.Row, cursor int) string {
-	const width, height = 120, 40
-	var b strings.Builder
-	b.Grow((width + 8) * height)
-	line := make([]byte, 0, width)
-	top := cursor / height * height
-	for i := top; i < min(top+height, len(rows)); i++ {
-		line = desk.AppendShortID(line[:0], rows[i].ID)
-		for _, cell := range []string{"requested", "Anna Jansen", "verification"} {
-			line = append(append(line, ' '), cell...)
-		}
-		line = append(line, strings.Repeat(" ", width-len(line))...)
-		if i == cursor {
-			b.WriteString("\x1b[7m")
-		}
-		b.Write(line)
-		b.WriteString("\x1b[m\n")
-	}
-	return b.String()
-}
-
-// What a key costs until its frame is handed to the terminal, and in turn with it what
-// the floor costs.
-func BenchmarkScreen(b *testing.B) {
-	h := servicetest.New(b)
-	h.Sample(300)
-	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: staticToken(h.Token())})
-	if err != nil {
-		b.Fatal(err)
-	}
-	a, err := newApp(b.Context(), Options{Profile: "bench", Page: "calls", Options: desk.Options{
-		Client: client, Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
-	}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	a.tick = func() tea.Cmd { return nil }
-	l := a.pages[page.CallsPage].(*page.Calls)
-	a.Update(l.Open()())
-	fill(l)
-	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
-	var ours, floors time.Duration
-	for i := 0; b.Loop(); i++ {
-		began := time.Now()
-		a.Update(keys[i%len(keys)])
-		_ = a.View()
-		between := time.Now()
-		_ = windowedFrame(l.Rows, l.Cursor())
-		ours, floors = ours+between.Sub(began), floors+time.Since(between)
-	}
-	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "frame-ns")
-	b.ReportMetric(float64(ours)/float64(floors), "frame/floor")
-	b.ReportMetric(testing.AllocsPerRun(100, func() {
-		a.Update(keys[0])
-		_ = a.View()
-	}), "frame-allocs")
 }

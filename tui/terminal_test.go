@@ -172,17 +172,11 @@ func golden(t *testing.T, name, screen string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(screen+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.MkdirAll("testdata", 0o755))
+		servicetest.Check(t, os.WriteFile(path, []byte(screen+"\n"), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if diff := cmp.Diff(string(want), screen+"\n"); diff != "" {
 		t.Errorf("screen differs from %s (-want +got); -update rewrites it:\n%s", path, diff)
 	}

@@ -23,9 +23,7 @@ import (
 func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/agent.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, times, _ := strings.Cut(string(page), "Type a time, such as ")
 	times, rest, found := strings.Cut(times, ". The line below")
 	code := regexp.MustCompile("`([^`]+)`")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -287,6 +288,55 @@ func TestRecordUUID(t *testing.T) {
 		id, err := RecordUUID([]byte(test.raw))
 		if got := id.String(); (err == nil) != (test.want != "") || err == nil && got != test.want {
 			t.Errorf("%s: got %s, %v, want %q", test.raw, got, err, test.want)
+		}
+	}
+}
+
+func TestDeferRequestBounds(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]int{-time.Millisecond: 1, 0: 0, 400 * 24 * time.Hour: 0, 400*24*time.Hour + time.Millisecond: 1} {
+		r := DeferRequest{NotBefore: new(NewTime(now.Add(after)))}
+		if got := r.Validate(now); len(got) != want {
+			t.Errorf("%v: got %v, want %d violations", after, got, want)
+		}
+	}
+	if got := new(DeferRequest).Validate(now); len(got) > 0 {
+		t.Errorf("got %v without a time", got)
+	}
+}
+
+// TestQueueOptionsComeBack writes options as parameters and reads them.
+func TestQueueOptionsComeBack(t *testing.T) {
+	t.Parallel()
+	id := MustParseUUID("5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11")
+	want := QueueCallListOptions{
+		QueueOptions: QueueOptions{UserUUID: &id, QueueFilter: QueueFilter{Types: CallTypes, Languages: []string{"de", "nl"}, OwningOrganizationUUIDs: []UUID{id, id}}},
+		First:        new(7), After: "abc",
+	}
+	got, violations := ParseQueueCallListOptions(want.Query())
+	if diff := cmp.Diff(want, got); diff != "" || len(violations) > 0 {
+		t.Errorf("%s %v", diff, violations)
+	}
+	calls := CallListOptions{Statuses: []CallStatus{CallRequested, CallExpired}}
+	if got, violations := ParseCallListOptions(calls.Query()); len(violations) > 0 || !cmp.Equal(got.Statuses, calls.Statuses) {
+		t.Errorf("got %v %v", got, violations)
+	}
+	if _, violations := ParseCallListOptions(map[string][]string{"status": {"requested,open"}}); len(violations) != 1 || violations[0].Parameter != "status" {
+		t.Errorf("got %v", violations)
+	}
+}
+
+func TestParseSpan(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Span{"09:00-21:00": {540, 1260}, "9:30 - 12:15": {570, 735}, "-": {}} {
+		if got, err := ParseSpan(text); err != nil || got != want {
+			t.Errorf("%q: got %v %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "9-21", "21:00-09:00", "09:00-09:00", "09:00-24:00", "09:00"} {
+		if got, err := ParseSpan(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
 		}
 	}
 }

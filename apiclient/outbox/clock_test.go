@@ -1,14 +1,17 @@
 package outbox
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A clock that was set back keeps nothing waiting longer than it would have waited.
@@ -36,9 +39,7 @@ func TestAClockSetBack(t *testing.T) {
 			t.Parallel()
 			clock := now
 			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "a", Now: func() time.Time { return clock }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			e.NotBefore = now.Add(5 * time.Second)
 			c := &claim{Entry: add(t, box, e)}
@@ -67,13 +68,9 @@ func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	t.Cleanup(server.Close)
 	clock := time.Now()
 	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "embedded", Now: func() time.Time { return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	add(t, box, attempt(t, id))
 	sender := box.Sender(client, SenderOptions{})
 	send := func(want int64) {
@@ -113,9 +110,7 @@ func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
 			service := newService(t)
 			clock := time.Now().UTC()
 			box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := add(t, box, attempt(t, apitype.NewUUID()))
 			test.before(&e, clock)
 			if err := box.move(dirQueued, e); err != nil { // It was looked up, and is not there.
@@ -154,14 +149,10 @@ func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
 	service := newService(t)
 	clock := time.Now().UTC()
 	box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	e := add(t, box, attempt(t, apitype.NewUUID()))
 	e.SentAt = clock
-	if err := box.move(dirUnsure, e); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.move(dirUnsure, e))
 	for range 6 {
 		clock = clock.Add(5 * time.Second)
 		claims, err := (&turns{box: box}).take(1)
@@ -175,5 +166,61 @@ func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
 	}
 	if got := service.count(e.UUID, "add-attempt"); got != 1 {
 		t.Errorf("got %d attempts sent 30 s after the first, want 1", got)
+	}
+}
+
+// Sending four times as many entries is four times the work, and not sixteen times. Each
+// look at a queued entry asks for the time once.
+func TestSendingIsLinear(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"uuid": strings.Split(r.URL.Path, "/")[4], "status": "requested"})
+	}))
+	defer service.Close()
+	client, err := apiclient.New(apiclient.Options{BaseURL: service.URL})
+	servicetest.Check(t, err)
+	looks := func(n, records int) int64 {
+		var looked atomic.Int64
+		box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time {
+			looked.Add(1)
+			return time.Now()
+		}})
+		servicetest.Check(t, err)
+		ids := make([]apitype.UUID, records)
+		for i := range ids {
+			ids[i] = apitype.NewUUID()
+		}
+		for i := range n {
+			add(t, box, attempt(t, ids[i%records]))
+		}
+		looked.Store(0)
+		report, err := box.Sender(client, SenderOptions{}).SendDue(t.Context())
+		if err != nil || report.Accepted != n {
+			t.Fatalf("got %+v and %v, want %d accepted", report, err, n)
+		}
+		return looked.Load()
+	}
+	for _, records := range []int{1, 40, 100} {
+		if few, many := looks(100, records), looks(400, records); many > 5*few {
+			t.Errorf("%d records: got %d looks at 100 entries and %d at 400, want at most 5 times as many", records, few, many)
+		}
+	}
+}
+
+// Adding an entry is as much work beside many as beside few. (Allocations are not counted
+// in tests that run in parallel.)
+func TestAddingIsLinear(t *testing.T) {
+	box := open(t, t.TempDir(), "https://api.example.org")
+	id := apitype.NewUUID()
+	entry := attempt(t, id)
+	work := func() float64 { return testing.AllocsPerRun(20, func() { add(t, box, entry) }) }
+	add(t, box, entry)
+	few := work()
+	for range 300 {
+		add(t, box, entry)
+	}
+	if many := work(); many > 2*few {
+		t.Errorf("got %.0f allocations beside 20 entries and %.0f beside 320, want about as many", few, many)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // crashRole makes the test binary play the program that is killed.
@@ -102,12 +103,8 @@ func killAfter(t *testing.T, role string, lines int) []string {
 	command.Env = append(os.Environ(), crashRole+"="+role)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, command.Start())
 	var said []string
 	// One that has nothing left to say is killed all the same; starting may take longer.
 	timer := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
@@ -117,9 +114,7 @@ func killAfter(t *testing.T, role string, lines int) []string {
 		timer.Reset(2 * time.Second)
 		said = append(said, scanner.Text())
 		if len(said) == lines {
-			if err := command.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, command.Process.Kill())
 		}
 	}
 	_ = command.Wait()

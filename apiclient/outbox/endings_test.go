@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // What one process sends, has refused or drops, every other one is told.
@@ -21,9 +22,7 @@ func TestEndingsReachEveryProcess(t *testing.T) {
 	dir := t.TempDir()
 	one, other := open(t, dir, service.URL), open(t, dir, service.URL)
 	sent, refused, dropped := add(t, one, attempt(t, apitype.NewUUID())), add(t, one, attempt(t, apitype.NewUUID())), add(t, one, attempt(t, apitype.NewUUID()))
-	if err := one.Drop(dropped.ID); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, one.Drop(dropped.ID))
 	if _, err := one.Sender(service.client(t), SenderOptions{InFlight: 1}).SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +50,7 @@ func TestSendersTellWhatOthersDid(t *testing.T) {
 	dir := t.TempDir()
 	one, other := open(t, dir, service.URL), open(t, dir, service.URL)
 	before := add(t, other, attempt(t, apitype.NewUUID()))
-	if err := other.Drop(before.ID); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, other.Drop(before.ID))
 	events := make(chan Event, 9)
 	sender := one.Sender(service.client(t), SenderOptions{Poll: time.Millisecond, Notify: func(e Event) { events <- e }})
 	go sender.Run(t.Context())
@@ -64,9 +61,7 @@ func TestSendersTellWhatOthersDid(t *testing.T) {
 	held := attempt(t, apitype.NewUUID())
 	held.NotBefore = time.Now().Add(time.Hour)
 	held = add(t, other, held)
-	if err := other.Drop(held.ID); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, other.Drop(held.ID))
 	if e := <-events; e.Entry.ID != held.ID || e.Outcome != OutcomeDropped || !e.IsForeign {
 		t.Errorf("got %+v, want what the other process dropped", e)
 	}
@@ -78,13 +73,9 @@ func TestEndingsAreForgotten(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
 	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded", Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	e := add(t, box, attempt(t, apitype.NewUUID()))
-	if err := box.Drop(e.ID); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.Drop(e.ID))
 	for _, step := range []struct {
 		after time.Duration
 		want  bool
@@ -111,9 +102,7 @@ func TestReleaseIsOfOwnHolds(t *testing.T) {
 		box  *Outbox
 		want State
 	}{{other, StateHeld}, {one, StateQueued}} {
-		if err := step.box.Release(); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, step.box.Release())
 		if e, err := one.Show(held.ID); err != nil || e.State != step.want {
 			t.Errorf("got %s, %v, want %s", e.State, err, step.want)
 		}
@@ -129,13 +118,9 @@ func TestLaterFormatsAreLeftAlone(t *testing.T) {
 	e := add(t, box, attempt(t, apitype.NewUUID()))
 	e.Version = formatVersion + 1
 	path := box.path(dirQueued, e.ID)
-	if err := writeSealed(path, e); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, writeSealed(path, e))
 	lease := Lease{Version: formatVersion + 1, BaseURL: service.URL, Account: "embedded", LeaseUUID: apitype.NewUUID(), CallUUID: apitype.NewUUID()}
-	if err := writeSealed(box.path(dirLeases, lease.LeaseUUID.String()), lease); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, writeSealed(box.path(dirLeases, lease.LeaseUUID.String()), lease))
 	settleAll(t, box, service.client(t))
 	if got := len(service.applied); got != 0 {
 		t.Errorf("got %d changes sent, want none", got)
@@ -162,9 +147,7 @@ func TestLeasesOfOtherServices(t *testing.T) {
 	one, other := open(t, dir, "https://a.example"), open(t, dir, "https://b.example")
 	l := Lease{LeaseUUID: apitype.NewUUID(), CallUUID: apitype.NewUUID(), ExpiresAt: time.Now().Add(time.Minute)}
 	held, err := one.HoldLease(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	copied, err := other.HoldLease(Lease{LeaseUUID: apitype.NewUUID(), CallUUID: l.CallUUID, ExpiresAt: l.ExpiresAt})
 	if err != nil {
 		t.Fatalf("got %v for the same call at a copy of the service", err)
@@ -203,9 +186,7 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			for i, at := range test.at {
 				last = add(t, box, Entry{Op: apiclient.OpAddAttempt, UUID: call, Method: http.MethodPut, Path: "/x", Body: []byte(`{"attemptAt":"2026-11-20T` + at + `"}`)})
 				if i < len(test.at)-1 {
-					if err := box.note(last, OutcomeAccepted, nil); err != nil {
-						t.Fatal(err)
-					}
+					servicetest.Check(t, box.note(last, OutcomeAccepted, nil))
 				}
 			}
 			var shown []string
@@ -217,9 +198,7 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 				_, _ = w.Write([]byte(`{"uuid":"` + call.String() + `","attempts":[` + strings.Join(shown, ",") + `]}`))
 			})}
 			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: transport})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			change := last.Change()
 			change.Claimed = box.claimed(last)
 			got := client.Look(t.Context(), change, apiclient.History{Sent: true})

@@ -63,9 +63,7 @@ func newService(t *testing.T, faults ...fault) *fakeService {
 func (s *fakeService) client(t *testing.T) *apiclient.Client {
 	t.Helper()
 	client, err := newClient(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return client
 }
 

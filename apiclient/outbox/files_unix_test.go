@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable/privileged"
+	"fundesk/service/servicetest"
 )
 
 // Folders of somebody else are refused, and so is an entry that somebody else put there
@@ -30,12 +31,8 @@ func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 	foreign, linked, ours := add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID()))
 	privileged.GiveToNobody(t, box.path(dirQueued, foreign.ID))
 	elsewhere := filepath.Join(t.TempDir(), "entry")
-	if err := os.Rename(box.path(dirQueued, linked.ID), elsewhere); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, box.path(dirQueued, linked.ID)); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Rename(box.path(dirQueued, linked.ID), elsewhere))
+	servicetest.Check(t, os.Symlink(elsewhere, box.path(dirQueued, linked.ID)))
 	entries, damaged, err := box.List()
 	if err != nil || len(entries) != 1 || entries[0].ID != ours.ID {
 		t.Errorf("entries: got %+v %v, want ours alone", entries, err)
@@ -58,9 +55,7 @@ func TestFilesAreClosedToOthers(t *testing.T) {
 	dir := t.TempDir()
 	box := open(t, dir, "https://a.example")
 	add(t, box, attempt(t, apitype.NewUUID()))
-	if err := box.SaveDraft(apitype.NewUUID(), Draft{Notes: "typed"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.SaveDraft(apitype.NewUUID(), Draft{Notes: "typed"}))
 	err := filepath.WalkDir(dir, func(path string, file os.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // What somebody does to an entry by hand is refused in the states in which it would harm.
@@ -34,9 +35,7 @@ func TestEntriesByHand(t *testing.T) {
 	} {
 		entry := func() (*Outbox, Entry) {
 			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "agent", Now: func() time.Time { return now }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			if test.held {
 				e.NotBefore = now.Add(time.Second)
@@ -45,9 +44,7 @@ func TestEntriesByHand(t *testing.T) {
 			if test.sent {
 				e.SentAt, e.Tries = now, 1
 			}
-			if err := box.move(test.folder, e); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, box.move(test.folder, e))
 			return box, e
 		}
 		box, e := entry()
@@ -61,9 +58,7 @@ func TestEntriesByHand(t *testing.T) {
 			t.Errorf("%s: got %+v, want it queued anew", test.name, shown)
 		}
 		box, e = entry()
-		if err := box.Release(); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, box.Release())
 		if shown, err := box.Show(e.ID); err != nil || shown.State != test.afterRelease || test.state == StateHeld && !shown.NotBefore.IsZero() || test.sent && test.held && shown.NotBefore.IsZero() {
 			t.Errorf("%s: got it %s until %v after all holds were ended, %v, want %s", test.name, shown.State, shown.NotBefore, err, test.afterRelease)
 		}
@@ -96,22 +91,164 @@ func TestNumbersGoOn(t *testing.T) {
 	if err == nil && len(files) == 1 {
 		path = files[0]
 	}
-	if err := os.WriteFile(path, []byte("40\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("40\n"), 0o600))
 	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 41 {
 		t.Errorf("got number %d, want 41", e.Seq)
 	}
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("x"), 0o600))
 	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 42 {
 		t.Errorf("a file that is torn: got number %d, want 42", e.Seq)
 	}
-	if err := os.WriteFile(path, []byte("7\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, []byte("7\n"), 0o600))
 	if e := add(t, open(t, dir, "https://a.example"), attempt(t, apitype.NewUUID())); e.Seq != 43 {
 		t.Errorf("another program, and a file of before: got number %d, want 43", e.Seq)
+	}
+}
+
+// A process that goes on does not wait for the rest of the time in which it was to be stopped.
+func TestResumeEndsQuiesce(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "http://127.0.0.1:1")
+	box.Resume() // Of nothing.
+	for range 2 {
+		box.Quiesce(time.Hour)
+		box.Resume()
+		box.Resume()
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		add(t, box, attempt(t, apitype.NewUUID()))
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("got no entry in, want the outbox open after Resume")
+	}
+}
+
+// A process that rests holds no lock that others wait for, and goes on afterwards.
+func TestQuiesceLeavesTheFolderToOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	asleep, resting, other := open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1")
+	asleep.Quiesce(time.Hour)
+	change, added := attempt(t, apitype.NewUUID()), make(chan error, 1)
+	go func() {
+		_, err := other.Add(change)
+		added <- err
+	}()
+	select {
+	case err := <-added:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("another process: got no entry in, want it while the first one rests")
+	}
+
+	const most = 50 * time.Millisecond
+	began := time.Now()
+	resting.Quiesce(most)
+	add(t, resting, attempt(t, apitype.NewUUID()))
+	if waited := time.Since(began); waited < most {
+		t.Errorf("the resting process: wrote after %s, want nothing before %s", waited, most)
+	}
+	if got := len(list(t, other)); got != 2 {
+		t.Errorf("entries: got %d, want 2", got)
+	}
+}
+
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	call := apitype.NewUUID()
+	draft := Draft{ResultCode: "reached", Rating: new(0), Notes: "grüße 👩‍👩‍👧 世界\nsecond line"}
+	servicetest.Check(t, box.SaveDraft(call, draft))
+	got, found, err := box.Draft(call)
+	if err != nil || !found {
+		t.Fatalf("draft: got %v %v, want one", found, err)
+	}
+	if got.Notes != draft.Notes || got.ResultCode != draft.ResultCode || *got.Rating != 0 || got.Call != call {
+		t.Errorf("draft: got %+v, want %+v", got, draft)
+	}
+	if _, found, err := open(t, dir, "https://b.example").Draft(call); found || err != nil {
+		t.Errorf("draft at another service: got %v %v, want none", found, err)
+	}
+	servicetest.Check(t, box.SaveDraft(call, Draft{}))
+	if drafts, err := box.Drafts(); len(drafts) != 0 || err != nil {
+		t.Errorf("after an empty draft: got %v %v, want none", drafts, err)
+	}
+}
+
+func TestTornDraftIsSetAsideAndReported(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "https://a.example")
+	call := apitype.NewUUID()
+	servicetest.Check(t, box.SaveDraft(call, Draft{Notes: "half of it"}))
+	servicetest.Check(t, os.Truncate(box.draftPath(call), 90))
+	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
+		t.Errorf("list: got %v %v, want one damaged file", damaged, err)
+	}
+	if draft, found, err := box.Draft(call); found || err != nil {
+		t.Errorf("draft: got %+v %v, want none", draft, err)
+	}
+	servicetest.Check(t, box.SaveDraft(call, Draft{Notes: "typed anew"}))
+	if draft, found, err := box.Draft(call); !found || err != nil || draft.Notes != "typed anew" {
+		t.Errorf("draft: got %+v %v, want the new text", draft, err)
+	}
+	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
+		t.Errorf("list: got %v %v, want what was set aside", damaged, err)
+	}
+}
+
+func TestJoinNotes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ base, mine, theirs, want string }{
+		{"a", "b", "cat", "b\ncat"},
+		{"Call", "Call Ann", "Call tomorrow", "Call Ann tomorrow"},
+		{"Call", "Write", "Recall. Call at ten", "Recall. Write at ten"},
+		{"", "mine", "theirs", "mine\ntheirs"},
+		{"x", "", "theirs", "theirs"},
+		{"x", "mine", "x", "mine"},
+		{"é", "b", "été", "b\nété"},
+	} {
+		if got := JoinNotes(test.base, test.mine, test.theirs); got != test.want {
+			t.Errorf("%q with %q, from %q: got %q, want %q", test.mine, test.theirs, test.base, got, test.want)
+		}
+	}
+}
+
+// An entry that goes from folder to folder is in every list.
+func TestListMissesNothingThatMoves(t *testing.T) {
+	t.Parallel()
+	const moves = 300 // Enough for a list without its second look to miss some.
+	dir := t.TempDir()
+	box, other := open(t, dir, "https://a.example"), open(t, dir, "https://a.example")
+	e := add(t, box, attempt(t, apitype.NewUUID()))
+	moved := make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; n < moves && err == nil; n++ {
+			var claims []*claim
+			if claims, err = (&turns{box: other, eager: true}).take(1); err == nil {
+				err = other.settle(claims[0], dirQueued, Event{})
+			}
+		}
+		moved <- err
+	}()
+	for lists, missed := 0, 0; ; lists++ {
+		if entries := list(t, box); len(entries) != 1 || entries[0].ID != e.ID {
+			missed++
+		}
+		select {
+		case err := <-moved:
+			if err != nil || missed > 0 {
+				t.Errorf("lists without the entry: got %d of %d (%v), want none", missed, lists, err)
+			}
+			return
+		default:
+		}
 	}
 }

@@ -199,9 +199,7 @@ func newMatrixCase(t *testing.T, h *servicetest.Harness, owner apitype.UUID, tok
 		}},
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return m
 }
 
@@ -210,9 +208,7 @@ func newMatrixCase(t *testing.T, h *servicetest.Harness, owner apitype.UUID, tok
 func serveFaulty(t *testing.T, faulty *servicetest.Faulty) (address string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fd") // A socket's path is short.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	address = filepath.Join(dir, "s")
 	var mu sync.Mutex
 	var server *http.Server

@@ -13,27 +13,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 func open(t *testing.T, dir, baseURL string) *Outbox {
 	t.Helper()
 	box, err := Open(dir, Options{BaseURL: baseURL, Account: "embedded"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return box
 }
 
 func attempt(t *testing.T, id apitype.UUID) Entry {
 	t.Helper()
 	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: new(apitype.NewTime(time.Now()))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return NewEntry(change)
 }
 
@@ -42,27 +37,21 @@ func completion(t *testing.T, id apitype.UUID) Entry {
 	change, err := apiclient.CompleteCallChange(id, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{
 		CompletedAt: new(apitype.NewTime(time.Now())), ResultCode: new("reached"), Notes: new("spoke with her"),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return NewEntry(change)
 }
 
 func add(t *testing.T, box *Outbox, e Entry) Entry {
 	t.Helper()
 	e, err := box.Add(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return e
 }
 
 func list(t *testing.T, box *Outbox) []Entry {
 	t.Helper()
 	entries, damaged, err := box.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if len(damaged) > 0 {
 		t.Fatalf("damaged: got %v, want none", damaged)
 	}
@@ -96,19 +85,13 @@ func TestEntryIsKeptAsItWasMade(t *testing.T) {
 		t.Errorf("state: got %s, want %s", added.State, StateHeld)
 	}
 	got, err := box.Show(added.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(added, got); diff != "" {
-		t.Errorf("entry differs (-added +read):\n%s", diff)
-	}
+	servicetest.Check(t, err)
+	servicetest.Same(t, "entry differs (-added +read)", added, got)
 	if string(got.Body) != string(made.Body) {
 		t.Errorf("body: got %s, want %s", got.Body, made.Body)
 	}
 	info, err := os.Stat(filepath.Join(box.dir, dirQueued, added.ID+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode: got %o, want 600", info.Mode().Perm())
 	}
@@ -138,9 +121,7 @@ func TestRecallDropRequeue(t *testing.T) {
 	if _, err := box.Recall(refused.ID); !errors.Is(err, ErrSent) {
 		t.Errorf("recall of a refused entry: got %v, want %v", err, ErrSent)
 	}
-	if err := box.Requeue(refused.ID); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.Requeue(refused.ID))
 	settleAll(t, box, server.client(t))
 	if n := server.count(refused.UUID, "complete"); n != 1 {
 		t.Errorf("applied after requeue: got %d, want 1", n)
@@ -216,16 +197,12 @@ func TestChangesOfOneCallGoInOrderAndOthersOvertake(t *testing.T) {
 	if got := server.applied; len(got) != 1 || got[0] != quick.String()+" complete" {
 		t.Fatalf("applied: got %v, want the other call alone", got)
 	}
-	if err := box.Release(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.Release())
 	if _, err := sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{quick.String() + " complete", slow.String() + " add-attempt", slow.String() + " complete"}
-	if diff := cmp.Diff(want, server.applied); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "order", want, server.applied)
 	_ = first
 }
 
@@ -249,9 +226,7 @@ func TestSeveralSendersSendEachOnce(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, <-done)
 	}
 	for _, id := range ids {
 		if n := server.count(id, "add-attempt"); n != 1 {
@@ -269,9 +244,7 @@ func TestEntriesOfOthersAreNeverSent(t *testing.T) {
 	dir := t.TempDir()
 	add(t, open(t, dir, "https://elsewhere.example"), attempt(t, apitype.NewUUID()))
 	other, err := Open(dir, Options{BaseURL: server.URL, Account: "somebody else"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	add(t, other, attempt(t, apitype.NewUUID()))
 	box := open(t, dir, server.URL)
 	if report := settleAll(t, box, server.client(t)); report != (Report{}) {
@@ -281,9 +254,7 @@ func TestEntriesOfOthersAreNeverSent(t *testing.T) {
 		t.Errorf("applied: got %v, want none", server.applied)
 	}
 	all, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if n := len(list(t, all)); n != 2 {
 		t.Errorf("all entries: got %d, want 2", n)
 	}
@@ -294,14 +265,10 @@ func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 	t.Parallel()
 	server := newService(t)
 	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "the account of before"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	add(t, box, attempt(t, apitype.NewUUID()))
 	report, err := box.Sender(server.client(t), SenderOptions{}).SendDue(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if apiclient.KindOf(report.Err) != apiclient.KindUnauthenticated || report.Waiting != 1 || len(server.applied) != 0 {
 		t.Errorf("got %+v and %v applied, want it to wait, unauthenticated", report, server.applied)
 	}
@@ -313,17 +280,13 @@ func TestTokenOfAnotherAccountIsAskedForOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	box, err := Open(t.TempDir(), Options{BaseURL: "http://127.0.0.1:1", Account: "the account of before", Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	asked := 0
 	client, err := apiclient.New(apiclient.Options{BaseURL: "http://127.0.0.1:1", Token: func(context.Context) (string, error) {
 		asked++
 		return "", nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	sender := box.Sender(client, SenderOptions{})
 	for _, step := range []struct {
 		after time.Duration
@@ -344,9 +307,7 @@ func TestWaitsGrowAndTheServiceMayAskForMore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	box, err := Open(t.TempDir(), Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	tests := []struct {
 		name   string
 		tries  int
@@ -382,20 +343,14 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 	good := add(t, box, attempt(t, apitype.NewUUID()))
 	path := box.path(dirQueued, torn.ID)
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content[:len(content)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, os.WriteFile(path, content[:len(content)/2], 0o600))
 	path = box.path(dirQueued, altered.ID)
 	if content, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
 	content[len(content)-3] ^= 1
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(path, content, 0o600))
 	settleAll(t, box, server.client(t))
 	if n := server.count(good.UUID, "add-attempt"); n != 1 {
 		t.Errorf("the whole entry: got %d sent, want 1", n)
@@ -413,9 +368,7 @@ func TestLinksAndOpenFoldersAreRefusedOrClosed(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	target := filepath.Join(root, "target")
-	if err := os.Mkdir(target, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Mkdir(target, 0o755))
 	link := filepath.Join(root, "link")
 	if err := os.Symlink(target, link); err != nil {
 		t.Skip(err)
@@ -442,9 +395,7 @@ func TestCrashBetweenTwoFoldersKeepsTheCautiousCopy(t *testing.T) {
 	// The sender wrote its copy to sending/ and died before it erased the other,
 	// after the service had applied the change.
 	e.SentAt = time.Now().Add(-time.Hour)
-	if err := box.write(dirSending, e); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.write(dirSending, e))
 	server.apply(e.UUID.String(), "add-attempt", e.Body)
 	settleAll(t, box, server.client(t))
 	if n := server.count(e.UUID, "add-attempt"); n != 1 {
@@ -460,16 +411,10 @@ func TestEntryRoundTripsThroughJSON(t *testing.T) {
 	e := completion(t, apitype.NewUUID())
 	e.Seen = json.RawMessage(`{"status":"requested"}`)
 	content, err := seal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var got Entry
-	if err := unseal(content, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(e, got); diff != "" {
-		t.Errorf("entry differs (-made +read):\n%s", diff)
-	}
+	servicetest.Check(t, unseal(content, &got))
+	servicetest.Same(t, "entry differs (-made +read)", e, got)
 }
 
 // A service that answers a mark with JSON of its own is asked twice, and then believed.
@@ -483,13 +428,9 @@ func TestMarkAnsweredWithJSONEnds(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: apitype.EntityCall, EntityUUID: apitype.NewUUID(), ProcessedAt: apitype.NewTime(time.Now())}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	box := open(t, t.TempDir(), server.URL)
 	add(t, box, NewEntry(change))
 	settleAll(t, box, client)

@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable/powercut"
+	"fundesk/service/servicetest"
 )
 
 // never is a moment after all.
@@ -76,16 +77,12 @@ func TestPowerCut(t *testing.T) {
 	put(completion(t, call))
 	drafts := []int{disk.Now()} // When the draft of that number was safe.
 	for _, notes := range []string{"one", "two"} {
-		if err := box.SaveDraft(call, Draft{Notes: notes}); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, box.SaveDraft(call, Draft{Notes: notes}))
 		drafts = append(drafts, disk.Now())
 	}
 	lease := Lease{LeaseUUID: apitype.NewUUID(), CallUUID: call, ExpiresAt: time.Now().Add(time.Hour)}
 	held, err := box.HoldLease(lease)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	noted := disk.Now()
 	client := service.client(t)
 	send := func() {
@@ -103,22 +100,16 @@ func TestPowerCut(t *testing.T) {
 	put(attempt(t, other)).refused = true
 	send()
 	forgetting := disk.Now()
-	if err := held.Forget(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, held.Forget())
 	forgotten := disk.Now()
-	if err := box.DeleteDraft(call); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, box.DeleteDraft(call))
 	erased := disk.Now()
 
 	disk.Replay(t, func(t *testing.T, left string, moment int) {
 		dir := filepath.Join(left, "state", "outbox")
 		if moment%10 == 0 && moment >= entries["/api/v1/calls/"+call.String()+"/actions/add-attempt"].added {
 			// The file of the last number is not flushed.
-			if err := os.WriteFile(filepath.Join(dir, "sequence"), []byte("\x00\x00"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, os.WriteFile(filepath.Join(dir, "sequence"), []byte("\x00\x00"), 0o600))
 		}
 		box := open(t, dir, server.URL)
 		found := map[string]Entry{}

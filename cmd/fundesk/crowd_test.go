@@ -27,7 +27,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var crowdLong = flag.Bool("crowd", false, "the crowd makes 400 changes and is killed 40 times")
+var crowdLong = flag.Bool("crowd", false, "the crowd makes 400 changes and is killed 40 times, and the history is a month")
 
 // crowd is several programs that share one state folder, and a network that flaps.
 type crowd struct {
@@ -60,7 +60,7 @@ func crowdCall(n int) apitype.UUID {
 // a network that flaps: each change takes effect once, and those of a call in order.
 func TestCrowdOnOneStateFolder(t *testing.T) {
 	t.Parallel()
-	changes, kills := 60, 8
+	changes, kills := 30, 5
 	if *crowdLong {
 		changes, kills = 400, 40
 	}

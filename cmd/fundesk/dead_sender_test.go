@@ -55,9 +55,7 @@ func TestCrowdTakesUpTheWorkOfTheDead(t *testing.T) {
 	h.env = append(h.env, "FUNDESK_BASE_URL="+server.URL, "FUNDESK_TOKEN="+s.Token())
 
 	sender := h.program(t, "call", "complete", id.String(), "--result-code", "reached", "--notes", "precious", "--outbox")
-	if err := sender.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, sender.Start())
 	select {
 	case <-network.came:
 	case <-time.After(commandPatience):
@@ -65,15 +63,11 @@ func TestCrowdTakesUpTheWorkOfTheDead(t *testing.T) {
 	}
 	desk := h.program(t, "tui")
 	tty, err := pty.StartWithSize(desk, &pty.Winsize{Rows: 30, Cols: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = tty.Close() })
 	go func() { _, _ = io.Copy(io.Discard, tty) }()
 
-	if err := sender.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, sender.Process.Kill())
 	_ = sender.Wait()
 	died := time.Now()
 

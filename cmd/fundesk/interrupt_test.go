@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // hangAfter answers so many requests with a page of two calls, and those after it never;
@@ -64,9 +66,7 @@ func TestInterrupt(t *testing.T) {
 				command.Env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN=token")
 				var out, errs bytes.Buffer
 				command.Stdout, command.Stderr = &out, &errs
-				if err := command.Start(); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, command.Start())
 				ended := make(chan struct{})
 				go func() {
 					_ = command.Wait() // The exit code tells.
@@ -77,9 +77,7 @@ func TestInterrupt(t *testing.T) {
 				case <-ended:
 					t.Fatalf("got %s before any signal: %s", command.ProcessState, errs.String())
 				}
-				if err := command.Process.Signal(with); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, command.Process.Signal(with))
 				<-ended
 				var told struct{ Error struct{ Kind string } }
 				if err := json.Unmarshal(errs.Bytes(), &told); err != nil || command.ProcessState.ExitCode() == -1 {

@@ -105,9 +105,7 @@ func TestImportOfMessyLines(t *testing.T) {
 			text += line
 			donors = append(donors, donor)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 		return donors
 	}
 	arguments := []string{
@@ -122,9 +120,7 @@ func TestImportOfMessyLines(t *testing.T) {
 		t.Fatalf("with wrong lines: got exit code %d and %d creations, want 2 and none", code, j.creates)
 	}
 	content, err := os.ReadFile(file + ".wrong.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	wrong, err := csv.NewReader(strings.NewReader(string(content))).ReadAll()
 	if err != nil || len(wrong) != 1+*importLines/13 {
 		t.Fatalf("got %d wrong lines (%v), want %d and a header", len(wrong), err, *importLines/13)

@@ -62,9 +62,7 @@ func linear(b *testing.B, n int) (times [3]time.Duration) {
 	}
 	h.Load(records...)
 	file := filepath.Join(dir, "donors.ndjson")
-	if err := os.WriteFile(file, []byte(donors.String()), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, os.WriteFile(file, []byte(donors.String()), 0o600))
 	server := httptest.NewUnstartedServer(h.Handler)
 	home := home{dir: dir, env: append(os.Environ(), "HOME="+dir, "FUNDESK_BASE_URL=http://"+server.Listener.Addr().String(), "FUNDESK_TOKEN="+h.Token())}
 	for i, step := range []struct {
@@ -80,9 +78,7 @@ func linear(b *testing.B, n int) (times [3]time.Duration) {
 		}
 		if i == 1 {
 			listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", server.Listener.Addr().String())
-			if err != nil {
-				b.Fatal(err)
-			}
+			servicetest.Check(b, err)
 			server.Listener = listener
 			server.Start()
 			defer server.Close()

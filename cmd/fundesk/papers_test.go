@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // fence is a block of a page: "sh" says that it can be run as it stands.
@@ -44,14 +46,10 @@ func documents(t *testing.T) map[string]string {
 	root := filepath.Join("..", "..")
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "service/*.md", "cmd/fundeskd/deploy/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			name, _ := filepath.Rel(root, file)
 			texts[filepath.ToSlash(name)] = string(text)
 		}
@@ -149,9 +147,7 @@ func TestExamplesOfPrograms(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3")
 	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "integrator", "examples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	h := newHome(t)
 	// Its records are older than the two minutes that a night looks back, at midnight too.
 	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--start-time", "2026-11-20T12:00:00Z", "--listen", "127.0.0.1:0")
@@ -182,13 +178,9 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 		}
 	}
 	config := filepath.Join(h.dir, ".config", "fundesk")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.MkdirAll(config, 0o700))
 	for path, text := range map[string]string{filepath.Join(config, "config.toml"): blocks["toml"], filepath.Join(h.dir, "records.ndjson"): blocks["json"]} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if out := h.must(t, "fundesk profile show -o json"); !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
 		t.Errorf("got the profile %s, want what the page shows", out)
@@ -251,18 +243,17 @@ func TestReadmeFromTheSources(t *testing.T) {
 	need(t, "bash", "go", "git")
 	h := newHome(t)
 	checkout, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if err := exec.Command("git", "-C", checkout, "rev-parse", "--verify", "-q", "HEAD").Run(); err != nil {
 		t.Skip("this is no checkout of git")
 	}
 	// What is downloaded and built already may be used.
-	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN"} {
+	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOTOOLCHAIN"} {
 		out := h.must(t, "HOME="+shellQuote(os.Getenv("HOME"))+" go env "+name)
 		h.env = append(h.env, name+"="+out)
 	}
-	h.env = append(h.env, "GOBIN="+filepath.Join(h.dir, "bin"))
+	// These are a release's flags: .ci/release finds compiled what this test compiles, in whichever folder.
+	h.env = append(h.env, "GOFLAGS=-trimpath", "CGO_ENABLED=0", "GOBIN="+filepath.Join(h.dir, "bin"))
 	if !strings.Contains(documents(t)["README.md"], "`go install ./cmd/...`") {
 		t.Error("the README has no go install ./cmd/...")
 	}

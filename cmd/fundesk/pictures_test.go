@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+
+	"fundesk/service/servicetest"
 )
 
 // No picture of the README and of docs/ is older than the screens: each says of which golden
@@ -23,9 +26,7 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 		slices.Sort(screens)
 		for _, screen := range screens {
 			text, err := os.ReadFile(screen)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			sum.Write(text)
 		}
 	}
@@ -36,11 +37,25 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 	}
 	for _, picture := range pictures {
 		drawn, err := os.ReadFile(picture)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		if !strings.Contains(string(drawn), want) {
 			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it anew", filepath.Base(picture))
 		}
+	}
+}
+
+// With --ascii every sign that is drawn is ASCII; the letters of a record stay as they are.
+func TestASCIIScreen(t *testing.T) {
+	t.Parallel()
+	term := newHome(t).openTerminal(t, 100, 30)
+	isSign := func(r rune) bool { return r > unicode.MaxASCII && !unicode.IsLetter(r) }
+	for _, flag := range []string{"", " --ascii"} {
+		term.write("fundesk demo" + flag + "\n")
+		screen := term.waitFor("Pledges")
+		if got := !strings.ContainsFunc(screen, isSign); got != (flag != "") {
+			t.Errorf("demo%s: got signs in ASCII only %t in\n%s", flag, got, screen)
+		}
+		term.send("q")
+		term.wait("the end", func(screen string) bool { return !strings.Contains(screen, "Pledges") })
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // private are values that nobody else has: of a donor, and of a call with one.
@@ -23,9 +25,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	h := newHome(t)
 	temporary, input := filepath.Join(h.dir, "temporary"), filepath.Join(h.dir, "input")
 	for _, folder := range []string{temporary, input} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Mkdir(folder, 0o700))
 	}
 	url := h.serve(t)
 	token := h.must(t, "fundeskd account add desk --all-organizations")
@@ -35,9 +35,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 		`","socialSecurityNumber":"` + private["social security number"] + `","email":"` + private["email"] + `","mobilePhoneNumber":"` + private["phone"] +
 		`","name":{"lastName":"` + private["name"] + `"}}`
 	for name, text := range map[string]string{"person": person, "notes": private["notes"]} {
-		if err := os.WriteFile(filepath.Join(input, name), []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(filepath.Join(input, name), []byte(text+"\n"), 0o600))
 	}
 	for _, line := range []string{
 		`cat input/person | fundesk person create --file - --debug`,
@@ -89,9 +87,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 		return nil
 	}
 	for _, folder := range []string{h.dir, "/dev/shm"} {
-		if err := filepath.WalkDir(folder, wantNoSecret); err != nil {
-			t.Error(err)
-		}
+		servicetest.Report(t, filepath.WalkDir(folder, wantNoSecret))
 	}
 	for _, place := range []string{"/state/fundesk/outbox/", "/fundesk/demo.db"} {
 		if !found[place] {

@@ -68,9 +68,7 @@ type home struct {
 func newHome(t *testing.T) home {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fundesk-home-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	// A program that was just hung up on may still write its last words.
 	t.Cleanup(func() {
 		for deadline := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {

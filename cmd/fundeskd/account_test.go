@@ -1,12 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestAccountSet changes what an account may do while its token is used: it counts from the next
@@ -68,4 +72,131 @@ func TestAccountSet(t *testing.T) {
 		t.Errorf("got code %d, %s, want that it is revoked", code, errs)
 	}
 	statuses(401, 401)
+}
+
+// TestAuditList prints lines in every format, and none.
+func TestAuditList(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account struct{ UUID string }
+	e.must(&account, "", "account", "add", "call centre", "--all-organizations")
+	var lines []map[string]any
+	e.must(&lines, "", "audit", "list")
+	if len(lines) != 2 || lines[0]["operation"] != "account.add" || lines[0]["record"] != account.UUID || lines[0]["account"] != nil ||
+		lines[1]["operation"] != "token.issue" || strings.Contains(lines[0]["fields"].([]any)[0].(string), ",") {
+		t.Errorf("got %v, want the account and its token", lines)
+	}
+	_, out, errs := e.run("", "audit", "list", "-o", "ndjson", "--since", "1h")
+	for line := range strings.Lines(out) {
+		var one map[string]any
+		if err := json.Unmarshal([]byte(line), &one); err != nil || one["time"] == nil {
+			t.Errorf("got %s%s, %v, want a line of JSON", line, errs, err)
+		}
+	}
+	if strings.Count(out, "\n") != 2 {
+		t.Errorf("got %s, want two lines", out)
+	}
+	if _, out, _ := e.run("", "audit", "list"); !strings.Contains(out, "  an operator  account.add  "+account.UUID) {
+		t.Errorf("got %s, want a table", out)
+	}
+	for _, test := range []struct{ format, want string }{{"json", "[]\n"}, {"ndjson", ""}} {
+		if code, out, errs := e.run("", "audit", "list", "--account", account.UUID, "-o", test.format); code != exitDone || out != test.want {
+			t.Errorf("%s: got code %d, %q%s, want %q", test.format, code, out, errs, test.want)
+		}
+	}
+	for _, args := range [][]string{{"--person", "x"}, {"--since", "soon"}, {"-o", "csv"}} {
+		if code, out, errs := e.run("", append([]string{"audit", "list"}, args...)...); code != exitUsage || out != "" || !strings.Contains(errs, args[1]) {
+			t.Errorf("%v: got code %d, %s%s, want a mistake that is named", args, code, out, errs)
+		}
+	}
+}
+
+// Users are added, listed and renamed; an agent finds the names in the settings, those of other organizations
+// not.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	const anneke, joost = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	const sea, land = "33333333-3333-4333-8333-333333333333", "44444444-4444-4444-8444-444444444444"
+	var account struct{ Token string }
+	for _, step := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea}, exitDone, ""},
+		{[]string{"organization", "add", "--name", "Land", "--abbreviation", "L", "--uuid", land}, exitDone, ""},
+		{[]string{"user", "add", "Anneke", "--uuid", anneke}, exitDone, anneke + "\n"},
+		{[]string{"user", "add", "Anneke", "--uuid", anneke}, exitFailure, "a user with this uuid already exists"},
+		{[]string{"user", "add", "Joost", "--uuid", joost, "--organization", land}, exitDone, joost + "\n"},
+		{[]string{"user", "add", "Joost", "--organization", joost}, exitUsage, "there is no organization " + joost},
+		{[]string{"user", "add", " "}, exitUsage, "the name"},
+		{[]string{"user", "set", sea, "Piet"}, exitFailure, "there is no user " + sea},
+		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "changed " + anneke + "\n"},
+		{[]string{"user", "list"}, exitDone, anneke + "  Anneke de Vries\n" + joost + "  Joost\n"},
+		{[]string{"user", "list", "-o", "json"}, exitDone, `[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `"}]`},
+	} {
+		code, out, errs := e.run("", step.args...)
+		if code != step.code || !strings.Contains(out+errs, step.want) {
+			t.Errorf("%q: got code %d, %s%s, want %d and %q", step.args, code, out, errs, step.code, step.want)
+		}
+	}
+	e.must(&account, "", "account", "add", "a", "--organization", sea)
+	var lines []struct{ Operation string }
+	e.must(&lines, "", "audit", "list")
+	noted := ""
+	for _, line := range lines {
+		if strings.HasPrefix(line.Operation, "user.") {
+			noted += line.Operation + " "
+		}
+	}
+	if noted != "user.add user.add user.set " {
+		t.Errorf("got the lines %q", noted)
+	}
+	s := e.serve()
+	defer s.stop()
+	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+	if want := `"users":[{"uuid":"` + anneke + `","name":"Anneke de Vries"}]`; status != http.StatusOK || !strings.Contains(body, want) {
+		t.Errorf("got %d %s, want %s", status, body, want)
+	}
+}
+
+// A file of settings is checked as a whole, with its lines, and then replaces what the organization has, but
+// for a maximum of attempts that it does not name.
+func TestOrganizationSettings(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	const sea = "33333333-3333-4333-8333-333333333333"
+	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea, "--max-call-attempts", "6")
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	const good = "[[results.winback]]\ncode = \"back\"\nlabel = \"gives again\"\n\n[calling_hours.NL]\nweekday = \"09:00-21:00\"\n\n[scripts]\n\"winback.nl\" = \"Goedemiddag\"\n"
+	wrong := filepath.Join(e.folder, "wrong.toml")
+	servicetest.Check(t, os.WriteFile(wrong, []byte("[calling_hours.NL]\nweekday = \"21:00-09:00\"\n\n[[results.ring]]\ncode = \"back\"\n"), 0o600))
+	for _, step := range []struct {
+		in   string
+		args []string
+		code int
+		want []string
+	}{
+		{"", []string{"--settings", wrong}, exitUsage, []string{wrong, "line 2: calling_hours.NL.weekday", "line 4: results.ring"}},
+		{"", []string{"--settings", wrong + "x"}, exitUsage, []string{wrong + "x"}},
+		{"organization = \"" + strings.ReplaceAll(sea, "3", "5") + "\"\n", []string{"--settings", "-"}, exitUsage, []string{"of the organization 55555555"}},
+		{good, []string{"--settings", "-"}, exitDone, []string{"changed " + sea}},
+	} {
+		code, out, errs := e.run(step.in, append([]string{"organization", "set", sea}, step.args...)...)
+		for _, want := range step.want {
+			if code != step.code || !strings.Contains(out+errs, want) {
+				t.Errorf("%q: got code %d, %s%s, want %d and %q", step.args, code, out, errs, step.code, want)
+			}
+		}
+	}
+	s := e.serve()
+	defer s.stop()
+	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+	want := `{"uuid":"` + sea + `","maxCallAttempts":6,"results":{"winback":[{"code":"back","label":"gives again","effect":null,"asksNotes":false}]},` +
+		`"scripts":{"winback.nl":"Goedemiddag"},"callingHours":{"NL":{"weekday":"09:00-21:00"}}}`
+	if status != http.StatusOK || !strings.Contains(body, want) {
+		t.Errorf("got %d %s, want %s", status, body, want)
+	}
 }

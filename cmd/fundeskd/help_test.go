@@ -1,12 +1,15 @@
 package main
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"fundesk/cmd/manual"
 )
 
 // TestCommandsHaveExamples walks the command tree: every example is a command line that
@@ -98,4 +101,14 @@ func TestSampleTwice(t *testing.T) {
 		t.Errorf("got code %d, %q, want that the seed is there and the way out", code, errs)
 	}
 	e.must(&made, "", "sample", "--persons", "1", "--seed", "8")
+}
+
+var update = flag.Bool("update", false, "write the manual pages anew")
+
+// The manual pages are made from the commands:
+//
+//	go test ./cmd/fundeskd -run TestManualPages -update
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	manual.Check(t, (&program{}).root(), "man", *update)
 }

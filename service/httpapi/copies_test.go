@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -130,5 +131,109 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 	}
 	if got := f.Do(f.Token(servicetest.May(service.CallsRead)), "GET", erasures, "").Status; got != http.StatusForbidden {
 		t.Errorf("got %d without persons:read, want 403", got)
+	}
+}
+
+// TestLoadRefusesEachMistake loads a person, a pledge, a call and a transaction, of which one has a mistake: it is
+// told with its line, and nothing is kept. What is next to a mistake is loaded.
+func TestLoadRefusesEachMistake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const (
+		person, pledge, call, paid = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c05"
+		nobody                     = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c99"
+		notValid                   = ": the request has values that are not valid: "
+	)
+	ours, theirs := w.a.organization.String(), w.b.organization.String()
+	lines := []string{
+		`{"kind":"person","data":{"uuid":"` + person + `","owningOrganizationUuid":"` + ours + `","recruitingOrganizationUuid":"` + theirs + `","createdAt":"2026-11-20","mandate":{"id":"M","createdAt":"2026-11-20"},"iban":"NL91 abna 0417 1643 00"}}`,
+		`{"kind":"pledge","data":{"uuid":"` + pledge + `","personUuid":"` + person + `","status":"active","startsAt":"2026-12-01","createdAt":"2026-11-20","owningOrganizationUuid":"` + ours + `","recruitingOrganizationUuid":"` + theirs + `","initialDonationAmount":5,"donationAmount":5,"initialDonationInterval":"monthly","recruiterUserUuid":"` + user + `","preferredPaymentDay":28,"focusAreaUuids":["` + w.a.focusArea.String() + `"]}}`,
+		`{"kind":"call","data":{"uuid":"` + call + `","status":"requested","type":"winback","requestedAt":"2026-11-20","personUuid":"` + person + `","relatedCaseUuid":"` + pledge + `","callingOrganizationUuid":"` + theirs + `","deferredUntil":"2026-11-30","deferredForUserUuid":"` + user + `"}}`,
+		`{"kind":"transaction","data":{"uuid":"` + paid + `","pledgeUuid":"` + pledge + `","personUuid":"` + person + `","amount":5,"createdAt":"2026-11-20"}}`,
+	}
+	load := func(line int, old, changed string) error {
+		return servicetest.Load(t.Context(), w.Service, func(add func(service.LoadRecord) error) error {
+			for i, text := range lines {
+				if i == line {
+					if !strings.Contains(text, old) {
+						t.Errorf("line %d has no %s", line+1, old)
+					}
+					text = strings.Replace(text, old, changed, 1)
+				}
+				record, err := service.DecodeLoadRecord([]byte(text))
+				if err != nil {
+					return err
+				}
+				record.Line = i + 1
+				if err := add(record); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for _, test := range []struct {
+		line         int // Of the mistake; from 0.
+		old, changed string
+		want         string // Of where it is told; empty: it is none.
+	}{
+		{0, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
+		{0, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},
+		{0, `"uuid":"` + person + `",`, ``, "uuid is required"},
+		{0, `"createdAt":"2026-11-20","mandate"`, `"mandate"`, "createdAt is required"},
+		{0, `"id":"M","createdAt":"2026-11-20"`, `"id":"M"`, "mandate.createdAt is required"},
+		{0, `"uuid"`, `"personUuid":"` + nobody + `","uuid"`, "personUuid must equal uuid"},
+		{0, `"uuid"`, `"owningOrganization":{"uuid":"` + theirs + `","name":"A","abbreviation":"A"},"uuid"`, "owningOrganization.uuid must equal owningOrganizationUuid"},
+		{0, `NL91`, `NL92`, "iban is not a valid IBAN: its check digits do not fit"},
+		{1, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
+		{1, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},
+		{1, `"uuid":"` + pledge + `",`, ``, "uuid is required"},
+		{1, `"active"`, `"done"`, "status must be one of lead, active, dropped, cancelled, fulfilled"},
+		{1, `"startsAt":"2026-12-01",`, ``, "startsAt is required"},
+		{1, `"createdAt":"2026-11-20",`, ``, "createdAt is required"},
+		{1, `,"recruiterUserUuid":"` + user + `"`, ``, "recruiterUserUuid is required"},
+		{1, `"monthly"`, `""`, "initialDonationInterval is required"},
+		{1, `"personUuid":"` + person + `",`, ``, "person.uuid is required"},
+		{1, `"personUuid":"` + person, `"personUuid":"` + nobody, "person.uuid names no person"},
+		{1, `"preferredPaymentDay":28`, `"preferredPaymentDay":0`, "preferredPaymentDay must be a whole number from 1 to 28"},
+		{1, `"preferredPaymentDay":28`, `"preferredPaymentDay":29`, "preferredPaymentDay must be a whole number from 1 to 28"},
+		{1, w.a.focusArea.String(), w.b.focusArea.String(), "focusAreaUuids names no focus area of the owning organization"},
+		{1, w.a.focusArea.String(), nobody, "focusAreaUuids names no focus area of the owning organization"},
+		{2, `"uuid":"` + call + `",`, ``, "uuid is required"},
+		{2, `"requested"`, `"done"`, "status must be one of requested, completed, cancelled, expired; deferredUntil is only for a call that is requested"},
+		{2, `"winback"`, `"other"`, "type must be one of verification, happy_call, winback"},
+		{2, `"requestedAt":"2026-11-20",`, ``, "requestedAt is required"},
+		{2, `"personUuid":"` + person, `"personUuid":"` + nobody, "personUuid names no person"},
+		{2, `"relatedCaseUuid":"` + pledge, `"relatedCaseUuid":"` + nobody, "relatedCaseUuid names no pledge of this person"},
+		{2, `"personUuid":"` + person, `"personUuid":"` + w.b.person.String(), "relatedCaseUuid names no pledge of this person"},
+		{2, `"callingOrganizationUuid":"` + theirs, `"callingOrganizationUuid":"` + nobody, "callingOrganizationUuid names no organization"},
+		{2, `"requested"`, `"completed"`, "deferredUntil is only for a call that is requested"},
+		{2, `"deferredUntil":"2026-11-30",`, ``, "deferredForUserUuid needs deferredUntil"},
+		{3, `"uuid":"` + paid + `",`, ``, "uuid is required"},
+		{3, `,"createdAt":"2026-11-20"`, ``, "createdAt is required"},
+		{3, `"pledgeUuid":"` + pledge, `"pledgeUuid":"` + nobody, "pledgeUuid names no pledge"},
+		{3, `"personUuid":"` + person, `"personUuid":"` + nobody, "personUuid must be the person of the pledge"},
+	} {
+		err := load(test.line, test.old, test.changed)
+		if refusal, ok := errors.AsType[*service.Error](err); !ok || refusal.Kind != service.Invalid || !strings.HasSuffix(err.Error(), notValid+test.want) || !strings.HasPrefix(err.Error(), "line "+string(rune('1'+test.line))+":") {
+			t.Errorf("line %d with %s: got %v, want %q", test.line+1, test.changed, err, test.want)
+		}
+	}
+	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 404 {
+		t.Errorf("got %d %s, want nothing of what was refused", got.Status, got.Body)
+	}
+	servicetest.Report(t, load(1, `"preferredPaymentDay":28`, `"preferredPaymentDay":1`))
+	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 200 || got.Object()["iban"] != "NL91ABNA0417164300" {
+		t.Errorf("got %d %s, want the person", got.Status, got.Body)
+	}
+	loaded, given := w.Do(w.all, "GET", "/api/v1/calls/"+call, "").Object(), w.Do(w.all, "GET", "/api/v1/pledges/"+pledge, "").Object()
+	if loaded["lastUpdatedAt"] != "2026-11-20T00:00:00.000Z" || given["updatedAt"] != "2026-11-20T00:00:00.000Z" || given["donationInterval"] != "monthly" {
+		t.Errorf("got %v and %v, want what was left out as it follows from the rest", loaded, given)
+	}
+	if areas, _ := given["focusAreas"].([]any); len(areas) != 1 || areas[0].(map[string]any)["uuid"] != w.a.focusArea.String() {
+		t.Errorf("got the areas %v, want the one that was named", given["focusAreas"])
+	}
+	if err := load(-1, "", ""); err == nil || err.Error() != "line 1: a person with this uuid already exists: uuid is already taken" {
+		t.Errorf("again: got %v", err)
 	}
 }

@@ -265,13 +265,9 @@ func TestLargeBodyGetsItsAnswer(t *testing.T) {
 				servicetest.Check(t, err)
 				defer connection.Close()
 				_, err = fmt.Fprintf(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", token, rest)
-				if err != nil {
-					t.Fatalf("send the body: %v", err)
-				}
+				servicetest.Check(t, err)
 				answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
-				if err != nil {
-					t.Fatalf("read the answer: %v", err)
-				}
+				servicetest.Check(t, err)
 				answer.Body.Close()
 				if answer.StatusCode != http.StatusRequestEntityTooLarge {
 					t.Errorf("got %d, want 413", answer.StatusCode)

@@ -87,9 +87,7 @@ func testSettings(t *testing.T, f *floor) {
 		},
 		MaxCallAttempts: new(5),
 	}
-	if diff := cmp.Diff([]apitype.OrganizationSettings{want}, s.Organizations); diff != "" {
-		t.Errorf("read what was put (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "read what was put", []apitype.OrganizationSettings{want}, s.Organizations)
 	for _, same := range []string{etag, "W/" + etag, `"1", ` + etag, "*"} {
 		if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", same); got.Status != http.StatusNotModified || len(got.Body) > 0 || got.Header.Get("Etag") != etag {
 			t.Errorf("If-None-Match %s: got %d %s %s, want 304", same, got.Status, got.Header.Get("Etag"), got.Body)

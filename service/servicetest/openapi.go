@@ -40,11 +40,33 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(document)
 })
 
-// varying is what differs between answers that are otherwise the same: identifiers of
-// version 4, times and cursors in their exact form, and signatures of links.
-var varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}` +
-	`|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z` +
-	`|\b[A-Za-z0-9_-]{55}\b|expires=[0-9]+&signature=[A-Za-z0-9_-]{43}\b`)
+// varying is what differs between answers that are otherwise the same, as a whole word: identifiers
+// of version 4, times and cursors in their exact form.
+var varying = regexp.MustCompile(`^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}` +
+	`|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z|[A-Za-z0-9_-]{55})$`)
+
+// blanked returns a text with * in place of what varies and of signatures of links. It looks at words:
+// an expression over the whole text took a tenth of all tests' time.
+func blanked(text []byte) []byte {
+	blank := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		n := bytes.IndexFunc(text, func(r rune) bool {
+			return (r < '0' || r > ':') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-' && r != '.'
+		})
+		if n < 0 {
+			n = len(text)
+		}
+		word, rest := text[:n], text[n:]
+		end := rest[:min(1, len(rest))]
+		signed := bytes.HasSuffix(blank, []byte("?expires=")) || bytes.HasSuffix(blank, []byte("&signature="))
+		if n > 0 && (signed || (n == 24 || n == 36 || n == 55) && varying.Match(word)) {
+			word = []byte("*")
+		}
+		blank = append(append(blank, word...), end...)
+		text = rest[len(end):]
+	}
+	return blank
+}
 
 // maxShape is the size in bytes beyond which finding what varies takes longer than the
 // comparison that it saves: such answers are alike when they are the same.
@@ -64,7 +86,7 @@ func shape(r *http.Request, body []byte, answer Answer) [sha256.Size]byte {
 	if len(body) > maxShape || len(answer.Body) > maxShape {
 		return sha256.Sum256(all.Bytes())
 	}
-	return sha256.Sum256(varying.ReplaceAll(all.Bytes(), []byte("*")))
+	return sha256.Sum256(blanked(all.Bytes()))
 }
 
 // conforming are the shapes that conform, of all tests of a process: most of them read the

@@ -31,9 +31,7 @@ func TestPersonalities(t *testing.T) {
 		var page struct {
 			Edges []struct{ Node struct{ UUID string } }
 		}
-		if err := json.Unmarshal(h.Do(token, "GET", "/api/v1/"+list+"?first=1", "").Body, &page); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(h.Do(token, "GET", "/api/v1/"+list+"?first=1", "").Body, &page))
 		return page.Edges[0].Node.UUID
 	}
 	call, pledge := first("calls"), first("pledges")

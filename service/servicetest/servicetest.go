@@ -52,7 +52,7 @@ func Report(t testing.TB, err error) {
 func Same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: %s", what, diff)
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // What is typed is on disk soon after a pause, and no later than that while typing goes
@@ -20,9 +21,7 @@ import (
 func TestDraftsAreOnDiskInTime(t *testing.T) {
 	t.Parallel()
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	const key, pause, most = 100 * time.Millisecond, 200 * time.Millisecond, 1600 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		k := NewAutosave(box)
@@ -30,9 +29,7 @@ func TestDraftsAreOnDiskInTime(t *testing.T) {
 		saved := func() int {
 			synctest.Wait()
 			draft, _, err := box.Draft(callID(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			n, _ := strconv.Atoi(draft.Notes)
 			return n
 		}
@@ -56,9 +53,7 @@ func TestDraftsAreOnDiskInTime(t *testing.T) {
 func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	t.Parallel()
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
 	screen.Call, screen.Form.Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
 	b.tell, b.onJoined = func(r Result) { screen.Receive(r) }, screen.Form.onJoined
@@ -74,9 +69,7 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 		{"the first goes on", a, "from A, more", "from B\nfrom A, more"},
 	}
 	for _, step := range steps {
-		if err := step.by.Save(outbox.Draft{Call: callID(1), Notes: step.types}); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, step.by.Save(outbox.Draft{Call: callID(1), Notes: step.types}))
 		if draft, _, _ := box.Draft(callID(1)); draft.Notes != step.want {
 			t.Fatalf("%s: got %q, want %q", step.name, draft.Notes, step.want)
 		}
@@ -84,15 +77,11 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	if want := "from B, still typing\nfrom A,"; screen.Form.Notes != want {
 		t.Errorf("on the screen: got %q, want %q", screen.Form.Notes, want)
 	}
-	if err := b.Delete(b.From(callID(1)), outbox.Draft{}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, b.Delete(b.From(callID(1)), outbox.Draft{}))
 	if draft, found, _ := box.Draft(callID(1)); !found {
 		t.Errorf("what the other sent and did not know: got %+v, want it kept", draft)
 	}
-	if err := a.Delete(a.From(callID(1)), outbox.Draft{}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, a.Delete(a.From(callID(1)), outbox.Draft{}))
 	if draft, found, _ := box.Draft(callID(1)); found {
 		t.Errorf("what was sent: got %+v, want none", draft)
 	}
@@ -106,9 +95,7 @@ func TestTwoTerminalsSaveAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for _, notes := range []string{"of the first", "of the second", "of the third"} {
 		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		k := NewAutosave(box)
 		group.Go(func() {
 			for n := range calls {

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -35,13 +34,9 @@ func dayAt(t *testing.T, service answers) *Day {
 	t.Helper()
 	now := func() time.Time { return morning }
 	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Now: now, Tries: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded", Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
 	}})
@@ -313,9 +308,7 @@ func TestPermissionsAreLearnt(t *testing.T) {
 	} {
 		d := dayAt(t, test.service)
 		client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Tries: 1, Transport: updates{test.service, test.update}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		d.Client = client
 		donor(d)
 		d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
@@ -364,9 +357,7 @@ func TestNarrowing(t *testing.T) {
 		}
 		return all
 	}
-	if diff := cmp.Diff([]string{"verification", "happy call", "win-back", "German", "Dutch"}, names()); diff != "" {
-		t.Errorf("choices (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "choices", []string{"verification", "happy call", "win-back", "German", "Dutch"}, names())
 	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
 	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
 	if events := d.Toggle(d.NarrowChoices()[1]); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
@@ -438,9 +429,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 			}
 			events = events[1:]
 		}
-		if diff := cmp.Diff(test.said, texts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.said, texts)
 		if (d.Caller != nil) != test.caller || test.caller && (d.Caller.Pledge != nil) != (test.pledge != 0) || test.pledge != 0 && *d.Caller.Pledge != callID(test.pledge) {
 			t.Errorf("%s: got the caller %+v, want one %t, with pledge %d", test.name, d.Caller, test.caller, test.pledge)
 		}
@@ -510,9 +499,7 @@ func TestOutboxByHand(t *testing.T) {
 	if texts := work(t, d, d.Changes.Drop(id)); len(texts) != 0 || len(d.Changes.Entries) != 0 {
 		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
-	if err := d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
 	d.onSaved(nil)
 	work(t, d, d.drain())
 	if len(d.Changes.Drafts) != 1 {
@@ -521,9 +508,7 @@ func TestOutboxByHand(t *testing.T) {
 	if work(t, d, d.Changes.DropDraft(callID(1))); len(d.Changes.Drafts) != 0 {
 		t.Errorf("got %d drafts, want none", len(d.Changes.Drafts))
 	}
-	if err := d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}))
 	work(t, d, d.Changes.ReadOutbox())
 	work(t, d, d.Changes.DropDraft(callID(2)))
 	if _, found, err := d.Outbox.Draft(callID(2)); found || err != nil {

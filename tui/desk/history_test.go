@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/durable/powercut"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -61,13 +62,9 @@ func (f *floor) plainDeskBefore(dir, account string, user *apitype.UUID) (a *age
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
 		Transport: counted{line, pages, all, f.deaf}, Now: f.Clock.Now,
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	a = &agent{Day: desk.New(desk.Options{
 		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
 	}), f: f, requests: all}
@@ -283,9 +280,7 @@ func TestPowerCutLeavesTheHistory(t *testing.T) {
 	f.loadCompleted(40, f.Clock.Now().Add(-10*time.Hour))
 	home := t.TempDir()
 	kept := filepath.Join(home, "desk")
-	if err := os.Mkdir(kept, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Mkdir(kept, 0o700))
 	disk := powercut.Record(t, kept)
 	for range 2 { // One that makes the file, and one that has it replaced.
 		f.Clock.Advance(time.Hour)
@@ -299,9 +294,7 @@ func TestPowerCutLeavesTheHistory(t *testing.T) {
 			histories++
 		}
 		home := t.TempDir()
-		if err := os.Rename(left, filepath.Join(home, "desk")); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Rename(left, filepath.Join(home, "desk")))
 		a, _ := f.plainDesk(home, "x", nil)
 		a.perform(a.Next())
 		if n, all := a.Waiting(); n != 3 || !all || a.Call == nil {
@@ -311,5 +304,49 @@ func TestPowerCutLeavesTheHistory(t *testing.T) {
 	})
 	if histories == 0 {
 		t.Error("no power cut left a history")
+	}
+}
+
+// A change whose commit waits for minutes is dated before it is seen. The Desk asks on from where the service's
+// changes are settled, so the change comes in when it is seen.
+func TestChangeThatIsSettledLate(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	f.InterfaceOnly()
+	waiting := &servicetest.WaitingCommit{Call: f.calls[2]}
+	f.line = func(line http.RoundTripper) http.RoundTripper {
+		waiting.RoundTripper = line
+		return waiting
+	}
+	a, _ := f.plainDesk(t.TempDir(), "x", nil)
+	attempts := func() int {
+		all := a.Offers(10)
+		at := slices.IndexFunc(all, func(c desk.Candidate) bool { return c.ID == f.calls[2] })
+		if at < 0 {
+			return -1
+		}
+		return all[at].Attempts
+	}
+	poll := func(times int) {
+		for range times {
+			f.Clock.Advance(15 * time.Second)
+			a.perform(a.Poll())
+		}
+	}
+	poll(4)
+	waiting.Settled = f.Clock.Now()
+	f.Clock.Advance(time.Second)
+	if answer := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[2].String()+"/actions/add-attempt", `{}`); answer.Status != http.StatusOK {
+		t.Fatal(answer.Status)
+	}
+	poll(80) // Twenty minutes.
+	if got := attempts(); got != 0 {
+		t.Fatalf("got %d attempts before the change is seen, want 0", got)
+	}
+	waiting.Settled = time.Time{}
+	poll(8)
+	f.Clock.Advance(24 * time.Hour) // The pause after an attempt is over.
+	if got := attempts(); got != 1 {
+		t.Errorf("got %d attempts, want the one that was seen late", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // Days that the tests of single keys do not imagine, each played against the real service,
@@ -20,9 +21,7 @@ func (a *agent) send() outbox.Report {
 	a.f.t.Helper()
 	a.f.Clock.Advance(5 * time.Second)
 	report, err := a.Changes.Sender.SendDue(a.f.t.Context())
-	if err != nil {
-		a.f.t.Fatal(err)
-	}
+	servicetest.Check(a.f.t, err)
 	return report
 }
 
@@ -49,9 +48,7 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 	sleeper.perform(sleeper.Next())
 	call := sleeper.Call.UUID
 	sleeper.speak("half of what she said")
-	if err := sleeper.Outbox.SaveDraft(call, sleeper.Form.Draft()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, sleeper.Outbox.SaveDraft(call, sleeper.Form.Draft()))
 
 	f.Clock.Advance(48 * time.Hour)
 	other.perform(other.Take(call))
@@ -120,9 +117,7 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 	account := f.Account()
 	issue := func() string {
 		token, _, err := f.Service.IssueToken(t.Context(), account.UUID, 4*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return token
 	}
 	f.token = issue()

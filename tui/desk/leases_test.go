@@ -71,17 +71,11 @@ func (f *floor) agent(dir string) *agent {
 	client, err := apiclient.New(apiclient.Options{
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: line, Now: f.Clock.Now,
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	account, err := client.Identity(f.t.Context())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
 	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	a.perform(a.Begin())
@@ -204,9 +198,7 @@ func TestEndedDeskHoldsNothing(t *testing.T) {
 	call := first.Call.UUID
 	leased := func() int {
 		answer, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return len(answer.Leases)
 	}
 	if got := leased(); got != 2 {
@@ -406,9 +398,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	a := f.agent(t.TempDir())
 	leases := func() (shown, ahead int) {
 		answer, err := apiclient.Decoded(a.Client.Queue.Leases(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		for _, l := range answer.Leases {
 			if l.Ahead {
 				ahead++

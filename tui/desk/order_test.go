@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -165,9 +166,7 @@ func (s *scattered) beside() {
 			return
 		}
 		s.Changes.Written()
-		if err := s.Changes.Autosave.Flush(); err != nil {
-			s.f.t.Fatal(err)
-		}
+		servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
 		s.End()
 		s.again = true
 		s.start(s.f)
@@ -179,9 +178,7 @@ func (s *scattered) beside() {
 	case 2:
 		_, _ = s.Changes.Sender.SendDue(s.f.t.Context())
 	case 3:
-		if err := s.Changes.Autosave.Flush(); err != nil {
-			s.f.t.Fatal(err)
-		}
+		servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
 	}
 }
 
@@ -202,9 +199,7 @@ func (s *scattered) settle() {
 			break
 		}
 	}
-	if err := s.Changes.Autosave.Flush(); err != nil {
-		s.f.t.Fatal(err)
-	}
+	servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
 }
 
 // TestAnswersInAnyOrder has two agents work while what they asked for is done, and answered, in any
@@ -279,9 +274,7 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 		kept, rung, isChosen := notes+f.lastName(call.PersonUUID), 0, false
 		for i, s := range agents {
 			draft, _, err := s.Outbox.Draft(id)
-			if err != nil {
-				f.t.Fatal(err)
-			}
+			servicetest.Check(f.t, err)
 			kept += draft.Notes + draft.Corrections["name/lastName"]
 			rung += s.rung[id]
 			for _, code := range s.chosen[id] {
@@ -291,9 +284,7 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 				continue
 			}
 			entries, _, err := s.Outbox.List()
-			if err != nil {
-				f.t.Fatal(err)
-			}
+			servicetest.Check(f.t, err)
 			for _, e := range entries {
 				if (e.UUID == id || e.UUID == call.PersonUUID) && e.State == outbox.StateRejected {
 					kept += string(e.Body)

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A script speaks to the donor of the call, in its own language; a file comes before the
@@ -16,13 +15,9 @@ import (
 func TestScriptsAreFilledIn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Mkdir(filepath.Join(dir, "scripts"), 0o700))
 	text := "Dag {{.Person.FirstName}}, u geeft {{ .Pledge.Amount }} {{.Pledge.Interval}} aan {{.Pledge.Charity}}.\n{{.Person.Shoe}} {{"
-	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.nl.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "scripts", "happy_call.nl.md"), []byte(text), 0o600))
 	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.md"), []byte("Hello {{.Person.FirstName}}, {{.Pledge.Interval}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +33,7 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
 	d.Card.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
-	if diff := cmp.Diff(want, d.Card.Script); diff != "" {
-		t.Errorf("script (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "script", want, d.Card.Script)
 	// Of a pledge that has ended nothing is collected: the script says so first, but for a donor who is
 	// asked to come back.
 	for _, ended := range []struct {
@@ -64,7 +57,120 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
 	d.Card.pickScript()
-	if diff := cmp.Diff([]string{"Hello …, …"}, d.Card.Script); diff != "" {
-		t.Errorf("nothing known (-want +got):\n%s", diff)
+	servicetest.Same(t, "nothing known", []string{"Hello …, …"}, d.Card.Script)
+}
+
+func TestFinds(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text, search string
+		want         bool
+	}{
+		{"Hanna Weiß", "weiss", true},
+		{"Zoë van der Straaten", "ZOE straa", true},
+		{"Zoe\u0308 Bos", "zoë", true},
+		{"Moritz Müller", "muller", true},
+		{"Moritz Müller", "mueller", true},
+		{"Andreas Zimmermann", "zimmremann", true},
+		{"Andreas Zimmermann", "zimermn", false},
+		{"Andreas Zimmermann", "simmerman andraes", true},
+		{"Bas Mulder", "bos", false}, // Too short for a slip.
+		{"c0010000 Anna", "c0020000", false},
+		{"Anna", "anna bos", false},
+		{"Anna", "", true},
+	}
+	for _, test := range tests {
+		if got := Finds(test.text, SearchTerms(test.search)); got != test.want {
+			t.Errorf("%q in %q: got %v, want %v", test.search, test.text, got, test.want)
+		}
+	}
+}
+
+// A donor is found by any number, as whatever phone shows it, and by a name that was heard.
+func TestFindDonors(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	add := func(n int, name, mobile, home string) {
+		p := apitype.Person{UUID: callID(100 + n), LastName: &name, MobilePhoneNumber: &mobile, PhoneNumber: &home}
+		d.Search.all = append(d.Search.all, newDonor(p))
+	}
+	add(1, "Müller", "+491713920000", "+492212718129")
+	add(2, "Veenstra", "+31627646660", "+31201234567")
+	add(3, "Meijer", "+31686271619", "")
+	open := apitype.Person{UUID: callID(103), LastName: new("Meijer"), MobilePhoneNumber: new("+31686271619")}
+	d.queue.learn(apitype.Call{UUID: callID(3), PersonUUID: open.UUID, Status: apitype.CallRequested, Person: apitype.Embed(open)})
+	tests := []struct{ search, want string }{
+		{"mueller", "Müller"},
+		{"06 27 64 66 60", "Veenstra"},
+		{"0031 6 27646660", "Veenstra"},
+		{"+31 (0)20-123 45 67", "Veenstra"},
+		{"0627", "Veenstra"}, // And not in the middle of another number.
+		{"6 27", "Meijer Veenstra"},
+		{"0221/2718129", "Müller"},
+		{"meyer", "Meijer"},
+		{"  ", ""},
+		{"nobody", ""},
+	}
+	for _, test := range tests {
+		got := ""
+		for _, donor := range d.Search.FindDonors(test.search, 9) {
+			if got != "" {
+				got += " "
+			}
+			got += donor.Name
+			if (donor.OpenCall == callID(3)) != (donor.Name == "Meijer") {
+				t.Errorf("%q: the open call of %s: got %s", test.search, donor.Name, donor.OpenCall)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%q: got %q, want %q", test.search, got, test.want)
+		}
+	}
+}
+
+// A search does not walk every person that there is: it reads the newest 5,000, and more when
+// it is asked to.
+func TestDonorSearchIsBounded(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	if d.Search.HasMoreDonors() {
+		t.Error("before anybody searches: got more donors to read")
+	}
+	events := d.Search.SearchDonors()
+	for n := 500; n <= 10_000; n += 500 {
+		if len(events) != 1 || d.Search.HasMoreDonors() {
+			t.Fatalf("after %d donors: got %d requests, want one", n-500, len(events))
+		}
+		d.Search.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
+		events = d.drain()
+		if n%5000 != 0 {
+			continue
+		}
+		if len(events) != 0 || !d.Search.HasMoreDonors() {
+			t.Fatalf("after %d donors: got %d requests, want none before somebody asks", n, len(events))
+		}
+		d.Search.LeaveSearch()
+		if events = d.Search.SearchDonors(); len(events) != 0 {
+			t.Fatalf("opened again after %d donors: got %d requests, want none", n, len(events))
+		}
+		events = d.Search.SearchOn()
+	}
+	d.Search.onDonors(donorsRead{}, nil)
+	if n, all := d.Search.DonorsRead(); n != 10_000 || !all || d.Search.HasMoreDonors() {
+		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.Search.HasMoreDonors())
+	}
+}
+
+// The list of persons finds a number as the Desk does, however it is written.
+func TestNumbersAreFoundInLists(t *testing.T) {
+	t.Parallel()
+	text := "0b1d5a4e Anna Bos 06 87 66 93 94 +31687669394 +31201234567"
+	for search, want := range map[string]bool{
+		"0687669394": true, "06 87669394": true, "0031687669394": true, "+31687669394": true, "020-1234567": true, "669394": true,
+		"bos": true, "0787669394": false, "066": false, "12": true,
+	} {
+		if got := FindsInList(text, SearchTerms(search)); got != want {
+			t.Errorf("%q: got %t, want %t", search, got, want)
+		}
 	}
 }

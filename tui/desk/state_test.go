@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 var (
@@ -307,9 +308,7 @@ func TestCallsThatAreRead(t *testing.T) {
 		d.Guard.Show(morning)
 		d.onRead(test.read, test.err)
 		texts, _ := said(d)
-		if diff := cmp.Diff(test.want, texts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, texts)
 		if d.IsOn(callID(1)) != test.on || d.Wanted != test.wanted && !d.NoneLeft || d.Taking || test.on && d.Form.Notes != notes {
 			t.Errorf("%s: got on the desk %t, another one wanted %t, notes %q, want %t, %t, %q", test.name, d.IsOn(callID(1)), d.Wanted, d.Form.Notes, test.on, test.wanted, notes)
 		}
@@ -346,9 +345,7 @@ func TestCallsThatAreReadAhead(t *testing.T) {
 		d.queue.fetching[callID(1)] = true
 		d.queue.onPrefetched(callID(1), test.call, test.err)
 		texts, _ := said(d)
-		if diff := cmp.Diff(test.want, texts); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, texts)
 		_, have := d.queue.prefetched[callID(1)]
 		if diff := cmp.Diff(test.passed, d.PassedOver()); diff != "" || len(d.queue.candidates) != test.known || have != test.have || d.queue.fetching[callID(1)] {
 			t.Errorf("%s: %d known, read ahead %t, want %d, %t; passed over (-want +got):\n%s", test.name, len(d.queue.candidates), have, test.known, test.have, diff)
@@ -557,9 +554,7 @@ func TestQueueOfCalls(t *testing.T) {
 		t.Errorf("got %s, want those that were not passed over", got)
 	}
 	want := []PassedOver{{callID(4), "Vis", "skipped by you"}, {callID(77), "", "not there"}, {callID(3), "Out", "opted out of phone calls"}, {callID(2), "Bos", "1 attempt, the maximum is 1"}}
-	if diff := cmp.Diff(want, q.reasons(morning, 1)); diff != "" {
-		t.Errorf("passed over (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "passed over", want, q.reasons(morning, 1))
 	other := named(6, "Other")
 	if ofPerson, ofNumber := q.others(other); ofPerson != 0 || ofNumber != 4 {
 		t.Errorf("got %d of the person and %d of the number, want 0 and 4", ofPerson, ofNumber)

@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // said takes what a desk has told, and how much work it asks for.
@@ -70,9 +71,7 @@ func TestWhatIsToldOfACall(t *testing.T) {
 		t.Errorf("got %q of nobody, want nothing", got)
 	}
 	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
-	if diff := cmp.Diff([]Number{{"mobile", "+31612345678"}, {"home", "+31201234567"}}, Numbers(both)); diff != "" {
-		t.Errorf("numbers (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "numbers", []Number{{"mobile", "+31612345678"}, {"home", "+31201234567"}}, Numbers(both))
 	if got := Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}); len(got) != 1 || got[0].Kind != "home" || Numbers(nil) != nil {
 		t.Errorf("got %v, want the one number there is", got)
 	}
@@ -164,9 +163,7 @@ func TestContacts(t *testing.T) {
 		"12 November, happy call: expired", "11 November, happy call: cancelled", "31 October, happy call: still open",
 		"24 January, not reached", "23 January 2026, happy call: reached, 8\n\"was glad\"",
 	}
-	if diff := cmp.Diff(want, d.Card.Contacts()); diff != "" {
-		t.Errorf("contacts (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "contacts", want, d.Card.Contacts())
 	d.Call = &apitype.Call{}
 	if got := d.Card.Contacts(); len(got) != 0 {
 		t.Errorf("got %q of a new call, want nothing", got)
@@ -202,9 +199,7 @@ func TestWarnings(t *testing.T) {
 		"called 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
 		"speaks French; you: Dutch, German", "low data quality: 59 %", "the street is not there",
 	}
-	if diff := cmp.Diff(want, d.Card.Warnings(all)); diff != "" {
-		t.Errorf("of everything (-want +got):\n%s", diff)
-	}
+	servicetest.Same(t, "of everything", want, d.Card.Warnings(all))
 	fine := apitype.Person{OptInPhone: new(true), Language: new("DE"), Address: apitype.Embed(apitype.Address{Country: "US"}), QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(60)})}
 	for name, test := range map[string]struct {
 		call apitype.Call
@@ -217,9 +212,7 @@ func TestWarnings(t *testing.T) {
 		"a pledge dropped":       {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "dropped"})}, []string{"the pledge is dropped"}},
 		"a pledge that is going": {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "active"})}, nil},
 	} {
-		if diff := cmp.Diff(test.want, d.Card.Warnings(test.call)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		servicetest.Same(t, name, test.want, d.Card.Warnings(test.call))
 	}
 	for reason, call := range map[string]apitype.Call{
 		"opted out of phone calls": {Status: "expired", Person: apitype.Embed(person)}, "is expired": {Status: "expired", Person: apitype.Embed(fine)}, "": {Status: "requested", Person: apitype.Embed(fine)},
@@ -305,9 +298,7 @@ func TestWhatBecameOfAChange(t *testing.T) {
 		d.Changes.Held = []Held{{id: "1-a"}, {id: "2-b"}}
 		d.Told(test.event)()
 		got, _ := said(d)
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		servicetest.Same(t, test.name, test.want, got)
 		held, accepted := 1, map[string]int{}
 		if test.event.Entry.ID == "" || test.event.Outcome == outbox.OutcomeWaiting { // It has not gone out.
 			held = 2

@@ -225,17 +225,3 @@ func TestEditingAsAModel(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkTextAreaKey(b *testing.B) {
-	for _, n := range []int{100, 2_000, 20_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var e TextArea
-			e.SetValue(strings.Repeat("some words of a note ", n/21))
-			for b.Loop() {
-				e.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
-				press(&e, "backspace")
-				e.Lines(60, 8, true, strings.ToUpper)
-			}
-		})
-	}
-}
