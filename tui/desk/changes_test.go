@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
 )
@@ -102,8 +104,22 @@ func TestADonorRests(t *testing.T) {
 		4*time.Hour - time.Second: "an attempt 3 h 59 min ago, less than 4 hours",
 		4 * time.Hour:             "",
 	} {
-		if got := attemptsReason(now, 1, now.Add(-ago), 0); got != want {
+		if got := at(now).attemptsReason(now, 1, now.Add(-ago), 0); got != want {
 			t.Errorf("%v after an attempt: got %q, want %q", ago, got, want)
 		}
+	}
+}
+
+// A call with as many attempts as the profile allows is passed over, however many they are.
+func TestTheMostAttempts(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	d.MaxAttempts = 3
+	call := requested(1)
+	call.AttemptsCount = 4
+	d.queue.learn(call)
+	want := []PassedOver{{ID: callID(1), Reason: "4 attempts, the maximum is 3"}}
+	if diff := cmp.Diff(want, d.PassedOver()); diff != "" || len(d.Offers(1)) != 0 {
+		t.Errorf("got %v offered; passed over (-want +got):\n%s", d.Offers(1), diff)
 	}
 }

@@ -24,15 +24,17 @@ func callsOf(random *rand.Rand, n int) []apitype.UUID {
 	return ids
 }
 
+func self(id apitype.UUID) apitype.UUID { return id }
+
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 60)
 	before := slices.Clone(calls)
-	anneke, joost := Spread("anneke", calls), Spread("joost", calls)
+	anneke, joost := Spread("anneke", calls, self), Spread("joost", calls, self)
 	if diff := cmp.Diff(before, calls); diff != "" {
 		t.Errorf("the calls themselves were moved: %s", diff)
 	}
-	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls)) {
+	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls, self)) {
 		t.Error("got the same order for two agents, or two for one")
 	}
 	if diff := cmp.Diff(calls[50:], anneke[50:]); diff != "" {
@@ -40,10 +42,10 @@ func TestSpread(t *testing.T) {
 	}
 	gone := slices.DeleteFunc(slices.Clone(calls[:50]), func(id apitype.UUID) bool { return id == anneke[7] })
 	want := slices.Delete(slices.Clone(anneke[:50]), 7, 8)
-	if diff := cmp.Diff(want, Spread("anneke", gone)); diff != "" {
+	if diff := cmp.Diff(want, Spread("anneke", gone, self)); diff != "" {
 		t.Errorf("the others were moved when one went: %s", diff)
 	}
-	if got := Spread("anneke", nil); len(got) != 0 {
+	if got := Spread[apitype.UUID]("anneke", nil, self); len(got) != 0 {
 		t.Errorf("got %v of no calls", got)
 	}
 }
@@ -73,7 +75,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(id apitype.UUID) bool { return id == floor[next].call })
-		call := Spread(fmt.Sprint("agent ", next), waiting[:60])[0]
+		call := Spread(fmt.Sprint("agent ", next), waiting[:60], self)[0]
 		if slices.ContainsFunc(floor, func(w work) bool { return w.call == call }) {
 			double++
 		}
