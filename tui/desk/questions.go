@@ -344,6 +344,11 @@ func (q *Questions) Narrow() *Question {
 	return ask
 }
 
+// AskRecent offers the last calls, each with what came of it.
+func (q *Questions) AskRecent() Answer {
+	return q.Recent(func(r Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
+}
+
 // Recent offers the last calls, to open one again. text says what came of each, in the words of the face.
 func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
