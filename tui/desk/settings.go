@@ -59,7 +59,7 @@ func (s *settings) open(path string) {
 // ones hold.
 func (d *Day) readSettings() {
 	d.settingsAsked = d.Now()
-	known, path := "", d.beside(settingsEnding)
+	known, path := "", d.Beside(settingsEnding)
 	if kept := d.floor.kept.Load(); kept != nil {
 		known = kept.ETag
 	}
