@@ -289,12 +289,11 @@ func (r *CreatePledgeRequest) Validate(now time.Time) Violations {
 
 // validateManaged refuses what a service-managed creation must not carry.
 func (r *CreatePledgeRequest) validateManaged(v *Violations) {
-	const why = "is not allowed for a service-managed pledge; "
-	refuse(v, why+"it starts as lead", givenField{"status", r.Status != nil})
-	refuse(v, why+"use initialDonationInterval", givenField{"donationInterval", r.DonationInterval != nil})
-	refuse(v, why+"use initialDonationAmount", givenField{"donationAmount", r.DonationAmount != nil})
-	refuse(v, why+"use the status action", givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"droppedAt", r.DroppedAt != nil})
-	refuse(v, why+"it follows from the cooling-off period", givenField{"releasedAt", r.ReleasedAt != nil})
+	refuse(v, "is not allowed for a service-managed pledge; it starts as lead", givenField{"status", r.Status != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use initialDonationInterval", givenField{"donationInterval", r.DonationInterval != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use initialDonationAmount", givenField{"donationAmount", r.DonationAmount != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use the status action", givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"droppedAt", r.DroppedAt != nil})
+	refuse(v, "is not allowed for a service-managed pledge; it follows from the cooling-off period", givenField{"releasedAt", r.ReleasedAt != nil})
 	validateEnd(v, &r.StartsAt, r.EndsAt)
 }
 
