@@ -250,6 +250,22 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 	}
 }
 
+// Why a key did nothing is not said of the next call, whose key it would be then.
+func TestReplyToAKeyEndsWithTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.send(keyPress("a"))
+	if got := d.app.status(); !strings.Contains(got, "a: press it again") {
+		t.Fatalf("status: got %q, want why the key did nothing", got)
+	}
+	d.press("n")
+	if got := d.app.status(); strings.Contains(got, "press it again") {
+		t.Errorf("status at the next call: got %q, want nothing of the key before", got)
+	}
+}
+
 // One u takes back what was sent in one go, and no more than that.
 func TestUndoTakesBackABurst(t *testing.T) {
 	t.Parallel()

@@ -77,6 +77,7 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 // meant for the call on screen, and pressed anew.
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
+	a.Messages.Heard()
 	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
 		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
 		return nil

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,6 +94,24 @@ func (e *sqliteEngine) sharesQueue() bool { return false }
 
 func (e *sqliteEngine) locking(string) string { return `` }
 
+// spelled has ? for $1, $2 and so on where they stand in this order, each once: SQLite looks up
+// the name of a parameter in a list whenever it is bound.
+func (*sqliteEngine) spelled(text string) string {
+	var b strings.Builder
+	rest := text
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(rest, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if rest, found = strings.CutPrefix(after, strconv.Itoa(n)); !found || rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+			return text
+		}
+		b.WriteByte('?')
+	}
+}
+
 func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
 // maxTakers is how many changes of one process are at the queue at one time: each more passes
@@ -100,6 +119,8 @@ func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 const maxTakers = 4
 
 func (e *postgresEngine) sharesQueue() bool { return true }
+
+func (*postgresEngine) spelled(text string) string { return text }
 
 func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
 

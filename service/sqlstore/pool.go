@@ -339,7 +339,7 @@ func (c *conn) prepare(text string) (*sql.Stmt, error) {
 			return nil, c.fail(err)
 		}
 	}
-	s, err := c.raw.PrepareContext(c.ctx, text)
+	s, err := c.raw.PrepareContext(c.ctx, c.engine.spelled(text))
 	if err != nil {
 		return nil, c.fail(err)
 	}

@@ -130,3 +130,20 @@ func TestIdleConnectionsGoBack(t *testing.T) {
 		}
 	})
 }
+
+// A parameter without a name costs SQLite no search; a name stays where it says which argument.
+func TestParametersLoseTheirNamesWhereTheOrderSaysTheSame(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                      "",
+		"SELECT 1":                              "SELECT 1",
+		"VALUES ($1, $2, $3)":                   "VALUES (?, ?, ?)",
+		"UPDATE a SET b = $2 WHERE c = $1":      "UPDATE a SET b = $2 WHERE c = $1",
+		"SET (a, b) = ($1, $2) WHERE a = $1":    "SET (a, b) = ($1, $2) WHERE a = $1",
+		"VALUES ($1, $20)":                      "VALUES ($1, $20)",
+		"SELECT doc ->> '$.email' WHERE a = $1": "SELECT doc ->> '$.email' WHERE a = $1",
+	} {
+		if got := (*sqliteEngine)(nil).spelled(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -65,6 +65,8 @@ type engine interface {
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
+	// spelled is a statement as the engine reads its parameters fastest.
+	spelled(text string) string
 	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
 	excludeErasure(c *conn, load bool) error
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.

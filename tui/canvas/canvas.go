@@ -19,7 +19,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -72,8 +71,9 @@ type Canvas struct {
 	there    bool       // The alternate screen is.
 	drawn    frame
 	renderer *uv.TerminalRenderer // Nil: what is on the screen is not known.
-	cells    uv.ScreenBuffer
-	method   ansi.Method // How their widths are counted.
+	cells    uv.ScreenBuffer      // The latest frame.
+	staged   *uv.RenderBuffer     // What the renderer has brought to the screen. Nil: nothing.
+	method   ansi.Method          // How their widths are counted.
 	changes  bytes.Buffer
 }
 
@@ -211,8 +211,8 @@ func (c *Canvas) paint() []byte {
 	c.cells.Clear()
 	c.count(next.content)
 	uv.NewStyledString(next.content).Draw(c.cells, c.cells.Bounds())
-	c.renderer.Render(c.cells.RenderBuffer)
 	c.changes.Reset()
+	c.stage()
 	if next.synchronized {
 		c.changes.WriteString(ansi.SetModeSynchronizedOutput)
 	}
@@ -238,10 +238,10 @@ func (c *Canvas) begin(s surroundings) {
 	c.renderer = uv.NewTerminalRenderer(&c.changes, []string{"TERM=" + s.name})
 	c.renderer.SetColorProfile(s.colors.Profile)
 	c.renderer.SetMapNewline(c.cooked)
-	c.renderer.SetScrollOptim(runtime.GOOS != "windows") // Its terminals move the cursor out of what scrolls.
 	c.renderer.SetFullscreen(true)
 	c.renderer.Erase()
 	c.renderer.SetWidthMethod(c.method)
 	c.cells = uv.NewScreenBuffer(s.width, s.height)
 	c.cells.Method = c.method
+	c.staged = nil
 }

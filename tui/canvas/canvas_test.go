@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
@@ -48,7 +49,7 @@ func begun(t *testing.T, m *terminal, width, height int) *Canvas {
 	t.Helper()
 	c := New(m, false)
 	c.Hear(tea.EnvMsg{"TERM=xterm-256color"})
-	c.Hear(tea.ColorProfileMsg{})
+	c.Hear(tea.ColorProfileMsg{Profile: colorprofile.TrueColor})
 	c.Hear(tea.WindowSizeMsg{Width: width, Height: height})
 	send(t, c, ansi.SetModeAltScreenSaveCursor)
 	return c
@@ -80,7 +81,7 @@ func TestDrawsOnTheAlternateScreenAlone(t *testing.T) {
 	c.Hear(tea.WindowSizeMsg{Width: 20, Height: 3})
 	send(t, c, ansi.SetModeAltScreenSaveCursor)
 	draw("colours are not known", "")
-	c.Hear(tea.ColorProfileMsg{})
+	c.Hear(tea.ColorProfileMsg{Profile: colorprofile.TrueColor})
 	draw("one\ntwo\nthree", "one\ntwo\nthree")
 	draw("one\n2", "one\n2")
 	send(t, c, ansi.ResetModeAltScreenSaveCursor)

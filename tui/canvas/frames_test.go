@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -14,7 +15,10 @@ func TestAnyFrameAfterAnyOther(t *testing.T) {
 	t.Parallel()
 	const width, height = 24, 8
 	random := rand.New(rand.NewPCG(3, 14))
-	some := []string{"", "plain", "\x1b[1mbold\x1b[m and plain", "Zoë │ … │ ✓", strings.Repeat("x", width), "ab 世界 cd", "世", "\x1b[7mchosen 世\x1b[m", "   far"}
+	some := []string{
+		"", "plain", "\x1b[1mbold\x1b[m and plain", "Zoë │ … │ ✓", strings.Repeat("x", width), "ab 世界 cd", "世", "\x1b[7mchosen 世\x1b[m", "   far",
+		"│\x1b[2m a  b\x1b[m      │\x1b[4m under  \x1b[m│", "│ \x1b[41m red   x\x1b[m  │\x1b[9;31m struck  \x1b[m│", "│ a  b      │ \x1b[1;32mgreen \x1b[m │",
+	}
 	m := newTerminal(width, height)
 	c := begun(t, m, width, height)
 	for n := range 500 {
@@ -31,5 +35,48 @@ func TestAnyFrameAfterAnyOther(t *testing.T) {
 		if got := strings.ReplaceAll(m.text(), "\r", ""); got != want {
 			t.Fatalf("frame %d: got\n%s\nwant\n%s", n, got, want)
 		}
+		once := newTerminal(width, height)
+		_, _ = once.Write([]byte(strings.Join(lines, "\r\n")))
+		for y := range height {
+			for x := range width {
+				got, want := m.screen.CellAt(x, y), once.screen.CellAt(x, y)
+				if got, want := seen(got), seen(want); !got.Equal(&want) {
+					t.Fatalf("frame %d: cell %d of line %d: got %+v, want %+v in %q", n, x, y, got, want, lines[y])
+				}
+			}
+		}
+	}
+}
+
+// seen returns c without what cannot be seen on a blank.
+func seen(c *uv.Cell) uv.Cell {
+	if c == nil {
+		return uv.EmptyCell
+	}
+	shown := *c
+	if c.Content == " " {
+		shown.Style.Attrs &= uv.AttrReverse | uv.AttrStrikethrough
+		if shown.Style.Attrs == 0 {
+			shown.Style.Fg = nil
+		}
+	}
+	return shown
+}
+
+// A key that moves in a list changes the row at the left and the preview at the right, and
+// costs what these cost: not the cells between them.
+func TestUnchangedCellsBetweenChangesAreNotSent(t *testing.T) {
+	t.Parallel()
+	m := newTerminal(80, 4)
+	c := begun(t, m, 80, 4)
+	show := func(left, right string) int {
+		c.Show(strings.Repeat(left+strings.Repeat(" between", 8)+right+"\n", 3))
+		m.written = nil
+		c.draw()
+		return len(strings.Join(m.written, ""))
+	}
+	show("a", "b")
+	if got := show("c", "d"); got > 3*30 {
+		t.Errorf("bytes of two cells in each of three lines of 66: got %d, want at most 90: %q", got, m.written)
 	}
 }

@@ -128,18 +128,6 @@ func (c *card) head() [][]string {
 // sections returns the body. A tight one has the facts first, two on a line where they fit.
 func (c *card) sections(tight bool) [][]string {
 	call := c.Day.Call
-	drawn := func(fields ...field) (lines []string) {
-		column := factLabel
-		for _, f := range fields {
-			column = max(column, render.Width(c.Say(f.label))+1)
-		}
-		for _, f := range fields {
-			if f.cells = column; f.text != "" {
-				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
-			}
-		}
-		return lines
-	}
 	contacts := mostLatest
 	switch {
 	case c.layout.Panes == 3 && len(c.Day.Card.Script) == 0, c.width >= twoColumns && c.fixing() == nil:
@@ -155,13 +143,27 @@ func (c *card) sections(tight bool) [][]string {
 	if r := call.Result.Pointer(); r != nil {
 		result = c.resultFields(call.Type, *r)
 	}
-	note := drawn(field{label: c.Say("note"), text: c.Day.Form.NextNotes()})
-	gives := drawn(givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width-factLabel)...)
-	told := drawn(append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})...)
+	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
+	last = append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})
+	column := factLabel
+	for _, f := range slices.Concat(last, result, []field{note}) {
+		if f.text != "" {
+			column = max(column, render.Width(c.Say(f.label))+1)
+		}
+	}
+	drawn := func(fields ...field) (lines []string) {
+		for _, f := range fields {
+			if f.cells = column; f.text != "" {
+				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
+			}
+		}
+		return lines
+	}
+	gives, told := drawn(givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width-column)...), drawn(last...)
 	if tight && len(gives) > 1 {
 		gives, told = gives[:1], append(gives[1:], told...)
 	}
-	gives = append(note, gives...) // Another agent left it for this call.
+	gives = append(drawn(note), gives...)
 	c.rule = checkRuleOf(c)
 	check := append([]string{c.rule}, c.checkLines(tight)...)
 	if c.fixing() != nil {

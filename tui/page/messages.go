@@ -66,6 +66,13 @@ func (m *Messages) Refuse(why string) {
 	m.Reply = true
 }
 
+// Heard ends the reply to a key: another one asks for something else.
+func (m *Messages) Heard() {
+	if m.Reply {
+		m.Message, m.Reply = Message{}, false
+	}
+}
+
 // Fail shows an error until it is dismissed, after those that are not yet.
 func (m *Messages) Fail(what string, err error) { m.FailOf("", desk.ErrorText(what, err)) }
 

@@ -85,7 +85,7 @@ func (c *card) form(notes []string) []string {
 	}
 	_, choosing := c.Dialog.(*askedResult)
 	rating, isRated := c.Dialog.(*askedRating)
-	lines := c.labelled(ActResult, "result", choosing, c.legend(c.width-formLabel, choosing))
+	lines := c.labelled(ActResult, "result", choosing, c.legend(c.width-formLabel))
 	lines = append(lines, c.labelled(ActRating, "rating", isRated, []string{c.ratingLine(rating)})...)
 	lines = append(lines, c.labelled(ActNotes, "notes", c.writing, notes)...)
 	form := append([]string{c.frame.Rule(s.bold(c.Say("Result")), "")}, c.frame.Lines(lines...)...)
@@ -133,7 +133,7 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 }
 
 // legend returns the results with their keys, side by side; the chosen one is marked.
-func (d *Desk) legend(width int, choosing bool) []string {
+func (d *Desk) legend(width int) []string {
 	rows, s := d.Day.Form.Results(), d.Styles
 	var items []string
 	known := false
@@ -147,7 +147,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	if !known && d.Day.Form.Code != "" {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
-	if choosing || len(items) == 0 {
+	if len(items) == 0 {
 		items = append(items, "/ "+d.Say("another"))
 	}
 	lines := []string{""}
