@@ -84,28 +84,23 @@ func (s *Service) ReplayAccess(ctx context.Context, changes []AccessChange) (cha
 }
 
 func (s *Service) replayAccess(tx Tx, change AccessChange) (done bool, err error) {
-	switch {
-	case change.Account != nil:
-		account, err := tx.Account(*change.Account)
-		switch {
-		case errors.Is(err, ErrNoRow): // It was added after the backup.
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-		after := account.without(change)
-		fields := account.changed(after)
-		if account.RevokedAt == nil && after.RevokedAt != nil {
-			fields = "revokedAt"
-		}
-		if fields == "" {
-			return false, nil
-		}
-		line := AuditLine{At: s.timeOf(tx), Operation: AuditAccountSet, Record: change.Account, Fields: fields, Reason: "replayed"}
-		return true, errors.Join(tx.UpdateAccount(after), tx.Audit(line))
-	default:
+	if change.Account == nil {
 		return endTokens(tx, change)
 	}
+	account, err := tx.Account(*change.Account)
+	if errors.Is(err, ErrNoRow) { // It was added after the backup.
+		return false, nil
+	}
+	after := account.without(change)
+	fields := account.changed(after)
+	if account.RevokedAt == nil && after.RevokedAt != nil {
+		fields = "revokedAt"
+	}
+	if err != nil || fields == "" {
+		return false, err
+	}
+	line := AuditLine{At: s.timeOf(tx), Operation: AuditAccountSet, Record: change.Account, Fields: fields, Reason: "replayed"}
+	return true, errors.Join(tx.UpdateAccount(after), tx.Audit(line))
 }
 
 // endTokens ends the token of a change, or all that were issued before its time.

@@ -109,7 +109,7 @@ func (a Account) Require(p Permission) error {
 
 // AddAccount saves a new account. Its uuid and creation time are chosen here.
 func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
-	a.UUID, a.RevokedAt = s.newUUID(), nil
+	a.UUID, a.RevokedAt = apitype.NewUUID(), nil
 	if err := a.check(); err != nil {
 		return Account{}, err
 	}
@@ -143,7 +143,6 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 	return account, err
 }
 
-// activeAccount is an account that is not revoked.
 func activeAccount(tx Tx, id apitype.UUID) (Account, error) {
 	account, err := tx.Account(id)
 	if err == nil && account.RevokedAt != nil {
@@ -167,7 +166,6 @@ func (s Scope) check(tx Tx) error {
 	return nil
 }
 
-// changed names what differs.
 func (a Account) changed(after Account) string {
 	var names []string
 	for _, field := range []struct {
@@ -241,7 +239,6 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 	return account, err
 }
 
-// joined lists values for a message.
 func joined[T ~string](values []T) string {
 	return strings.Join(mapped(values, func(value T) string { return string(value) }), ", ")
 }

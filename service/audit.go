@@ -89,8 +89,8 @@ type AuditFilter struct {
 // the memory that there is for it.
 const auditPage = 500
 
-// Audit hands the lines that pass a filter to each, the oldest first.
-func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine) error) error {
+// Audit hands the lines that pass a filter to do, the oldest first.
+func (s *Service) Audit(ctx context.Context, f AuditFilter, do func(AuditLine) error) error {
 	f.Limit = auditPage
 	for {
 		var lines []AuditLine
@@ -98,16 +98,11 @@ func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine)
 			lines, err = r.AuditLines(f)
 			return err
 		})
-		if err != nil {
+		if err == nil {
+			err = each(lines, do)
+		}
+		if err != nil || len(lines) < f.Limit {
 			return err
-		}
-		for _, line := range lines {
-			if err := each(line); err != nil {
-				return err
-			}
-		}
-		if len(lines) < f.Limit {
-			return nil
 		}
 		last := lines[len(lines)-1]
 		f.After = &Position{At: last.At, UUID: last.UUID}
@@ -120,14 +115,7 @@ func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
 	}
-	return s.update(ctx, "note what is read", func(tx Tx) error {
-		for _, line := range lines {
-			if err := tx.Audit(line); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return s.update(ctx, "note what is read", func(tx Tx) error { return each(lines, tx.Audit) })
 }
 
 // notePerson is noteRead for a record that is answered with its person, nil: with none.

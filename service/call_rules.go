@@ -24,16 +24,6 @@ type callMove struct {
 	result *apitype.CallResultRequest // Of a completion; nil when not sent.
 }
 
-// completion is the move that a completion asks for. The call is completed when its
-// result says so.
-func completion(r apitype.CompleteCallRequest) callMove {
-	move := callMove{name: "completed", to: apitype.CallCompleted, result: r.Result}
-	if r.Result != nil {
-		move.at = r.Result.CompletedAt
-	}
-	return move
-}
-
 // moveCall moves a call; changed is false when it is there already with the same
 // values. Spec gaps: C1, C2, C3, C6.
 func moveCall(call *apitype.Call, external bool, move callMove, now apitype.Time) (changed bool, err error) {

@@ -114,10 +114,10 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
 		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
 	}
-	if err := invalid(violations); err != nil {
+	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	var row CallRow
 	var seen *WholeCall
 	err = s.update(ctx, "create the call", func(tx Tx) error {
@@ -185,7 +185,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 			return person, err
 		}
 	}
-	return person, invalid(v)
+	return person, NotValid(v)
 }
 
 // callPrivate is what a call keeps and no answer shows.
@@ -289,7 +289,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 // AddAttempt records an attempt to call the person.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
 func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
@@ -307,12 +307,16 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 // CompleteCall marks a call as completed.
 // PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
 func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CompleteCallRequest) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsComplete), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	move := callMove{name: "completed", to: apitype.CallCompleted, result: request.Result}
+	if request.Result != nil {
+		move.at = request.Result.CompletedAt
+	}
 	return s.changeCall(ctx, c, line, m, request, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		changed, err := moveCall(call, row.External, completion(request), now)
+		changed, err := moveCall(call, row.External, move, now)
 		if err == nil && changed {
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
@@ -325,22 +329,19 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 // CancelCall cancels a call.
 // PUT /api/v1/calls/{uuid}/actions/cancel (interface: Calls)
 func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CancelCallRequest) (Answer, error) {
-	if err := c.Require(CallsCancel); err != nil {
-		return Answer{}, err
-	}
-	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
+	return s.endCall(ctx, c, CallsCancel, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
 }
 
 // ExpireCall marks a call as expired.
 // PUT /api/v1/calls/{uuid}/actions/expire (interface: Calls)
 func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.ExpireCallRequest) (Answer, error) {
-	if err := c.Require(CallsExpire); err != nil {
-		return Answer{}, err
-	}
-	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
+	return s.endCall(ctx, c, CallsExpire, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+	if err := c.Require(may); err != nil {
+		return Answer{}, err
+	}
 	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
@@ -380,7 +381,6 @@ func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
 }
 
-// sizesOfCall refuses a creation that holds too much.
 func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
 	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
 		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)

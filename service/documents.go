@@ -10,7 +10,6 @@ import (
 // that lists filter by. An answer copies it and splices what depends on the request or
 // on other rows before its last brace; nothing is decoded to be read. Spec gap: L14.
 
-// encode writes a document.
 func encode(what string, value any) ([]byte, error) {
 	doc, err := json.Marshal(value)
 	if err != nil {
@@ -27,7 +26,6 @@ func decode(what string, doc []byte, value any) error {
 	return nil
 }
 
-// revise changes what a document says.
 func revise[T any](what string, doc *[]byte, change func(*T)) error {
 	var value T
 	err := decode(what, *doc, &value)

@@ -17,7 +17,7 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 		return nil, err
 	}
 	if len(entries) < 1 || len(entries) > apitype.MaxEntries {
-		return nil, invalid(apitype.Violations{{
+		return nil, NotValid(apitype.Violations{{
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}
@@ -38,7 +38,6 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 	return failures, err
 }
 
-// markEntry marks one entity, or says what is wrong with the entry.
 func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (problem string, err error) {
 	entry, problem := sent.Check()
 	if problem != "" {

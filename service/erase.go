@@ -54,7 +54,7 @@ func (r EraseRequest) check() error {
 	case strings.ContainsRune(reason, 0):
 		v.Add("/reason", "must not contain a NUL character")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
 // ErasePerson erases what is known of a person, for an operator. It is done again, without any
@@ -83,11 +83,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 			return nil
 		}
 	}
-	erasure, err := s.erasePerson(ctx, line, request, &c)
-	if err != nil {
-		return Answer{}, err
-	}
-	return answered(erasure)
+	return answered(s.erasePerson(ctx, line, request, &c))
 }
 
 func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {
@@ -122,7 +118,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		}
 		scrubbed.Later = s.store.Held()
 		line.Fields = "person,calls,pledges,transactions,signatures"
-		return errors.Join(openErasure{kept.Person.Owner, erasure}.note(tx), tx.Audit(line.of(id)))
+		return errors.Join(setJSON(tx, UncleanSetting+id.String(), openErasure{kept.Person.Owner, erasure}), tx.Audit(line.of(id)))
 	}
 	if err := described("erase the person", s.store.Write(ctx, WriteShared, erase)); err != nil {
 		return erasure, err
@@ -131,7 +127,6 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	return erasure, s.finishErasure(ctx, id)
 }
 
-// planErasure counts what would be erased.
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
 	err = s.readLong(ctx, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
@@ -148,7 +143,7 @@ func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (
 // toErase returns what is kept of a person, or the erasure that was made and after which the files were
 // not cleaned yet.
 func toErase(r Reader, id apitype.UUID, c *Caller, keptOf func(apitype.UUID) (Kept, error)) (kept Kept, open *openErasure, err error) {
-	open, err = openErasureOf(r, id)
+	open, err = settingOf[openErasure](r, UncleanSetting+id.String())
 	if err != nil || open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
 		return kept, open, err
 	}
@@ -166,7 +161,6 @@ func toErase(r Reader, id apitype.UUID, c *Caller, keptOf func(apitype.UUID) (Ke
 	return kept, nil, nil
 }
 
-// erasure counts what is kept.
 func (k Kept) erasure(now apitype.Time) Erasure {
 	e := Erasure{PersonUUID: k.Person.UUID, ErasedAt: now}
 	if k.ErasedAt != nil {
@@ -238,10 +232,17 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 	if err := tx.ErasePerson(id, now); err != nil {
 		return err
 	}
-	if err := inBatches(kept.Pledges, 0, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
+	err := inBatches(kept.Pledges, 0, func(ids []apitype.UUID) error {
+		return rewrite(ids, tx.KeptPledges, func(p *PledgeRow) error { return p.erase(now) }, tx.RewritePledge)
+	})
+	if err != nil {
 		return err
 	}
-	if err := inBatches(kept.Transactions, 0, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
+	coverPayers := func(t *TransactionRow) error { return revise("transaction", &t.Doc, coverPayer) }
+	err = inBatches(kept.Transactions, 0, func(ids []apitype.UUID) error {
+		return rewrite(ids, tx.KeptTransactions, coverPayers, tx.RewriteTransaction)
+	})
+	if err != nil {
 		return err
 	}
 	size := 0
@@ -284,41 +285,32 @@ func (c *CallRow) erase(now apitype.Time) error {
 	return revise("call", &c.Private, func(private *callPrivate) { private.ErasedAt = &now })
 }
 
-func erasePledges(tx Tx, ids []apitype.UUID, now apitype.Time) error {
-	rows, err := tx.KeptPledges(ids)
+// rewrite changes rows of a person, and saves them.
+func rewrite[T any](ids []apitype.UUID, read func([]apitype.UUID) ([]T, error), change func(*T) error, save func(T) error) error {
+	rows, err := read(ids)
 	if err != nil {
 		return err
 	}
-	return each(rows, func(row PledgeRow) error {
-		var pledge apitype.Pledge
-		if err := decode("pledge", row.Doc, &pledge); err != nil {
+	return each(rows, func(row T) error {
+		if err := change(&row); err != nil {
 			return err
 		}
-		pledge.ExternalMetadata, pledge.RecruitingLocationLabel, pledge.UpdatedAt = nil, nil, now
-		if err := row.write(pledge); err != nil {
-			return err
-		}
-		if err := revise("pledge", &row.Private, func(private *pledgePrivate) { private.ErasedAt = &now }); err != nil {
-			return err
-		}
-		return tx.RewritePledge(row)
+		return save(row)
 	})
 }
 
-func eraseTransactions(tx Tx, ids []apitype.UUID) error {
-	rows, err := tx.KeptTransactions(ids)
-	if err != nil {
+func (p *PledgeRow) erase(now apitype.Time) error {
+	var pledge apitype.Pledge
+	if err := decode("pledge", p.Doc, &pledge); err != nil {
 		return err
 	}
-	return each(rows, func(row TransactionRow) error {
-		if err := revise("transaction", &row.Doc, coverPayer); err != nil {
-			return err
-		}
-		return tx.RewriteTransaction(row)
-	})
+	pledge.ExternalMetadata, pledge.RecruitingLocationLabel, pledge.UpdatedAt = nil, nil, now
+	if err := p.write(pledge); err != nil {
+		return err
+	}
+	return revise("pledge", &p.Private, func(private *pledgePrivate) { private.ErasedAt = &now })
 }
 
-// each does something with every row, until that fails.
 func each[T any](rows []T, do func(T) error) error {
 	for _, row := range rows {
 		if err := do(row); err != nil {

@@ -2,11 +2,11 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -58,40 +58,41 @@ func (s *Service) FinishErasures(ctx context.Context) error {
 	return each(erasing, func(id apitype.UUID) error { return s.finishErasure(ctx, id) })
 }
 
-// covered is a read that blanks the calls of persons whose erasure is not finished.
-func covered(ctx context.Context, read func(Reader) error) func(Reader) error {
+// coverFor returns what blanks the calls of persons whose erasure is not finished; nil: there is none.
+func coverFor(ctx context.Context, r Reader) (cover, error) {
 	if !RequestOf(ctx).Erasing {
-		return read
+		return nil, nil
 	}
+	erasing, err := r.Erasing()
+	if len(erasing) == 0 {
+		return nil, err
+	}
+	return mapped(erasing, func(id apitype.UUID) []byte { return []byte(`"personUuid":"` + id.String() + `"`) }), err
+}
+
+// covered is a read that sees these calls blanked.
+func covered(ctx context.Context, read func(Reader) error) func(Reader) error {
 	return func(r Reader) error {
-		erasing, err := r.Erasing()
-		if err != nil || len(erasing) == 0 {
-			return errors.Join(err, read(r))
+		cover, err := coverFor(ctx, r)
+		if cover != nil {
+			r = coveringReader{r, cover}
 		}
-		return read(coveringReader{r, newCover(erasing)})
+		return cmp.Or(err, read(r))
 	}
 }
 
 // coveredChange is covered for a change: it finds these calls as if they were erased already.
 func coveredChange(ctx context.Context, change func(Tx) error) func(Tx) error {
-	if !RequestOf(ctx).Erasing {
-		return change
-	}
 	return func(tx Tx) error {
-		erasing, err := tx.Erasing()
-		if err != nil || len(erasing) == 0 {
-			return errors.Join(err, change(tx))
+		cover, err := coverFor(ctx, tx)
+		if cover != nil {
+			tx = coveringTx{tx, coveringReader{tx, cover}}
 		}
-		return change(coveringTx{tx, coveringReader{tx, newCover(erasing)}})
+		return cmp.Or(err, change(tx))
 	}
 }
 
-// cover blanks calls of some persons.
 type cover [][]byte
-
-func newCover(persons []apitype.UUID) cover {
-	return mapped(persons, func(id apitype.UUID) []byte { return []byte(`"personUuid":"` + id.String() + `"`) })
-}
 
 func (c cover) call(row *CallRow) error {
 	if !slices.ContainsFunc(c, func(person []byte) bool { return bytes.Contains(row.Doc, person) }) {
@@ -110,7 +111,6 @@ func (c cover) calls(rows []CallRow) (err error) {
 	return err
 }
 
-// coveringReader reads calls through a cover.
 type coveringReader struct {
 	Reader
 	cover cover
@@ -150,7 +150,6 @@ func (r coveringReader) WholePledge(id apitype.UUID, scope Scope, w Weight) (*Wh
 	return whole, err
 }
 
-// coveringTx is coveringReader for a change.
 type coveringTx struct {
 	Tx
 	covering coveringReader
@@ -179,23 +178,19 @@ type openErasure struct {
 	Erasure Erasure      `json:"erasure"`
 }
 
-// openErasureOf is that of a person; nil: there is none.
-func openErasureOf(tx Reader, id apitype.UUID) (*openErasure, error) {
-	text, err := tx.Setting(UncleanSetting + id.String())
+// settingOf reads a setting that holds JSON; nil: there is none.
+func settingOf[T any](r Reader, name string) (*T, error) {
+	text, err := r.Setting(name)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	open := &openErasure{}
-	return open, json.Unmarshal([]byte(text), open)
+	value := new(T)
+	return value, json.Unmarshal([]byte(text), value)
 }
 
-// note says that the files are to be cleaned.
-func (o openErasure) note(tx Tx) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	return tx.SetSetting(UncleanSetting+o.Erasure.PersonUUID.String(), string(text))
+func setJSON(tx Tx, name string, value any) error {
+	text, err := json.Marshal(value)
+	return errors.Join(err, tx.SetSetting(name, string(text)))
 }
 
 // Clean removes from the files what is left in them of everything that was erased. Tables that are in use
@@ -225,19 +220,16 @@ const backupSetting = "backup_at"
 
 // NoteBackup saves that a backup was made now.
 func (s *Service) NoteBackup(ctx context.Context) error {
-	return s.update(ctx, "note the backup", func(tx Tx) error {
-		return tx.SetSetting(backupSetting, strconv.FormatInt(s.timeOf(tx).UnixMilli(), 10))
-	})
+	return s.update(ctx, "note the backup", func(tx Tx) error { return setJSON(tx, backupSetting, s.timeOf(tx).UnixMilli()) })
 }
 
 // LastBackup returns when the last backup was made, zero where there was none.
 func (s *Service) LastBackup(ctx context.Context) (at time.Time, err error) {
 	return viewed(ctx, s, "read when the last backup was made", func(r Reader) (time.Time, error) {
-		text, err := r.Setting(backupSetting)
-		if err != nil || text == "" {
+		milliseconds, err := settingOf[int64](r, backupSetting)
+		if milliseconds == nil {
 			return time.Time{}, err
 		}
-		milliseconds, err := strconv.ParseInt(text, 10, 64)
-		return time.UnixMilli(milliseconds), err
+		return time.UnixMilli(*milliseconds), err
 	})
 }

@@ -50,8 +50,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// invalid is a refusal of the values that were found wrong, nil when none was.
-func invalid(v apitype.Violations) error {
+// NotValid returns the refusal of the values that were found wrong, nil when none was.
+func NotValid(v apitype.Violations) error {
 	if len(v) == 0 {
 		return nil
 	}
@@ -80,7 +80,6 @@ func orUnknown(err error, kind string, id apitype.UUID) error {
 	return err
 }
 
-// conflict is a refusal by the record's state.
 func conflict(format string, args ...any) error {
 	return &Error{Kind: Conflict, Detail: fmt.Sprintf(format, args...)}
 }

@@ -52,7 +52,6 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	return out.err
 }
 
-// users writes the names of the users that the records name.
 func (e *Export) users(ctx context.Context, out *exportWriter) error {
 	scope := Scope{All: true}
 	if e.caller != nil {
@@ -79,7 +78,6 @@ func (e *Export) person() (jsontext.Value, error) {
 	return withPrivate(appendPerson(nil, e.kept.Person), private), err
 }
 
-// records writes calls, pledges and what belongs to them.
 func (e *Export) records(ctx context.Context, out *exportWriter) {
 	exportRows(ctx, e, out, "call", e.kept.Calls, Reader.KeptCalls, func(c CallRow) jsontext.Value { return withPrivate(c.Doc, c.Private) })
 	exportRows(ctx, e, out, "pledge", e.kept.Pledges, Reader.KeptPledges, func(p PledgeRow) jsontext.Value { return withPrivate(p.Doc, p.Private) })
@@ -96,7 +94,6 @@ func (e *Export) records(ctx context.Context, out *exportWriter) {
 	})
 }
 
-// exportRows writes the documents of rows, which are read a batch at a time.
 func exportRows[T keptRow](ctx context.Context, e *Export, out *exportWriter, kind string, rows []T, read func(Reader, []apitype.UUID) ([]T, error), doc func(T) jsontext.Value) {
 	out.list(kind+"s", kind, func() error {
 		return inBatches(rows, 0, func(ids []apitype.UUID) error {

@@ -40,7 +40,6 @@ type knownKeys struct {
 	verified *verifiedTokens
 }
 
-// newKeys are the keys of a seed.
 func newKeys(seed []byte, now time.Time) (*knownKeys, error) {
 	if len(seed) == 0 || len(seed)%ed25519.SeedSize != 0 {
 		return nil, fmt.Errorf("the signing key is damaged: it does not hold %d bytes", ed25519.SeedSize)
@@ -60,7 +59,6 @@ func (k *knownKeys) writing() keys {
 	return k.all[0]
 }
 
-// cursorMAC authenticates what a cursor says.
 func (k keys) cursorMAC(body []byte) []byte {
 	mac := hmac.New(sha256.New, k.cursor)
 	mac.Write(body)

@@ -33,7 +33,6 @@ const (
 	LoadRow     LoadKind = "row"
 )
 
-// loadKind is a kind of records.
 type loadKind struct {
 	kind   LoadKind
 	table  string // Where its records are; empty: the record says it, or there is none.
@@ -47,7 +46,6 @@ type loadKind struct {
 	load  func(l *loader, data any) error
 }
 
-// of is a kind whose data is a T.
 func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
 	return loadKind{
 		kind: kind, table: table, decode: decodeLoaded[T],
@@ -61,7 +59,6 @@ func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(
 	}
 }
 
-// ofTable is a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
 	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
 		data, err := decodeLoaded[map[string]json.RawMessage](text)
@@ -177,17 +174,13 @@ func KindOfTable(table string) LoadKind {
 
 // Encode returns the line of a record, with JSON that the database holds as it is.
 func (r LoadRecord) Encode() ([]byte, error) {
-	data := r.Data
-	if row, ok := data.(LoadedRow); ok && r.Kind != LoadRow {
-		data = row.Values
+	if row, ok := r.Data.(LoadedRow); ok && r.Kind != LoadRow {
+		r.Data = row.Values
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	err := e.Encode(struct {
-		Kind LoadKind `json:"kind"`
-		Data any      `json:"data"`
-	}{r.Kind, data})
+	err := e.Encode(r)
 	return text.Bytes(), err
 }
 
@@ -199,15 +192,12 @@ type LoadRecord struct {
 	Line int `json:"-"`
 }
 
-// loadLine is a line of a load.
-type loadLine struct {
-	Kind LoadKind       `json:"kind"`
-	Data jsontext.Value `json:"data"`
-}
-
 // DecodeLoadRecord reads one line of a load. Unknown fields are refused.
 func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
-	var line loadLine
+	var line struct {
+		Kind LoadKind       `json:"kind"`
+		Data jsontext.Value `json:"data"`
+	}
 	v := DecodeStrict(text, &line)
 	for i := range v { // A line is told of, and what it is about is its data.
 		if field, inside := strings.CutPrefix(v[i].Pointer, "/data/"); inside {

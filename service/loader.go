@@ -97,7 +97,6 @@ type loader struct {
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
-// loading is a record that waits.
 type loading struct {
 	LoadRecord
 	kind *loadKind
@@ -160,7 +159,6 @@ func (l *loader) save() error {
 	return l.insert()
 }
 
-// insert saves the rows of the batch.
 func (l *loader) insert() error {
 	there, err := l.tx.InsertRows(l.rows)
 	if err != nil {
@@ -181,7 +179,6 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-// naming are the persons and pledges that the records of a batch name.
 type naming struct{ persons, pledges map[apitype.UUID]bool }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.
@@ -202,7 +199,7 @@ func required(id apitype.UUID) error {
 }
 
 func refused(pointer, message string) error {
-	return invalid(apitype.Violations{{Pointer: pointer, Message: message}})
+	return NotValid(apitype.Violations{{Pointer: pointer, Message: message}})
 }
 
 func (l *loader) user(u LoadedUser) error {
@@ -220,7 +217,7 @@ func (l *loader) organization(o LoadedOrganization) error {
 		for i := range problems {
 			problems[i].Pointer = "/settings" + problems[i].Pointer
 		}
-		if err := invalid(problems); err != nil {
+		if err := NotValid(problems); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func (l *loader) person(p LoadedPerson) error {
 		return err
 	}
 	request, v := p.creation(l.now)
-	if err := errors.Join(required(p.UUID), invalid(v)); err != nil {
+	if err := errors.Join(required(p.UUID), NotValid(v)); err != nil {
 		return err
 	}
 	row, err := newPerson(p.UUID, request, owner, p.CreatedAt)
@@ -60,7 +60,6 @@ func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest,
 	return r, append(v, r.Validate(now.Time)...)
 }
 
-// pledge saves a pledge with its signature file.
 func (l *loader) pledge(p LoadedPledge) error {
 	owner, err := l.organizationOf("/owningOrganizationUuid", p.OwningOrganizationUUID)
 	if err != nil {
@@ -165,10 +164,9 @@ func (p *LoadedPledge) check() error {
 	if day := p.PreferredPaymentDay; day != nil && (*day < 1 || *day > 28) {
 		v.Add("/preferredPaymentDay", "must be a whole number from 1 to 28")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
-// names notes what a call names.
 func (c LoadedCall) names(n naming) {
 	n.persons[c.PersonUUID] = true
 	if c.RelatedCaseUUID != nil {
@@ -176,7 +174,6 @@ func (c LoadedCall) names(n naming) {
 	}
 }
 
-// call saves a call.
 func (l *loader) call(c LoadedCall) error {
 	if err := errors.Join(required(c.UUID), c.check()); err != nil {
 		return err
@@ -274,10 +271,9 @@ func (c *LoadedCall) check() error {
 	if c.DeferredFor != nil && c.DeferredUntil == nil {
 		v.Add("/deferredForUserUuid", "needs deferredUntil")
 	}
-	return invalid(v)
+	return NotValid(v)
 }
 
-// transaction saves a transaction.
 func (l *loader) transaction(t LoadedTransaction) error {
 	if err := required(t.UUID); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // AddOrganization saves a new organization; its uuid is chosen here when it has none.
 func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organization, error) {
 	if o.UUID.IsZero() {
-		o.UUID = s.newUUID()
+		o.UUID = apitype.NewUUID()
 	}
 	if err := o.check(); err != nil {
 		return Organization{}, err
@@ -69,7 +69,6 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 	return o, errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
 }
 
-// changed names the settings that differ.
 func (o Organization) changed(after Organization) (names []string) {
 	if !equal(o.MaxCallAttempts, after.MaxCallAttempts) {
 		names = append(names, "maxCallAttempts")
@@ -89,7 +88,7 @@ func (o Organization) check() error {
 	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
 		return refuse("the maximum of call attempts must not be negative")
 	case o.Settings != nil && len(o.Settings.Validate()) > 0:
-		return invalid(o.Settings.Validate())
+		return NotValid(o.Settings.Validate())
 	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
 		return refuse("the cooling-off must be from 0 to 100 years")
 	}
@@ -125,7 +124,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		if err := read(tx); err != nil || !id.IsZero() {
 			return err
 		}
-		id = s.newUUID()
+		id = apitype.NewUUID()
 		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.timeOf(tx)}
 		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
 		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
@@ -153,7 +152,7 @@ func (u User) check() error {
 // AddUser saves a new user; the uuid is chosen here when there is none.
 func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 	if u.UUID.IsZero() {
-		u.UUID = s.newUUID()
+		u.UUID = apitype.NewUUID()
 	}
 	if err := u.check(); err != nil {
 		return User{}, err

@@ -45,7 +45,6 @@ func (s *Service) cursors(kind byte) *cursors {
 	return &cursors{kind: kind, known: known, mac: hmac.New(sha256.New, known.writing().cursor)}
 }
 
-// append writes the cursor of a place.
 func (c *cursors) append(dst []byte, p Position) []byte {
 	raw := &c.raw
 	raw[0], raw[1] = c.kind, byte(p.Rank)
@@ -95,7 +94,7 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 	case p.Last != nil:
 		w.size = *p.Last
 	}
-	return w, invalid(v)
+	return w, NotValid(v)
 }
 
 // listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.
@@ -104,7 +103,6 @@ type listed interface {
 	position() Position
 }
 
-// listing is a page of a list that is asked for.
 type listing[T listed] struct {
 	what    string
 	kind    byte // Of its cursors.
@@ -118,7 +116,6 @@ type listing[T listed] struct {
 	filters func() url.Values
 }
 
-// answerList answers with a page.
 func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T]) (Answer, error) {
 	cursors := s.cursors(l.kind)
 	cursor := func(dst []byte, row T) []byte { return cursors.append(dst, row.position()) }
@@ -170,7 +167,6 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 	return page, err
 }
 
-// list reads pages of one kind of rows.
 type list[T listed] struct {
 	rows   func(Range) ([]T, error)
 	single bool // One question is all that may be asked.

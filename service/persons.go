@@ -91,10 +91,10 @@ func appendPerson(dst []byte, row PersonRow) []byte {
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
 func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
-	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(s.clock()))); err != nil {
+	if err := cmp.Or(c.Require(PersonsCreate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	err = s.update(ctx, "create the person", func(tx Tx) error {
 		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
 		if err != nil {
@@ -140,7 +140,7 @@ func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, 
 	if recruiter, err = look("/recruitingOrganizationUuid", recruiting); err != nil {
 		return owner, recruiter, err
 	}
-	return owner, recruiter, invalid(v)
+	return owner, recruiter, NotValid(v)
 }
 
 // newPerson is the person that a creation describes. Spec gaps: P1, P4.
@@ -183,7 +183,7 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
 func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
-	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(s.clock()))); err != nil {
+	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
 	changed := false
@@ -198,7 +198,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			return err
 		}
 		before := row
-		if err := invalid(patchPerson(&person, &row.MandateID, request, now)); err != nil {
+		if err := NotValid(patchPerson(&person, &row.MandateID, request, now)); err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {
@@ -228,7 +228,6 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	return answer, err
 }
 
-// personAudited is the line of a change of a person.
 func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 	line.Fields = changed(before.Doc, after.Doc)
 	if !equal(before.MandateID, after.MandateID) {

@@ -78,7 +78,6 @@ func actOnPledge(row *PledgeRow, pledge *apitype.Pledge, action apitype.PledgeAc
 	return nil
 }
 
-// patchPledge merges an update into a pledge.
 func patchPledge(p *apitype.Pledge, r apitype.UpdatePledgeRequest) {
 	r.RecruitingLocationLabel.Apply(&p.RecruitingLocationLabel)
 	if interval, ok := r.DonationInterval.Value(); ok {

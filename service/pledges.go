@@ -78,10 +78,10 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
-	if err := invalid(append(request.Validate(s.clock()), sizesOfPledge(request)...)); err != nil {
+	if err := NotValid(append(request.Validate(s.clock()), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
-	id := s.chosenUUID(request.UUID)
+	id := chosenUUID(request.UUID)
 	var row PledgeRow
 	var seen *WholePledge
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {
@@ -117,7 +117,6 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	return answer, err
 }
 
-// pledgeRefs is what a creation names.
 type pledgeRefs struct {
 	owner, recruiter Organization
 	focusAreas       []apitype.FocusArea
@@ -149,7 +148,7 @@ func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs
 			refs.focusAreas = append(refs.focusAreas, area.FocusArea)
 		}
 	}
-	return refs, invalid(v)
+	return refs, NotValid(v)
 }
 
 // pledgePrivate is what a pledge keeps and no answer shows.
@@ -185,11 +184,11 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if metadata, ok := request.ExternalMetadata.Value(); ok {
 		sizeOfMetadata(&violations, metadata)
 	}
-	if err := invalid(violations); err != nil {
+	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
 	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, apitype.Time{}), request, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
-		if err := invalid(request.ValidateFor(*pledge, row.External)); err != nil {
+		if err := NotValid(request.ValidateFor(*pledge, row.External)); err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {
@@ -301,7 +300,6 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	return content, orNotFound(err, noSignature)
 }
 
-// sizesOfPledge refuses a creation that holds too much.
 func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
 	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
 		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)

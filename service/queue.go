@@ -74,7 +74,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 	return &at
 }
 
-// look sets from when the call may be given, and reports whether that changed.
+// refresh sets from when the call may be given, and reports whether that changed.
 func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
@@ -83,7 +83,6 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	return changed
 }
 
-// newQueueRow returns the row of a call that waits.
 func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
 	var person apitype.Person
 	err := decode("person", of.Doc, &person)
@@ -381,7 +380,6 @@ func leaseOf(l LeaseRow) apitype.Lease {
 	return l.Lease
 }
 
-// live reports whether the lease holds.
 func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
 // Work is what was done with the name of a user.
@@ -445,9 +443,6 @@ func (q *QueueQuery) at(now apitype.Time) {
 
 // narrowing is by what the calls are chosen, for any user.
 func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
-
-// QueueState is how many calls there are.
-type QueueState = apitype.QueueState
 
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {

@@ -17,7 +17,7 @@ import (
 // keeps a call out of the queue is the user's to decide.
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
 func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.LeaseRequest) (answer Answer, err error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	query, _ := s.queueQuery(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})
@@ -58,7 +58,7 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	if err != nil {
 		return lease, err
 	}
-	before, err := t.requestBefore(tx)
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return lease, err
 	}
@@ -88,7 +88,6 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	return t.insert(tx, id, person)
 }
 
-// insert saves the lease of a call.
 func (t *taking) insert(tx Tx, id, person apitype.UUID) (lease LeaseRow, err error) {
 	rows, err := tx.QueueOfPerson(person)
 	if err != nil {
@@ -125,7 +124,7 @@ func (t *taking) keep(tx Tx, held LeaseRow) (LeaseRow, error) {
 // ExtendLease keeps a lease so long from now.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	err = s.update(ctx, "extend the lease", func(tx Tx) error {
@@ -166,7 +165,7 @@ func (s *Service) deferring(ctx context.Context, c Caller, request apitype.Defer
 	if now, err = s.queueTime(ctx); err != nil {
 		return now, err
 	}
-	return now, invalid(request.Validate(now.Time))
+	return now, NotValid(request.Validate(now.Time))
 }
 
 // ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
@@ -201,7 +200,6 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 	return err
 }
 
-// deferral puts off one of a person's calls.
 func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) bool {
 	return func(row *QueueRow) bool {
 		if row.Call != call {
@@ -251,7 +249,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 // repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
 // POST /fundesk/v1/queue/calls/{callUuid}/notes
 func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return err
 	}
 	return s.update(ctx, "leave the note", func(tx Tx) error {
@@ -305,14 +303,14 @@ func leaseHeld(r Reader, held LeaseRow, detail string) error {
 	}
 	return &Error{
 		Kind: Conflict, Detail: detail,
-		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: nameOf(names, held.UserUUID), TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
+		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: names[held.UserUUID], TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
 	}
 }
 
 // ReleaseUser gives back what a user holds, and opens their callbacks to every user if asked to.
 // POST /fundesk/v1/queue/release
 func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.ReleaseUserRequest) (Answer, error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	var released apitype.ReleasedUser
@@ -337,11 +335,10 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		released.Deferrals = len(shared)
 		return err
 	})
-	if err != nil {
-		return Answer{}, err
+	if err == nil {
+		s.counted(LeasesReleased, released.Leases)
 	}
-	s.counted(LeasesReleased, released.Leases)
-	return answered(released)
+	return answered(released, err)
 }
 
 // QueueDeferrals is a page of the callbacks, the earliest first.
@@ -389,9 +386,9 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 }
 
 // write makes the node of a callback, with what the caller may see of it.
-func (d *DeferralRow) write(c Caller, names map[apitype.UUID]string) (err error) {
+func (d *DeferralRow) write(c Caller, names map[apitype.UUID]*string) (err error) {
 	if d.UserUUID != nil {
-		d.Name = nameOf(names, *d.UserUUID)
+		d.Name = names[*d.UserUUID]
 	}
 	if c.May(PersonsRead) {
 		var person apitype.Person
@@ -404,7 +401,6 @@ func (d *DeferralRow) write(c Caller, names map[apitype.UUID]string) (err error)
 	return err
 }
 
-// fullName returns the name of a person in one line.
 func fullName(p apitype.Person) string {
 	first := p.FirstName
 	if first == nil {

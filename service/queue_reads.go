@@ -34,11 +34,9 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	if err != nil {
 		return Answer{}, err
 	}
-	state := QueueState{}
+	state := apitype.QueueState{}
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
-		if state, err = s.countQueue(ctx, query); err != nil {
-			return Answer{}, err
-		}
+		state, err = s.countQueue(ctx, query)
 	}
 	if state.ByType == nil {
 		state.ByType = map[apitype.CallType]int{}
@@ -46,7 +44,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	if state.ByLanguage == nil {
 		state.ByLanguage = map[string]int{}
 	}
-	return answered(state)
+	return answered(state, err)
 }
 
 // A count passes over every call that is requested. So that supervisors of a long queue
@@ -57,8 +55,7 @@ const (
 	countLife   = 10 * time.Microsecond // For each call.
 )
 
-// countQueue is how many calls there are.
-func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state QueueState, err error) {
+func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apitype.QueueState, err error) {
 	asked := fmt.Sprint(query.narrowing(), query.User)
 	if state, ok := s.states.get(asked, query.Now); ok {
 		return state, nil
@@ -74,24 +71,22 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state Queue
 	return state, err
 }
 
-// answered is an answer that is no record.
-func answered(value any) (answer Answer, err error) {
-	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+func answered[T any](value T, err error) (answer Answer, _ error) {
+	if err == nil {
+		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+	}
 	return answer, err
 }
 
 // QueueCalls is a page of the calls that wait, in the order in which they would be taken.
 // GET /fundesk/v1/queue/calls
 func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallListOptions) (Answer, error) {
-	if err := c.Require(CallsRead); err != nil {
+	now, err := s.mayReadQueue(ctx, c)
+	if err != nil {
 		return Answer{}, err
 	}
 	cursors := s.cursors(queueCursor)
 	w, err := cursors.window(apitype.Paging{First: o.First, After: o.After})
-	if err != nil {
-		return Answer{}, err
-	}
-	now, err := s.queueTime(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -135,17 +130,13 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	leases, err := viewed(ctx, s, "list the leases", func(r Reader) ([]apitype.Lease, error) {
+	return answered(viewed(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
 		rows, err := r.Leases(c.Scope, nil, now)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			all.Leases, err = named(r, rows)
 		}
-		return named(r, rows)
-	})
-	if err != nil {
-		return Answer{}, err
-	}
-	return answered(apitype.Leases{Leases: leases})
+		return all, err
+	}))
 }
 
 // QueueAgents are what users do and did.
@@ -160,7 +151,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		since = *o.Since
 	}
 	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
-		return Answer{}, invalid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
+		return Answer{}, NotValid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
 	}
 	agents := agentCounts{}
 	counted, err := s.countAgents(ctx, c.Scope, since, now, agents)
@@ -172,10 +163,9 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 			return Answer{}, err
 		}
 	}
-	later := map[apitype.UUID]int{}
-	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]string, error) {
-		clear(later)
-		if err := r.DeferralCounts(c.Scope, func(user apitype.UUID, n int) { later[user] = n }); err != nil {
+	var later map[apitype.UUID]int
+	names, err := viewed(ctx, s, "read the names", func(r Reader) (_ map[apitype.UUID]*string, err error) {
+		if later, err = r.DeferralCounts(c.Scope); err != nil {
 			return nil, err
 		}
 		return r.UserNames(slices.Collect(maps.Keys(agents)))
@@ -184,9 +174,9 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		return Answer{}, err
 	}
 	for user, agent := range agents {
-		agent.Name, agent.Deferred = nameOf(names, user), later[user]
+		agent.Name, agent.Deferred = names[user], later[user]
 	}
-	return answered(agents.answer())
+	return answered(agents.answer(), nil)
 }
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.
@@ -236,7 +226,6 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	return nil
 }
 
-// agentCounts are the agents by user.
 type agentCounts map[apitype.UUID]*apitype.QueueAgent
 
 func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
@@ -270,7 +259,6 @@ func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	}
 }
 
-// work counts what was done with the name of a user.
 func (a agentCounts) work(w Work) {
 	a.hour(HourDone{User: w.User, What: w.Work, Records: 1, SeenAt: w.At})
 	if w.Work == WorkComplete && w.Code != nil {
@@ -278,7 +266,6 @@ func (a agentCounts) work(w Work) {
 	}
 }
 
-// hour adds what was counted already.
 func (a agentCounts) hour(h HourDone) {
 	agent := a.of(h.User, h.SeenAt)
 	switch h.What {
@@ -328,7 +315,6 @@ type memo[T any] struct {
 	kept map[string]remembered[T]
 }
 
-// remembered is an answer and how long it holds.
 type remembered[T any] struct {
 	value T
 	since apitype.Time
@@ -348,7 +334,6 @@ func (m *memo[T]) get(asked string, now apitype.Time) (value T, ok bool) {
 	return r.value, ok && age >= 0 && age < r.life
 }
 
-// put remembers an answer.
 func (m *memo[T]) put(asked string, value T, now apitype.Time, life time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

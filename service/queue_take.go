@@ -30,7 +30,7 @@ func RequireQueue(c Caller) error { return errors.Join(c.Require(CallsRead), c.R
 // TakeCalls gives a user the calls that are next, each in a lease.
 // POST /fundesk/v1/queue/take
 func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeRequest) (Answer, error) {
-	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
@@ -66,7 +66,6 @@ func (t *taking) shown() (lines []AuditLine) {
 	return lines
 }
 
-// taking is one take.
 type taking struct {
 	s       *Service
 	c       Caller
@@ -113,7 +112,7 @@ func (t *taking) begin(before QueueRequest) {
 // of the queue. A call that is not given after all is found not to be eligible, and is not there the
 // next time.
 func (t *taking) give(tx Tx) error {
-	before, err := t.requestBefore(tx)
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return err
 	}
@@ -139,11 +138,6 @@ func (t *taking) give(tx Tx) error {
 		}
 	}
 	return nil
-}
-
-// requestBefore returns what came of the request before.
-func (t *taking) requestBefore(tx Tx) (QueueRequest, error) {
-	return tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 }
 
 // lease gives calls, unless their person is in a lease that could not be seen, or has opted out. The
@@ -197,7 +191,7 @@ func (t *taking) leaseAgain(tx Tx, lease LeaseRow) (saved bool, err error) {
 			return err == nil, err
 		}
 	}
-	same, err := t.requestBefore(tx)
+	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
 		return false, ErrAgain // The same request came twice at the same time; the other one was first.
 	}
@@ -221,11 +215,10 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	return true, nil
 }
 
-// newLease returns the lease of a call.
 func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	lease := LeaseRow{
 		Lease: apitype.Lease{
-			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
+			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
@@ -296,7 +289,6 @@ func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*Que
 	return refreshEligibility(tx, l.Person, now, change)
 }
 
-// appendLease writes a lease with its call.
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
 	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
 	if err != nil {
@@ -320,20 +312,11 @@ func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
 	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
 	return mapped(rows, func(row LeaseRow) apitype.Lease {
 		lease := leaseOf(row)
-		lease.Name = nameOf(names, lease.UserUUID)
+		lease.Name = names[lease.UserUUID]
 		return lease
 	}), err
 }
 
-// nameOf returns the name of a user, nil when it is not known.
-func nameOf(names map[apitype.UUID]string, user apitype.UUID) *string {
-	if name, ok := names[user]; ok {
-		return &name
-	}
-	return nil
-}
-
-// queueRest is what an answer to a take says of the queue.
 type queueRest struct {
 	Waiting   int           `json:"waiting"`
 	NextDueAt *apitype.Time `json:"nextDueAt"`

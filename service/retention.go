@@ -1,8 +1,8 @@
 package service
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,7 +93,6 @@ var ErrDoubt = errors.New("nothing was erased")
 // lastRetention is the setting that holds the number and the time of the last run.
 const lastRetention = "retention-run"
 
-// lastRun is the value of that setting.
 type lastRun struct {
 	Number int          `json:"number"`
 	At     apitype.Time `json:"at"`
@@ -111,31 +110,24 @@ type RetentionFacts struct {
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	run := &retaining{s: s, dry: true, now: s.now()}
 	if !o.Dry && !o.Sure {
-		counted, err := run.all(ctx)
-		if err == nil {
-			err = run.doubt(ctx, counted)
-		}
-		if err != nil {
-			return nil, nil, described("run the retention", err)
+		if all, err = run.all(ctx); err == nil {
+			err = run.doubt(ctx, all)
 		}
 	}
-	if !o.Dry {
+	if err == nil && !o.Dry {
 		run.dry, run.record = false, o.Record
-		if err := run.begin(ctx, o.After); err != nil {
-			return nil, nil, described("run the retention", err)
-		}
+		err = run.begin(ctx, o.After)
 	}
-	if all, err = run.all(ctx); err != nil {
+	if err == nil {
+		all, err = run.all(ctx)
+	}
+	if err != nil || o.Dry {
 		return all, nil, described("run the retention", err)
-	}
-	if o.Dry {
-		return all, nil, nil
 	}
 	scrubbed, err := s.Clean(ctx)
 	return all, scrubbed.Later, err
 }
 
-// retaining is one run.
 type retaining struct {
 	s      *Service
 	dry    bool
@@ -161,9 +153,9 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 
 // doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
-	var last lastRun
+	var last *lastRun
 	facts, err := viewed(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
-		if last, err = readLastRun(reader); err == nil {
+		if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
 			facts, err = reader.RetentionFacts()
 		}
 		return facts, err
@@ -171,7 +163,7 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	if err != nil {
 		return err
 	}
-	newest := last.At
+	newest := cmp.Or(last, new(lastRun)).At
 	if facts.Newest != nil && facts.Newest.After(newest.Time) {
 		newest = *facts.Newest
 	}
@@ -191,23 +183,13 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 // begin gives the run a number that no run had.
 func (r *retaining) begin(ctx context.Context, after int) error {
 	return r.s.update(ctx, "begin a run of the retention", func(tx Tx) error {
-		last, err := readLastRun(tx)
+		last, err := settingOf[lastRun](tx, lastRetention)
 		if err != nil {
 			return err
 		}
-		r.number = max(last.Number, after) + 1
-		text, err := json.Marshal(lastRun{r.number, r.now})
-		return errors.Join(err, tx.SetSetting(lastRetention, string(text)))
+		r.number = max(cmp.Or(last, new(lastRun)).Number, after) + 1
+		return setJSON(tx, lastRetention, lastRun{r.number, r.now})
 	})
-}
-
-// readLastRun returns the last run, zero where there was none.
-func readLastRun(r Reader) (last lastRun, err error) {
-	text, err := r.Setting(lastRetention)
-	if err != nil || text == "" {
-		return last, err
-	}
-	return last, json.Unmarshal([]byte(text), &last)
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {

@@ -24,9 +24,8 @@ import (
 
 // Options configure a Service.
 type Options struct {
-	Store   Store
-	Now     func() time.Time    // Nil: the system's clock.
-	NewUUID func() apitype.UUID // Nil: random version 4.
+	Store Store
+	Now   func() time.Time // Nil: the system's clock.
 	// Count is told of what happens in the queue; it may be nil.
 	Count func(event QueueEvent, n int)
 	// RecordErasure notes each erasure outside the store before it is done; it may be nil.
@@ -42,11 +41,10 @@ type Options struct {
 type Service struct {
 	store         Store
 	clock         func() time.Time
-	newUUID       func() apitype.UUID
 	count         func(event QueueEvent, n int)
 	keys          keyring
-	waited        memo[int]        // How many calls wait, where they are many.
-	states        memo[QueueState] // Likewise what was counted of the queue.
+	waited        memo[int]                // How many calls wait, where they are many.
+	states        memo[apitype.QueueState] // Likewise what was counted of the queue.
 	recordErasure func(ErasedPerson) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
@@ -57,15 +55,12 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
 	if s.clock == nil {
 		s.clock = time.Now
-	}
-	if s.newUUID == nil {
-		s.newUUID = apitype.NewUUID
 	}
 	return s, nil
 }
@@ -150,12 +145,11 @@ func (s *Service) Settled(ctx context.Context) *apitype.Time {
 	return new(apitype.NewTime(now.Add(-age - time.Millisecond))) // Times are truncated.
 }
 
-// chosenUUID is the identifier of a new record.
-func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
+func chosenUUID(id *apitype.UUID) apitype.UUID {
 	if id != nil {
 		return *id
 	}
-	return s.newUUID()
+	return apitype.NewUUID()
 }
 
 // read runs read on the store and keeps kinds of errors that have one.

@@ -26,7 +26,6 @@ func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	})
 }
 
-// settingsOf reads all settings of a scope.
 func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
 	if all.Organizations, err = r.OrganizationSettings(scope); err != nil {
 		return all, err
@@ -56,7 +55,7 @@ func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m 
 	if !settings.UUID.IsZero() && settings.UUID != id {
 		violations.Add("/uuid", "is not that of the path")
 	}
-	if err := invalid(violations); err != nil {
+	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
 	if !c.Scope.Contains(id) {

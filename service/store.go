@@ -153,7 +153,7 @@ type OrganizationReader interface {
 	// Users are those of a scope's organizations and those of none, by uuid.
 	Users(scope Scope) ([]User, error)
 	// UserNames are the names of those users that are known.
-	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
+	UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error)
 }
 
 // OrganizationWriter writes them.
@@ -220,7 +220,7 @@ type QueueReader interface {
 	QueuePositions(q QueueQuery) ([]Position, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueState also returns how many calls were passed over to count them.
-	QueueState(q QueueQuery) (state QueueState, passed int, err error)
+	QueueState(q QueueQuery) (state apitype.QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
@@ -229,7 +229,7 @@ type QueueReader interface {
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
-	DeferralCounts(scope Scope, each func(user apitype.UUID, n int)) error
+	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
 	// LeasesSeen are those of which something was seen since a time, or that hold.
 	LeasesSeen(scope Scope, since, now apitype.Time) ([]LeaseRow, error)
 	WorkDone(scope Scope, since apitype.Time) ([]Work, error)

@@ -137,7 +137,6 @@ func violation(err error) apitype.Violation {
 	return apitype.Violation{Message: "the body is not valid JSON"}
 }
 
-// semanticMessage says what a value must be.
 func semanticMessage(err *json.SemanticError) string {
 	if errors.Is(err, json.ErrUnknownName) {
 		return "is not a known field"

@@ -236,7 +236,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	if err != nil {
 		return "", expires, err
 	}
-	now, issued := s.clock(), IssuedToken{UUID: s.newUUID(), Account: id}
+	now, issued := s.clock(), IssuedToken{UUID: apitype.NewUUID(), Account: id}
 	if token, expires, err = known.all[0].sign(issued.UUID, id, now, ttl); err != nil {
 		return "", expires, err
 	}

@@ -28,7 +28,6 @@ type accountTurns struct {
 	last          uint64 // What was given when it got its last one.
 }
 
-// waiter is a request that waits.
 type waiter struct {
 	account apitype.UUID
 	granted chan struct{}

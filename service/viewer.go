@@ -116,7 +116,6 @@ func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, e
 	return Answer{}, err
 }
 
-// call is a call with everything that is known of it.
 func (v viewer) call(row *WholeCall) (Answer, error) {
 	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
@@ -150,7 +149,6 @@ func (v viewer) call(row *WholeCall) (Answer, error) {
 	return Answer{JSON: append(dst, '}'), Rev: row.Rev}, nil
 }
 
-// pledge is a pledge with everything that is known of it.
 func (v viewer) pledge(row *WholePledge) (Answer, error) {
 	if row.PersonRow == nil || !v.mayReadPerson(row.PersonRow.Owner) {
 		if err := coverTransactions(row.Transactions); err != nil {
@@ -315,7 +313,6 @@ func (k keys) links(base, expires string) *links {
 	return &links{base: base, expires: expires, mac: hmac.New(sha256.New, k.link)}
 }
 
-// append writes the link of a pledge.
 func (l *links) append(dst []byte, pledge apitype.UUID) []byte {
 	dst = append(append(append(dst, l.base...), "/signatures/"...), pledge.String()...)
 	dst = append(append(append(dst, "?expires="...), l.expires...), "&signature="...)

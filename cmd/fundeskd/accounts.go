@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,6 @@ func viewAccount(a service.Account) accountView {
 // defaultTTL is how long a token is valid when nothing is said: 90 days.
 const defaultTTL = 2160 * time.Hour
 
-// accountFlags are the settings of an account on a command line.
 type accountFlags struct {
 	organizations, permissions, sources []string
 	all                                 bool
@@ -143,7 +143,6 @@ func (p *program) accountSet() *cobra.Command {
 			if err := f.set(c, new(service.Account)); err != nil { // Before anything is opened.
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the account", func(s *service.Service) (accountView, error) {
 				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
 					if c.Flags().Changed("name") {
@@ -164,7 +163,6 @@ func permissionNames() string {
 	return strings.Join(viewed(service.Permissions, func(p service.Permission) string { return string(p) }), " ")
 }
 
-// listedAccount is an account with what is kept of its tokens.
 type listedAccount struct {
 	accountView
 	LastUsedOn *apitype.Date         `json:"lastUsedOn"` // Of all its tokens, those that have ended too.
@@ -191,7 +189,6 @@ func listed(a service.Account, tokens []service.IssuedToken, now time.Time) list
 	return l
 }
 
-// row is the account in a table.
 func (l listedAccount) row() []string {
 	state, ends, used := "active", "no token", "no use known"
 	if l.RevokedAt != nil {
@@ -212,29 +209,22 @@ func (l listedAccount) row() []string {
 }
 
 func (p *program) accountList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List accounts, when their tokens end, and when they were used last",
-		Long: "List prints each account, the days on which its tokens end, and the last day on\n" +
-			"which one was used, in UTC. That is known within minutes.",
-		Example: "  fundeskd account list\n  fundeskd account list -o json",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
-			return answer(c.Context(), p, "", func(s *service.Service) ([]listedAccount, error) {
-				accounts, err := s.Accounts(c.Context())
-				if err != nil {
-					return nil, err
-				}
-				tokens, err := s.Tokens(c.Context())
-				of := map[apitype.UUID][]service.IssuedToken{}
-				for _, t := range tokens {
-					of[t.Account] = append(of[t.Account], t)
-				}
-				return viewed(accounts, func(a service.Account) listedAccount { return listed(a, of[a.UUID], p.Now()) }), err
-			}, func(w io.Writer, all []listedAccount) { table(w, all, listedAccount.row) })
-		},
-	}
+	c := listCommand(p, "list", "List accounts, when their tokens end, and when they were used last", "  fundeskd account list\n  fundeskd account list -o json",
+		func(s *service.Service, ctx context.Context) ([]listedAccount, error) {
+			accounts, err := s.Accounts(ctx)
+			if err != nil {
+				return nil, err
+			}
+			tokens, err := s.Tokens(ctx)
+			of := map[apitype.UUID][]service.IssuedToken{}
+			for _, t := range tokens {
+				of[t.Account] = append(of[t.Account], t)
+			}
+			return viewed(accounts, func(a service.Account) listedAccount { return listed(a, of[a.UUID], p.Now()) }), err
+		}, func(l listedAccount) listedAccount { return l }, listedAccount.row)
+	c.Long = "List prints each account, the days on which its tokens end, and the last day on\n" +
+		"which one was used, in UTC. That is known within minutes."
+	return c
 }
 
 func (p *program) accountRevoke() *cobra.Command {
@@ -244,7 +234,6 @@ func (p *program) accountRevoke() *cobra.Command {
 		Example: "  fundeskd account revoke 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
 		Args:    exactly("UUID"),
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
 				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))

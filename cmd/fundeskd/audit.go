@@ -12,7 +12,6 @@ import (
 	"fundesk/service"
 )
 
-// auditCells are what a table shows of a line.
 func auditCells(v service.ExportAudit) []string {
 	who := "an operator"
 	if v.Account != nil {
@@ -57,7 +56,6 @@ func (p *program) auditList() *cobra.Command {
 				}
 				f.Since = &at
 			}
-			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				out := p.lines()
 				err := s.Audit(c.Context(), f, func(line service.AuditLine) error {
@@ -90,7 +88,6 @@ const ndjson = "ndjson"
 // streams notes of a command that it prints records one by one.
 func streams(c *cobra.Command) { c.Annotations = map[string]string{ndjson: ""} }
 
-// lineWriter prints records one by one, however many there are.
 type lineWriter struct {
 	p       *program
 	encoder *json.Encoder

@@ -73,8 +73,7 @@ func (p *program) loadFile(ctx context.Context, name string) (saved service.Save
 					return err
 				}
 			}
-			progress.restart()
-			defer progress.end()
+			defer progress.restart()()
 			return readLines(ctx, from, size > 0, func(record service.LoadRecord, bytes int) error {
 				progress.add(bytes)
 				return add(record)
@@ -98,17 +97,14 @@ const bulkGarbage = 400
 
 // fill runs what writes much, and lets the database look at its data afterwards: what is
 // saved then stays saved, also when the command is interrupted.
-func (p *program) fill(ctx context.Context, run func(*service.Service) error) (err error) {
+func (p *program) fill(ctx context.Context, run func(*service.Service) error) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(bulkGarbage))
-	store, s, err := p.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := run(s); err != nil {
-		return err
-	}
-	return store.Analyze(context.WithoutCancel(ctx))
+	return p.on(ctx, func(store *sqlstore.Store, s *service.Service) error {
+		if err := run(s); err != nil {
+			return err
+		}
+		return store.Analyze(context.WithoutCancel(ctx))
+	})
 }
 
 func (p *program) printSaved(saved service.Saved) error {
@@ -161,8 +157,7 @@ func (p *program) sampleCommand() *cobra.Command {
 func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, progress *progress) (service.Saved, error) {
 	return s.LoadRecords(ctx, false, func(add func(service.LoadRecord) error) error {
 		persons := 0
-		progress.restart()
-		defer progress.end()
+		defer progress.restart()()
 		return embedded.Sample(o, func(record service.LoadRecord) error {
 			if record.Kind == service.LoadPerson {
 				persons++
@@ -212,26 +207,22 @@ func (p *program) backupCommand() *cobra.Command {
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
-			store, rules, err := p.open(c.Context())
-			if err != nil {
-				return err
-			}
-			if args[0] == "-" {
-				err = p.writeArchive(c.Context(), store)
-			} else {
-				err = store.Backup(c.Context(), args[0])
-			}
-			if err == nil {
+			err := p.on(c.Context(), func(store *sqlstore.Store, rules *service.Service) (err error) {
+				if args[0] == "-" {
+					err = p.writeArchive(c.Context(), store)
+				} else {
+					err = store.Backup(c.Context(), args[0])
+				}
+				if err != nil {
+					return fmt.Errorf("backup: %w", err)
+				}
 				if failed := rules.NoteBackup(c.Context()); failed != nil {
 					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
 				}
-			}
-			if err := errors.Join(err, store.Close()); err != nil {
-				return fmt.Errorf("backup: %w", err)
-			}
-			if args[0] == "-" {
 				return nil
+			})
+			if err != nil || args[0] == "-" {
+				return err
 			}
 			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
 		},
@@ -383,7 +374,6 @@ func (p *program) dumpCommand() *cobra.Command {
 		Example: "  fundeskd dump all.ndjson",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.store.Existing = true
 			counts := map[string]int{}
 			if err := p.dump(c.Context(), args[0], counts); err != nil {
 				return fmt.Errorf("dump: %w", err)
@@ -417,16 +407,10 @@ func (p *program) dump(ctx context.Context, name string, counts map[string]int) 
 	return errors.Join(err, os.Remove(file.Name()), durable.SyncFolder(filepath.Dir(name)))
 }
 
-func (p *program) dumpTo(ctx context.Context, to io.Writer, counts map[string]int) (err error) {
-	store, _, err := p.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+func (p *program) dumpTo(ctx context.Context, to io.Writer, counts map[string]int) error {
 	out, progress := bufio.NewWriter(to), p.newProgress()
-	progress.restart()
-	defer progress.end()
-	err = store.Dump(ctx, func(record service.LoadRecord) error {
+	defer progress.restart()()
+	dump := func(record service.LoadRecord) error {
 		line, err := record.Encode()
 		if err != nil {
 			return err
@@ -437,6 +421,8 @@ func (p *program) dumpTo(ctx context.Context, to io.Writer, counts map[string]in
 		progress.add(len(line))
 		_, err = out.Write(line)
 		return err
+	}
+	return p.on(ctx, func(store *sqlstore.Store, _ *service.Service) error {
+		return errors.Join(store.Dump(ctx, dump), out.Flush())
 	})
-	return errors.Join(err, out.Flush())
 }

@@ -36,10 +36,8 @@ type front struct {
 // readyAge is how old an answer of [front.ready] may be: it costs a change of the database.
 const readyAge = 5 * time.Second
 
-// serve lets a handler answer from now on.
 func (f *front) serve(api http.Handler) { f.api.Store(&api) }
 
-// ServeHTTP answers one request.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !isProbe(r):
@@ -69,7 +67,6 @@ func isProbe(r *http.Request) bool {
 	}
 }
 
-// probe answers an operator's request, and no other.
 func (f *front) probe(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !isProbe(r):
@@ -83,7 +80,6 @@ func (f *front) probe(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer hands a request to the interface.
 func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	f.metrics.inFlight.Inc()
 	defer f.metrics.inFlight.Dec()
@@ -118,13 +114,11 @@ func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (done func()) 
 	return func() { stop() }
 }
 
-// awaitedBody tells when all of a body was read.
 type awaitedBody struct {
 	io.ReadCloser
 	arrived func()
 }
 
-// Read reads a part of it.
 func (b *awaitedBody) Read(data []byte) (n int, err error) {
 	if n, err = b.ReadCloser.Read(data); errors.Is(err, io.EOF) {
 		b.arrived()
@@ -146,7 +140,6 @@ func (f *front) ready(ctx context.Context) bool {
 	return f.isReady
 }
 
-// isWell asks a handler for a probe.
 func isWell(ctx context.Context, handler http.Handler, path string) bool {
 	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
 	if err != nil {

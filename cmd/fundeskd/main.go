@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -65,7 +66,6 @@ func endAtNext() {
 	os.Exit(exitInterrupted)
 }
 
-// program is what the commands share.
 type program struct {
 	In     io.Reader
 	Out    io.Writer
@@ -87,7 +87,6 @@ type program struct {
 	skipExisting bool // By load: what is there already is passed over.
 }
 
-// The exit codes.
 const (
 	exitDone        = 0
 	exitFailure     = 1
@@ -95,12 +94,12 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is a mistake in the command line.
 type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run runs one command and is its exit code.
 func run(ctx context.Context, args []string, p program) int {
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // With nil, cobra takes those of the process.
@@ -135,7 +134,6 @@ func told(err error) string {
 	return printable(strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text))
 }
 
-// root is the command tree.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fundeskd",
@@ -155,6 +153,8 @@ func (p *program) root() *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		// With the others a mistyped path would make an empty database, and all would be well with it.
+		p.store.Existing = !slices.Contains([]string{"add", "load", "sample", "migrate", "serve"}, c.Name())
 		_, streamed := c.Annotations[ndjson]
 		switch {
 		case p.output == "" || p.output == "json" || p.output == ndjson && streamed:
@@ -260,7 +260,6 @@ func (p *program) dataFolder() string {
 	return folder
 }
 
-// open opens the database and the service on it.
 func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, error) {
 	store, err := p.openStore(ctx)
 	if err != nil {
@@ -297,19 +296,23 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 const defaultAnswerTimeout = 10 * time.Second
 
 // with runs a short command on the open service.
-func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
+func (p *program) with(ctx context.Context, run func(*service.Service) error) error {
 	switch p.store.AnswerTimeout {
 	case 0:
 		p.store.AnswerTimeout = defaultAnswerTimeout
 	case forgoTimeout:
 		p.store.AnswerTimeout = 0
 	}
+	return p.on(ctx, func(_ *sqlstore.Store, s *service.Service) error { return run(s) })
+}
+
+// on runs a command on the open database, however long it takes.
+func (p *program) on(ctx context.Context, run func(*sqlstore.Store, *service.Service) error) error {
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return run(s)
+	return errors.Join(run(store, s), store.Close())
 }
 
 // serviceSettings are the settings of the installed service: a package brings them, for its user to read.

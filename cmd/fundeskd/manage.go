@@ -66,7 +66,6 @@ func refused(err error) error {
 	return err
 }
 
-// count is a number with its noun.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -74,7 +73,6 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// table writes a row for each value, in columns.
 func table[T any](w io.Writer, all []T, cells func(T) []string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, one := range all {
@@ -106,7 +104,6 @@ func printable(text string) string {
 	}, text)
 }
 
-// parseUUID reads an identifier of the command line.
 func parseUUID(what, text string) (apitype.UUID, error) {
 	id, err := apitype.ParseUUID(text)
 	if err != nil {
@@ -137,7 +134,6 @@ func listCommand[T, V any](p *program, use, short, example string, all func(*ser
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]V, error) {
 				found, err := all(s, c.Context())
 				return viewed(found, view), err
@@ -146,7 +142,6 @@ func listCommand[T, V any](p *program, use, short, example string, all func(*ser
 	}
 }
 
-// organizationView is an organization as it is printed.
 type organizationView struct {
 	UUID            apitype.UUID `json:"uuid"`
 	Name            string       `json:"name"`
@@ -228,7 +223,6 @@ func (p *program) organizationSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
 					if o.Settings = settings; settings != nil && settings.MaxCallAttempts != nil {

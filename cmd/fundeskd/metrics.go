@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"fundesk/cmd/internal/release"
@@ -39,50 +40,39 @@ type metrics struct {
 var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 func newMetrics() *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fundeskd_http_requests_total", Help: "Requests answered, by route template and status.",
-		}, []string{"route", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fundeskd_http_request_duration_seconds", Help: "Time to answer, by route template.",
-			Buckets: buckets,
-		}, []string{"route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "fundeskd_http_requests_in_flight", Help: "Requests being answered.",
-		}),
-		database: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fundeskd_database_transaction_duration_seconds", Help: "Time of transactions, waiting included, by kind: read or change.",
-			Buckets: buckets,
-		}, []string{"kind"}),
+	m := &metrics{registry: prometheus.NewRegistry()}
+	made := promauto.With(m.registry)
+	count := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return made.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	m.queue = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fundeskd_queue_leases_total", Help: "Leases of the queue, by what happened: taken, expired, released, or refused because the call or the lease was not to be had.",
-	}, []string{"event"})
+	timed := func(name, help, label string) *prometheus.HistogramVec {
+		return made.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+	}
+	m.requests = count("fundeskd_http_requests_total", "Requests answered, by route template and status.", "route", "status")
+	m.duration = timed("fundeskd_http_request_duration_seconds", "Time to answer, by route template.", "route")
+	m.database = timed("fundeskd_database_transaction_duration_seconds", "Time of transactions, waiting included, by kind: read or change.", "kind")
+	m.sent = count("fundeskd_http_response_bytes_total", "Bytes of answers as they were sent, by route template.", "route")
+	m.queue = count("fundeskd_queue_leases_total",
+		"Leases of the queue, by what happened: taken, expired, released, or refused because the call or the lease was not to be had.", "event")
 	for _, event := range []service.QueueEvent{service.LeasesTaken, service.LeasesExpired, service.LeasesReleased, service.LeasesRefused} {
 		m.queue.WithLabelValues(string(event))
 	}
-	m.sent = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fundeskd_http_response_bytes_total", Help: "Bytes of answers as they were sent, by route template.",
-	}, []string{"route"})
-	m.rated = prometheus.NewCounter(prometheus.CounterOpts{
+	m.inFlight = made.NewGauge(prometheus.GaugeOpts{Name: "fundeskd_http_requests_in_flight", Help: "Requests being answered."})
+	m.rated = made.NewCounter(prometheus.CounterOpts{
 		Name: "fundeskd_rate_refusals_total", Help: "Requests refused as their account asked more often than --rate.",
 	})
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
+	made.NewGauge(prometheus.GaugeOpts{
 		Name: "fundeskd_build_info", Help: "1, with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": release.Version, "go": runtime.Version()},
-	})
-	build.Set(1)
+	}).Set(1)
 	m.gauge("fundeskd_memory_anonymous_bytes", "Memory of the process without the pages of files, which the system takes back; NaN: not known here.", func(context.Context) (float64, error) {
 		return anonymousMemory()
 	})
-	m.registry.MustRegister(build, m.requests, m.duration, m.inFlight, m.sent, m.rated, m.database, m.queue,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
 
-// observe counts one answered request.
 func (m *metrics) observe(o httpapi.Observation) {
 	route := o.Route
 	if route == "" {
@@ -96,7 +86,6 @@ func (m *metrics) observe(o httpapi.Observation) {
 	}
 }
 
-// transaction counts one transaction of the database.
 func (m *metrics) transaction(change bool, took time.Duration) {
 	kind := "read"
 	if change {
@@ -105,7 +94,6 @@ func (m *metrics) transaction(change bool, took time.Duration) {
 	m.database.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// queueEvent counts what happens in the queue.
 func (m *metrics) queueEvent(event service.QueueEvent, n int) {
 	m.queue.WithLabelValues(string(event)).Add(float64(n))
 }
@@ -186,7 +174,6 @@ func (m *metrics) ends(s *service.Service, certificate *certificate, isFile bool
 	})
 }
 
-// pool shows the connections of a store.
 func (m *metrics) pool(store *sqlstore.Store) {
 	m.gauge("fundeskd_database_connections_in_use", "Connections that read.", func(context.Context) (float64, error) { return float64(store.Pool().InUse), nil })
 	m.gauge("fundeskd_database_connections_max", "Connections that may read at once.", func(context.Context) (float64, error) { return float64(store.Pool().Most), nil })

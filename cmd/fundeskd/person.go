@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,6 @@ func (p *program) personExport() *cobra.Command {
 		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
 		Args:    exactly("UUID"),
 		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
-			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				export, err := s.ExportPerson(c.Context(), id)
 				if err == nil {
@@ -78,7 +78,7 @@ func (p *program) personErase() *cobra.Command {
 			if request.Record, err = p.erasures(); err != nil {
 				return err
 			}
-			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			p.store.AnswerTimeout = forgoTimeout
 			return answer(c.Context(), p, "erase the person", func(s *service.Service) (service.Erasure, error) {
 				return s.ErasePerson(c.Context(), id, request)
 			}, writeErasure)
@@ -92,7 +92,6 @@ func (p *program) personErase() *cobra.Command {
 	return c
 }
 
-// writeErasure tells what was erased.
 func writeErasure(w io.Writer, e service.Erasure) {
 	switch {
 	case e.Repeated:
@@ -147,17 +146,17 @@ func (p *program) erasures() (record func(service.ErasedPerson) error, err error
 	if err != nil {
 		return nil, err
 	}
-	return func(person service.ErasedPerson) error {
-		line, err := json.Marshal(person)
-		if err != nil {
-			return err
-		}
-		return appendLines(name, append(line, '\n'))
-	}, nil
+	return func(person service.ErasedPerson) error { return appendNotes(name, person) }, nil
 }
 
-// appendLines adds to a file that is closed to others, and returns when the lines are on the disk.
-func appendLines(name string, lines []byte) error {
+// appendNotes adds lines to a file that is closed to others, and returns when they are on the disk.
+func appendNotes[T any](name string, notes ...T) error {
+	var lines bytes.Buffer
+	for _, note := range notes {
+		if err := json.NewEncoder(&lines).Encode(note); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -166,11 +165,29 @@ func appendLines(name string, lines []byte) error {
 	if err != nil {
 		return fmt.Errorf("note it in a file: %w", err)
 	}
-	_, err = file.Write(lines)
+	_, err = file.Write(lines.Bytes())
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
 		err = durable.SyncFolder(filepath.Dir(name))
 	}
 	return err
+}
+
+// readNotes reads such a file. One that is not there is refused: nothing would be done, and all would seem well.
+func readNotes[T any](name, what string, note func(T) (ok bool)) (err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var one T
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil || !note(one) {
+			return fmt.Errorf("%s, line %d: is no %s", name, n, what)
+		}
+	}
+	return lines.Err()
 }
 
 // recordErasures is erasures for serve: where there is no place for the file, each erasure is refused, and
@@ -204,7 +221,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 				}
 			}
 			persons, err := readErasures(from)
-			if _, missing := os.Stat(from); errors.Is(missing, fs.ErrNotExist) && !c.Flags().Changed("from") {
+			if errors.Is(err, fs.ErrNotExist) && !c.Flags().Changed("from") {
 				fmt.Fprintf(p.Err, "fundeskd: %s does not exist: no erasure was recorded there. If there were erasures, name the file with --from FILE\n", from)
 				err = nil
 			}
@@ -212,7 +229,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 				return err
 			}
 			persons = slices.DeleteFunc(persons, func(e service.ErasedPerson) bool { return e.Run != 0 && slices.Contains(without, e.Run) })
-			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			p.store.AnswerTimeout = forgoTimeout
 			changes, err := readAccess(accessFile(from))
 			if err != nil {
 				return err
@@ -233,7 +250,6 @@ func (p *program) erasuresReplay() *cobra.Command {
 	return c
 }
 
-// replayView is what came of a replay as it is printed.
 type replayView struct {
 	Noted    int `json:"noted"`
 	Replayed int `json:"replayed"`
@@ -247,7 +263,7 @@ func (p *program) lastRun() (last int, err error) {
 		return 0, err
 	}
 	persons, err := readErasures(name)
-	if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	for _, person := range persons {
@@ -256,25 +272,18 @@ func (p *program) lastRun() (last int, err error) {
 	return last, err
 }
 
-// readErasures reads the file of erasures. One that was named and is not there is refused: nothing
-// would be erased, and all would seem well.
+// readErasures reads the file of erasures, with each person once.
 func readErasures(name string) (persons []service.ErasedPerson, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
 	seen := map[apitype.UUID]bool{}
-	lines := bufio.NewScanner(file)
-	for n := 1; lines.Scan(); n++ {
-		var person service.ErasedPerson
-		if err := json.Unmarshal(lines.Bytes(), &person); err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
-			return nil, usage("%s, line %d: is no erasure", name, n)
-		}
+	err = readNotes(name, "erasure", func(person service.ErasedPerson) bool {
 		if !seen[person.UUID] {
 			persons = append(persons, person)
 		}
 		seen[person.UUID] = true
+		return !person.UUID.IsZero() && !person.ErasedAt.IsZero()
+	})
+	if err != nil {
+		err = usageError{err}
 	}
-	return persons, lines.Err()
+	return persons, err
 }

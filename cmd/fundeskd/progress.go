@@ -23,7 +23,6 @@ type progress struct {
 	shown         bool
 }
 
-// How often progress is told.
 const (
 	progressTerminal = 500 * time.Millisecond
 	progressPlain    = 10 * time.Second
@@ -34,20 +33,18 @@ func (p *program) newProgress() *progress {
 	return &progress{to: p.Err, now: p.Now, terminal: isTerminal(p.Err)}
 }
 
-// isTerminal reports whether a stream of the program is a terminal.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// restart begins to count.
-func (p *progress) restart() {
+func (p *progress) restart() (end func()) {
 	p.records, p.read, p.share = 0, 0, 0
 	p.start = p.now()
 	p.said = p.start
+	return p.end
 }
 
-// add counts a record and the bytes that it was read from.
 func (p *progress) add(bytes int) {
 	p.records++
 	p.read += int64(bytes)
@@ -87,7 +84,6 @@ func (p *progress) say(now time.Time) {
 	fmt.Fprintln(p.to, line)
 }
 
-// end clears the line of a terminal.
 func (p *progress) end() {
 	if p.shown {
 		fmt.Fprint(p.to, "\r\x1b[K")

@@ -2,9 +2,7 @@ package main
 
 import (
 	"archive/tar"
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -119,48 +117,28 @@ func (p *program) noteAccess(ctx context.Context, s *service.Service, of *apityp
 	if err != nil {
 		return err
 	}
-	var lines []byte
-	for _, change := range changes {
-		line, err := json.Marshal(change)
-		if err != nil {
-			return err
-		}
-		lines = append(append(lines, line...), '\n')
-	}
-	return appendLines(accessFile(erasures), lines)
+	return appendNotes(accessFile(erasures), changes...)
 }
 
-// readAccess returns the last of what is noted of each account, and of each token; nothing where
+// readAccess returns the last of what is noted of each account, and all that is noted of tokens; nothing where
 // there is no file.
 func readAccess(name string) (changes []service.AccessChange, err error) {
-	file, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
 	last := make(map[apitype.UUID]int)
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		var change service.AccessChange
-		if err := json.Unmarshal(lines.Bytes(), &change); err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+	err = readNotes(name, "change of access", func(change service.AccessChange) bool {
+		if change.Account != nil {
+			if at, known := last[*change.Account]; known {
+				changes[at] = change
+				return true
+			}
+			last[*change.Account] = len(changes)
 		}
-		if change.Account == nil {
-			changes = append(changes, change)
-			continue
-		}
-		at, known := last[*change.Account]
-		if !known {
-			at = len(changes)
-			last[*change.Account], changes = at, append(changes, change)
-		}
-		changes[at] = change
+		changes = append(changes, change)
+		return true
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return changes, lines.Err()
+	return changes, err
 }
 
 // archived is the name of the database in an archive; its key follows it with .key.
@@ -190,35 +168,15 @@ func (p *program) writeArchive(ctx context.Context, store *sqlstore.Store) error
 		return usage("an archive holds secrets, and is not shown: fundeskd backup - > FILE")
 	}
 	return p.besideDatabase(func(folder string) error {
-		file := filepath.Join(folder, archived)
-		if err := store.Backup(ctx, file); err != nil {
+		if err := store.Backup(ctx, filepath.Join(folder, archived)); err != nil {
 			return err
 		}
 		archive := tar.NewWriter(p.Out)
-		for _, path := range []string{file + ".key", file} {
-			if err := p.archive(archive, path); err != nil {
-				return err
-			}
+		if err := archive.AddFS(os.DirFS(folder)); err != nil {
+			return err
 		}
 		return archive.Close()
 	})
-}
-
-func (p *program) archive(to *tar.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if err := to.WriteHeader(&tar.Header{Name: filepath.Base(path), Mode: 0o600, Size: info.Size(), ModTime: p.Now()}); err != nil {
-		return err
-	}
-	_, err = io.Copy(to, file)
-	return err
 }
 
 // readArchive unpacks an archive from stdin into a folder, and returns the path of the database.

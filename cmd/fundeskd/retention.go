@@ -52,7 +52,6 @@ func (p *program) retentionSet() *cobra.Command {
 			if len(changes) == 0 {
 				return usage("use --calls, --leads or --persons, as in --calls 24mo")
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the retention", func(s *service.Service) (retentionView, error) {
 				r, err := s.SetRetention(c.Context(), id, func(r *service.Retention) {
 					for _, change := range changes {
@@ -88,7 +87,6 @@ func parseMonths(text string) (*int, error) {
 	return &n, nil
 }
 
-// retentionView is a retention as it is printed.
 type retentionView struct {
 	Organization string  `json:"organization"`
 	Calls        *string `json:"calls"`
@@ -142,7 +140,7 @@ func (p *program) retentionRun() *cobra.Command {
 			if o.After, err = p.lastRun(); err != nil {
 				return err
 			}
-			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			p.store.AnswerTimeout = forgoTimeout
 			return answer(c.Context(), p, "", func(s *service.Service) ([]service.Retired, error) {
 				all, later, err := s.RunRetention(c.Context(), o)
 				if err == nil && len(later) > 0 {
@@ -185,7 +183,7 @@ func (p *program) cleanCommand() *cobra.Command {
 		Example: "  fundeskd clean",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			p.store.AnswerTimeout = forgoTimeout
 			name, err := p.databaseName()
 			if err != nil {
 				return err

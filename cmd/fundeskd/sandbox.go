@@ -79,10 +79,8 @@ func (p *program) checkSandbox(c *cobra.Command, o serveOptions) error {
 	if p.persons < 1 {
 		return usage("--persons must be 1 at least")
 	}
-	if _, err := o.start(p.Now); err != nil {
-		return err
-	}
-	return nil
+	_, err := o.start(p.Now)
+	return err
 }
 
 // start is the time of --start-time, now without it.

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// serveOptions are the flags of serve.
 type serveOptions struct {
 	listen    string
 	publicURL string
@@ -106,7 +105,6 @@ func (p *program) serveCommand() *cobra.Command {
 	return c
 }
 
-// variableOf is the variable of a flag of serve.
 func variableOf(flag string) string {
 	return "FUNDESKD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -145,7 +143,6 @@ func (o serveOptions) checkPublicURL() error {
 // minRate is one request in a quarter of an hour: less is a mistake.
 const minRate = 0.001
 
-// checkServe refuses flags with values that they cannot have.
 func (p *program) checkServe(o serveOptions) error {
 	if err := o.checkPublicURL(); err != nil {
 		return err

@@ -122,7 +122,6 @@ func comesLater(err error) bool {
 	}
 }
 
-// listen opens the addresses.
 func (s *server) listen(ctx context.Context) error {
 	limits := s.program.timeouts
 	if limits == (timeouts{}) {
@@ -252,9 +251,7 @@ const clockWarned = 5 * time.Second
 // keepHouse continues erasures that were cut short, saves when tokens were used, and warns where this computer's
 // clock and the database's differ: now and each minute.
 func (s *server) keepHouse(ctx context.Context) {
-	pause := time.NewTicker(savePause)
-	defer pause.Stop()
-	for {
+	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
 		if rules := s.rules.Load(); rules != nil {
 			if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
@@ -263,11 +260,6 @@ func (s *server) keepHouse(ctx context.Context) {
 			if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
 				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
 			}
-		}
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			return
 		}
 	}
 }
@@ -290,10 +282,8 @@ const (
 
 // await opens the database as soon as it is there.
 func (s *server) await(ctx context.Context) error {
-	pause := time.NewTicker(awaitPause)
-	defer pause.Stop()
 	var said time.Time
-	for {
+	for ; ; _ = service.Pause(ctx, awaitPause) {
 		err := s.begin(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -306,11 +296,6 @@ func (s *server) await(ctx context.Context) error {
 		case time.Since(said) >= awaitSaid:
 			s.logger.Warn("waiting for the database", "error", told(err))
 			said = time.Now()
-		}
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			return nil
 		}
 	}
 }
@@ -334,7 +319,6 @@ func (s *server) reloadCertificates(ctx context.Context) {
 	}
 }
 
-// Close closes the database.
 func (s *server) Close() error {
 	if s.store == nil {
 		return nil
@@ -368,15 +352,8 @@ func (s *server) watch(ctx context.Context) {
 	if err != nil || wait <= 0 {
 		return
 	}
-	tick := time.NewTicker(time.Duration(wait) * time.Microsecond / 2)
-	defer tick.Stop()
-	for {
+	for ; ctx.Err() == nil; _ = service.Pause(ctx, time.Duration(wait)*time.Microsecond/2) {
 		_ = isWell(ctx, s.front, "/healthz") // What hangs is not told to be well.
 		s.notify(ctx, "WATCHDOG=1")
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }

@@ -20,7 +20,6 @@ func endOf(t service.IssuedToken) string {
 	return "unknown"
 }
 
-// issuedToken is a new token as it is printed.
 type issuedToken struct {
 	Token     string                `json:"token"`
 	Account   apitype.UUID          `json:"account"`
@@ -49,7 +48,6 @@ func (p *program) tokenIssue() *cobra.Command {
 			case overlap < 0 || overlap >= ttl:
 				return usage("--overlap %s is not from 0s to less than --ttl %s", overlap, ttl)
 			}
-			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				if replace {
 					return p.replaceTokens(c.Context(), s, id, ttl, overlap)
@@ -110,7 +108,6 @@ func (p *program) keyRotate() *cobra.Command {
 		Example: "  fundeskd key rotate",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
 				rotation, err := s.RotateKey(c.Context(), endOld)
 				if err == nil && endOld {

@@ -10,7 +10,6 @@ import (
 	"fundesk/service"
 )
 
-// userView is a user as it is printed.
 type userView struct {
 	UUID         apitype.UUID  `json:"uuid"`
 	Name         string        `json:"name"`
@@ -67,7 +66,6 @@ func (p *program) userSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.store.Existing = true
 			return answer(c.Context(), p, "change the user", func(s *service.Service) (userView, error) {
 				u, err := s.RenameUser(c.Context(), id, args[1])
 				return viewUser(u), err

@@ -74,14 +74,8 @@ func (s *Service) Work(ctx context.Context) {
 	if s.colleagues == nil {
 		return
 	}
-	next := time.NewTicker(colleagueStep)
-	defer next.Stop()
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; _ = service.Pause(ctx, colleagueStep) {
 		s.colleagues.step(ctx)
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-		}
 	}
 	s.colleagues.leave(context.WithoutCancel(ctx))
 }
@@ -130,7 +124,6 @@ func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Dura
 	return &taken.Leases[0], nil
 }
 
-// read decodes an answer of the service.
 func read(answer service.Answer, err error, into any) error {
 	if err != nil {
 		return err
@@ -156,7 +149,6 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 	return err
 }
 
-// leave gives back what the colleagues hold.
 func (c *colleagues) leave(ctx context.Context) {
 	for i := range c.all {
 		if held := c.all[i].call; held != nil {

@@ -34,7 +34,6 @@ type Service struct {
 	colleagues *colleagues // Nil without sample data.
 }
 
-// accountName is the account that the process itself uses.
 const accountName = "embedded"
 
 // tokenLife is longer than a process runs.
@@ -75,7 +74,6 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	return s, err
 }
 
-// fill puts sample data into an empty database.
 func fill(ctx context.Context, rules *service.Service, o Options) error {
 	return rules.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error {
 		done := 0

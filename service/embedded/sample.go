@@ -67,7 +67,6 @@ type sampleOrganization struct {
 	focusAreas []apitype.UUID
 }
 
-// household makes a person with everything that hangs on them.
 func (s *sampler) household() {
 	owner := pick(s, s.owners)
 	person := s.person(owner)
@@ -78,7 +77,6 @@ func (s *sampler) household() {
 	}
 }
 
-// organizations makes the two organizations, their users and their focus areas.
 func (s *sampler) organizations() {
 	settings := sampleSettings()
 	for _, o := range words().Organizations {
@@ -126,7 +124,6 @@ func (s *sampler) names(in *country) []string {
 	return in.Men
 }
 
-// send hands one record over.
 func (s *sampler) send(kind service.LoadKind, data any) {
 	if s.err == nil {
 		s.err = s.emit(service.LoadRecord{Kind: kind, Data: data})
@@ -182,7 +179,6 @@ func (s *sampler) past(t time.Time) time.Time {
 	return t
 }
 
-// pick is one of the values.
 func pick[T any](s *sampler, values []T) T { return values[s.rand.IntN(len(values))] }
 
 // weighted is a value, each as likely as its weight out of all weights.

@@ -9,10 +9,8 @@ import (
 	"fundesk/service"
 )
 
-// day is a day of 24 hours.
 const day = 24 * time.Hour
 
-// person makes a donor of an organization.
 func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
 	home := dutch()
 	if owner.reference.UUID == s.owners[1].reference.UUID != s.maybe(10) {
@@ -40,7 +38,6 @@ func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
 	return p
 }
 
-// identity makes name, gender and birth of the person.
 func (s *sampler) identity(p *service.LoadedPerson, home *country) {
 	gender, names := apitype.Gender("female"), home.Women
 	if s.maybe(48) {
@@ -69,7 +66,6 @@ func (s *sampler) identity(p *service.LoadedPerson, home *country) {
 	}
 }
 
-// contact makes where and how the person can be reached.
 func (s *sampler) contact(p *service.LoadedPerson, home *country) {
 	if s.maybe(85) {
 		p.MobilePhoneNumber = new(home.Mobile + s.digits(home.MobileDigits))

@@ -47,7 +47,6 @@ func closeBody(request *http.Request) {
 	}
 }
 
-// asServed is a client's request as a server sees it.
 func asServed(request *http.Request) *http.Request {
 	served := request.Clone(request.Context())
 	if served.Host == "" {
@@ -63,7 +62,6 @@ func asServed(request *http.Request) *http.Request {
 	return served
 }
 
-// answer collects what a handler writes.
 type answer struct {
 	header  http.Header
 	sent    http.Header // As it was when the status was written.
@@ -86,7 +84,6 @@ func (a *answer) Write(data []byte) (int, error) {
 	return a.body.Write(data)
 }
 
-// response is the answer as a client sees it.
 func (a *answer) response(request *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	length := int64(a.body.Len())

@@ -81,7 +81,6 @@ func WriteError(w http.ResponseWriter, err error) error {
 	return refusal.Cause
 }
 
-// advise sets the header that tells a caller the way on from a refusal.
 func advise(header http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -131,7 +130,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 		}
 	}
 	if ok {
-		recorded.leaveTurn() // However slowly the answer is read.
+		recorded.turn.leave() // However slowly the answer is read.
 	}
 	if ok && recorded.send != nil {
 		leave, err := recorded.send(int64(len(body)), weight)
@@ -142,7 +141,7 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			return
 		}
 		defer leave()
-		recorded.leaveHeavy()
+		recorded.heavy.leave()
 	}
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -181,7 +180,6 @@ func isSame(r *http.Request, rev int64) bool {
 	return named == nil || slices.Contains(named, rev)
 }
 
-// match reads If-Match.
 func match(r *http.Request) service.Match { return revisions(r.Header.Values("If-Match")) }
 
 // revisions reads entity tags; none, and *, are nil. A tag that is not ours matches nothing; a weak one
@@ -220,7 +218,6 @@ var gzipWriters = sync.Pool{New: func() any {
 	return z
 }}
 
-// compress is a body as gzip has it.
 func compress(body []byte) []byte {
 	z := gzipWriters.Get().(*gzip.Writer)
 	defer gzipWriters.Put(z)
@@ -296,7 +293,6 @@ type pieces struct {
 	err    error
 }
 
-// Write sends what is a piece.
 func (p *pieces) Write(data []byte) (int, error) {
 	p.buffer = append(p.buffer, data...)
 	if len(p.buffer) >= pieceSize {

@@ -70,7 +70,7 @@ func TestLargePagesAreMadeInTurn(t *testing.T) {
 		given int64
 		size  int
 		want  error
-	}{{12<<20 + 1, 199, nil}, {12<<20 + 1, 200, errFlight}, {12 << 20, 200, nil}} {
+	}{{12<<20 + 1, 199, nil}, {12<<20 + 1, 200, service.ErrNoRoom}, {12 << 20, 200, nil}} {
 		a := &api{pacer: newPacer(), answers: newFlight(), pages: service.NewTurns(1)}
 		account := apitype.NewUUID()
 		if _, err := a.answers.enter(account, test.given, true); err != nil {
@@ -104,13 +104,13 @@ func TestFlight(t *testing.T) {
 		{"nothing", a, 0, false, nil},
 		{"a byte", a, 1, false, nil},
 		{"the rest of the share", a, 16<<20 - 1, false, nil},
-		{"a byte beyond the share", a, 1, false, errFlight},
+		{"a byte beyond the share", a, 1, false, service.ErrNoRoom},
 		{"a byte beyond the share that must be", a, 1, true, nil},
 		{"a first one larger than the share", b, 20 << 20, false, nil},
 		{"another's share", c, 16 << 20, false, nil},
-		{"a byte more than is left for all", d, 12 << 20, false, errFlight},
+		{"a byte more than is left for all", d, 12 << 20, false, service.ErrNoRoom},
 		{"all that is left", d, 12<<20 - 1, false, nil},
-		{"a byte when nothing is left", e, 1, false, errFlight},
+		{"a byte when nothing is left", e, 1, false, service.ErrNoRoom},
 	} {
 		if f.hasRoom(step.account, step.weight) != (step.want == nil && !step.must) {
 			t.Errorf("%s: got room %t", step.what, step.want != nil)
@@ -198,7 +198,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		request := httptest.NewRequestWithContext(gone, http.MethodPost, "/", io.LimitReader(new(endless), 100))
 		request.ContentLength = 100
 		enter, err := a.admit(w, request, account)
-		if full := test.given == 16<<20; errors.Is(err, errFlight) != full {
+		if full := test.given == 16<<20; errors.Is(err, service.ErrNoRoom) != full {
 			t.Errorf("%+v: got %v of the next request, want it refused: %t", test, err, full)
 		}
 		if err == nil {
@@ -236,7 +236,7 @@ func TestLongPauseIsRefused(t *testing.T) {
 		if took, err := pay(t.Context(), 72<<20, false); took != 0 || err != nil { // Two seconds and a quarter.
 			t.Errorf("got %v after %v, want no pause", err, took)
 		}
-		if took, err := pay(t.Context(), 1<<20, false); took != 250*time.Millisecond || !errors.Is(err, errFlight) {
+		if took, err := pay(t.Context(), 1<<20, false); took != 250*time.Millisecond || !errors.Is(err, service.ErrNoRoom) {
 			t.Errorf("got %v after %v, want a refusal after 250ms", err, took)
 		}
 		left, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -25,9 +25,6 @@ type flight struct {
 
 func newFlight() *flight { return &flight{ofAccounts: map[apitype.UUID]int64{}} }
 
-// errFlight is the refusal of what does not fit.
-var errFlight = service.ErrNoRoom
-
 // refusalPause is how long a refusal takes. A client that sends a mebibyte as soon as the last one was
 // refused would keep a processor busy with receiving them.
 const refusalPause = 250 * time.Millisecond
@@ -41,7 +38,7 @@ func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave fun
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !must && !f.fits(account, weight) {
-		return nil, errFlight
+		return nil, service.ErrNoRoom
 	}
 	f.all += weight
 	f.ofAccounts[account] += share(weight)
@@ -57,7 +54,6 @@ func share(weight int64) int64 {
 	return weight
 }
 
-// isFull reports whether an account has taken its share.
 func (f *flight) isFull(account apitype.UUID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +65,6 @@ func (f *flight) fits(account apitype.UUID, weight int64) bool {
 	return f.all+weight <= apitype.MaxInFlight && (own == 0 || own+share(weight) <= apitype.MaxInFlightOfOne)
 }
 
-// hasRoom reports whether so much of an account would be let in.
 func (f *flight) hasRoom(account apitype.UUID, weight int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +86,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID
 	leave, err = a.bodies.enter(account, weight, false)
 	if err == nil && a.answers.isFull(account) {
 		leave()
-		err = errFlight
+		err = service.ErrNoRoom
 	}
 	if err != nil {
 		_ = service.Pause(r.Context(), refusalPause) // A caller that left is not told anyway.
@@ -107,16 +102,15 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID
 // room waits for the turn of a heavy answer, and until it fits: the answer to a change waits a while for
 // that, since it is about to be given.
 func (a *api) room(ctx context.Context, w *recorder, must bool) error {
-	if err := a.heavy.Take(ctx); err != nil {
+	if err := w.heavy.take(ctx, a.heavy); err != nil {
 		return err
 	}
-	w.endHeavy = func() { a.heavy.End(ctx) }
 	for tries := longestPause / refusalPause; !a.answers.hasRoom(w.account, apitype.MaxPageBytes); tries-- {
 		if !must {
-			w.leaveHeavy()
+			w.heavy.leave()
 		}
 		if err := service.Pause(ctx, refusalPause); err != nil || !must || tries == 0 {
-			return cmp.Or(err, error(errFlight))
+			return cmp.Or(err, error(service.ErrNoRoom))
 		}
 	}
 	return nil
@@ -176,7 +170,6 @@ type pacer struct {
 
 func newPacer() *pacer { return &pacer{free: map[apitype.UUID]time.Time{}} }
 
-// paced is how long so many bytes of an account take.
 func paced(weight int64) time.Duration {
 	return time.Duration(weight) * time.Second / apitype.MaxPaced
 }
@@ -193,7 +186,7 @@ func (p *pacer) pay(ctx context.Context, account apitype.UUID, weight int64, mus
 	}
 	if pause > longestPause {
 		if pause = longestPause; !must {
-			pause, err = refusalPause, errFlight
+			pause, err = refusalPause, service.ErrNoRoom
 		}
 	}
 	if err = cmp.Or(service.Pause(ctx, pause), err); err == nil || must {

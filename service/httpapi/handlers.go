@@ -28,7 +28,7 @@ func list[O any](parse func(url.Values) (O, apitype.Violations), page func(conte
 				return err
 			}
 		}
-		if err := invalid(violations); err != nil {
+		if err := service.NotValid(violations); err != nil {
 			return err
 		}
 		if err := pageTurn(w, r, values); err != nil {
@@ -49,16 +49,15 @@ func pageTurn(w *recorder, r *http.Request, values url.Values) error {
 	if err != nil || size < largePage {
 		return nil
 	}
-	if err := w.takeTurn(r.Context(), w.api.pages); err != nil {
+	if err := w.turn.take(r.Context(), w.api.pages); err != nil {
 		return err
 	}
 	if !w.api.answers.hasRoom(w.account, apitype.MaxPageBytes) {
-		return errFlight
+		return service.ErrNoRoom
 	}
 	return nil
 }
 
-// get answers about the record of the path.
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
@@ -76,7 +75,7 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 // read answers a question that takes no parameters, and only says so where the caller has the answer.
 func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
-		if err := invalid(noParameters(r)); err != nil {
+		if err := service.NotValid(noParameters(r)); err != nil {
 			return err
 		}
 		answer, err := answers(r.Context(), c)
@@ -89,10 +88,9 @@ func read(answers func(context.Context, service.Caller) (service.Answer, error))
 	}
 }
 
-// act does what the body asks for.
 func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
-		if err := invalid(noParameters(r)); err != nil {
+		if err := service.NotValid(noParameters(r)); err != nil {
 			return err
 		}
 		request, err := decode[T](w, r)
@@ -104,7 +102,6 @@ func act[T any](status int, do func(context.Context, service.Caller, T) (service
 	}
 }
 
-// create answers with the record that the body describes.
 func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
 	return act(http.StatusCreated, save)
 }

@@ -15,10 +15,12 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,7 +57,6 @@ type Observation struct {
 	Bytes    int // Of the answer's body, as it was sent.
 }
 
-// api holds what the handlers share.
 type api struct {
 	service *service.Service
 	logger  *slog.Logger
@@ -99,7 +100,6 @@ func New(o Options) http.Handler {
 	return a
 }
 
-// routes mounts every operation.
 func (a *api) routes() {
 	for _, r := range a.operations() {
 		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
@@ -133,7 +133,6 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods)
 }
 
-// route is one operation of the interface.
 type route struct {
 	method, path string
 	permission   service.Permission // Empty: any account may.
@@ -249,7 +248,6 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
 }
 
-// recorder notes the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	note   requestNote
@@ -258,11 +256,10 @@ type recorder struct {
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
 
-	api     *api   // Nil before the account is known.
-	endTurn func() // Nil: the request waited for none.
+	api     *api // Nil before the account is known.
 	account apitype.UUID
-	// endHeavy ends the turn of a heavy answer; nil: it is none.
-	endHeavy func()
+	turn    heldTurn // Of a heavy request.
+	heavy   heldTurn // Of a heavy answer.
 	// send lets an answer of so many bytes be sent, which had a weight before it was compressed, until
 	// leave is called; nil before the account is known.
 	send func(sent, weight int64) (leave func(), err error)
@@ -291,29 +288,23 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// takeTurn waits until a heavy request may be worked on: each at work has a processor for
-// ten milliseconds, and behind many of them everybody waits. Spec gap: S32.
-func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
-	if err := turns.Take(ctx); err != nil {
-		return err
+// heldTurn is a turn of a heavy request or answer; the zero value is none. Each at work has a processor for
+// ten milliseconds, and behind many of them all others wait. Spec gap: S32.
+type heldTurn struct{ end func() }
+
+func (t *heldTurn) take(ctx context.Context, turns *service.Turns) error {
+	err := turns.Take(ctx)
+	if err == nil {
+		t.end = func() { turns.End(ctx) }
 	}
-	w.endTurn = func() { turns.End(ctx) }
-	return nil
+	return err
 }
 
-// leaveHeavy lets the next heavy answer be made.
-func (w *recorder) leaveHeavy() {
-	if w.endHeavy != nil {
-		w.endHeavy()
-		w.endHeavy = nil
-	}
-}
-
-// leaveTurn lets the next one be worked on.
-func (w *recorder) leaveTurn() {
-	if w.endTurn != nil {
-		w.endTurn()
-		w.endTurn = nil
+// leave lets the next request have the turn.
+func (t *heldTurn) leave() {
+	if t.end != nil {
+		t.end()
+		t.end = nil
 	}
 }
 
@@ -352,8 +343,8 @@ func (a *api) authenticated(route route) http.Handler {
 				}
 			}
 			w.answerTo(a, r, account.UUID, route.method != http.MethodGet)
-			defer w.leaveTurn()
-			defer w.leaveHeavy()
+			defer w.turn.leave()
+			defer w.heavy.leave()
 			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
 				return err
@@ -374,7 +365,6 @@ func (a *api) authenticated(route route) http.Handler {
 // statusGone is logged and counted where the caller left before the answer: nothing failed.
 const statusGone = 499
 
-// withAccount returns a request whose context names the account.
 func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account, request.Erasing = account.UUID, account.Erasing
@@ -393,7 +383,6 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// base is where the caller reaches the service.
 func (a *api) base(r *http.Request) string {
 	if a.baseURL != "" {
 		return a.baseURL
@@ -414,18 +403,15 @@ func requestID(r *http.Request) string {
 	return id
 }
 
+var traceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
+})
+
 // traceOf is the trace of a header traceparent (W3C Trace Context), empty where that is not well
 // formed: what callers send is not written to the log.
 func traceOf(parent string) string {
-	const form = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh"
-	if len(parent) != len(form) {
-		return ""
+	if found := traceForm().FindStringSubmatch(parent); found != nil {
+		return found[1]
 	}
-	for i := range form {
-		isHex := '0' <= parent[i] && parent[i] <= '9' || 'a' <= parent[i] && parent[i] <= 'f'
-		if form[i] == 'h' && !isHex || form[i] != 'h' && parent[i] != form[i] {
-			return ""
-		}
-	}
-	return parent[3:35]
+	return ""
 }

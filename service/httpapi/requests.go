@@ -23,15 +23,15 @@ func decode[T any](w *recorder, r *http.Request) (request T, err error) {
 		return request, err
 	}
 	if len(data) >= heavyFrom {
-		if err := w.takeTurn(r.Context(), w.api.large); err != nil {
+		if err := w.turn.take(r.Context(), w.api.large); err != nil {
 			return request, err
 		}
-		defer w.leaveTurn()
+		defer w.turn.leave()
 	}
-	if err := invalid(service.CountItems(data)); err != nil {
+	if err := service.NotValid(service.CountItems(data)); err != nil {
 		return request, err
 	}
-	return request, invalid(service.DecodeStrict(data, &request))
+	return request, service.NotValid(service.DecodeStrict(data, &request))
 }
 
 // body is the whole body, whose type must be JSON when there is one.
@@ -55,7 +55,6 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// tooLarge is the refusal of a body.
 func tooLarge(w http.ResponseWriter, r *http.Request) error {
 	drain(w, r)
 	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
@@ -90,15 +89,6 @@ func isJSON(h http.Header) bool {
 		(!named || strings.EqualFold(charset, "utf-8")) && (encoding == "" || strings.EqualFold(encoding, "identity"))
 }
 
-// invalid is a refusal of what was found wrong, nil when nothing was.
-func invalid(v apitype.Violations) error {
-	if len(v) == 0 {
-		return nil
-	}
-	return &service.Error{Kind: service.Invalid, Detail: "the request has values that are not valid", Violations: v}
-}
-
-// query is the parameters of a request.
 func query(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -114,7 +104,7 @@ func pathUUID(r *http.Request) (apitype.UUID, error) {
 	if err != nil {
 		v = append(v, apitype.Violation{Parameter: "uuid", Message: err.Error()})
 	}
-	return id, invalid(v)
+	return id, service.NotValid(v)
 }
 
 // noParameters says what is wrong with the query of an operation that takes none.

@@ -95,7 +95,6 @@ func announce(header http.Header, path string) {
 	}
 }
 
-// extensions answers with the extensions of the interface.
 func (a *api) extensions(_ context.Context, c service.Caller) (answer service.Answer, err error) {
 	answer.JSON, err = json.Marshal(apitype.Extensions{Extensions: extensionsFor(c.Account), Version: a.version})
 	return answer, err

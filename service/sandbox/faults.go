@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fundesk/service"
 	"fundesk/service/httpapi"
 )
 
@@ -57,7 +58,6 @@ func (s *Sandbox) faults() Faults {
 	return Faults{slices.Clone(s.pending)}
 }
 
-// addFault adds to what was pending, or replaces it.
 func (s *Sandbox) addFault(f Fault, alone bool) error {
 	if !slices.Contains(faults, f.Fault) {
 		return invalid("there is no fault %q; there are %s", f.Fault, strings.Join(faults, ", "))
@@ -143,20 +143,11 @@ func (s *Sandbox) spoiled(w http.ResponseWriter, r *http.Request) {
 // wait lets the delay pass, and reports whether the caller still waits.
 func (f Fault) wait(r *http.Request) bool {
 	delay, _ := time.ParseDuration(f.Delay) // Checked when it was set.
-	wait := time.NewTimer(delay)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
+	return service.Pause(r.Context(), delay) == nil
 }
 
-// drop ends the connection.
 func drop() { panic(http.ErrAbortHandler) } // How net/http is told to.
 
-// page is the answer of a proxy.
 func page(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
 	w.WriteHeader(status)
@@ -176,7 +167,6 @@ func (k *kept) Write(part []byte) (int, error) { return k.body.Write(part) }
 
 func (k *kept) WriteHeader(status int) { k.status = status }
 
-// send spoils the answer.
 func (k *kept) send(w http.ResponseWriter, r *http.Request, f Fault) {
 	if f.Fault == NotJSON {
 		page(w, k.status)

@@ -117,7 +117,6 @@ func (s *Sandbox) orders() http.Handler {
 	return mux
 }
 
-// serve hands a request to the service.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.serving.RLock()
 	defer s.serving.RUnlock()
@@ -145,7 +144,6 @@ func (s *Sandbox) token(ctx context.Context, o TokenOrder) (Token, error) {
 	return s.service.Token(ctx, o)
 }
 
-// read reads an order, or refuses it.
 func read(w http.ResponseWriter, r *http.Request, order any) bool {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -168,7 +166,6 @@ func reply[T any](w http.ResponseWriter, now func() T, refused error) {
 	answer(w, now())
 }
 
-// invalid is the refusal of an order.
 func invalid(format string, args ...any) error {
 	return &service.Error{Kind: service.Invalid, Detail: fmt.Sprintf(format, args...)}
 }
@@ -178,7 +175,6 @@ func answer(w http.ResponseWriter, value any) {
 	_ = json.MarshalWrite(w, value) // The caller has gone away.
 }
 
-// clockOrder sets the clock or moves it on.
 type clockOrder struct {
 	Time    *apitype.Time `json:"time"`
 	Move    string        `json:"move"`    // A duration such as 36h or -10m.
@@ -265,7 +261,6 @@ func (s *Sandbox) clock() Clock {
 	return Clock{Time: apitype.NewTime(s.now()), Stopped: s.stopped != nil}
 }
 
-// rewind sets the clock to where it was at the start.
 func (s *Sandbox) rewind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -100,7 +100,6 @@ func (t *tx) UpdateAccount(a service.Account) error {
 	return t.change(`UPDATE accounts SET (`+accountFields()+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
 }
 
-// accountValues are the account columns.
 func accountValues(a service.Account) ([]any, error) {
 	lists := make([]string, 0, 3)
 	for _, list := range []any{a.Permissions, a.Scope.Organizations, a.ExternalSources} {
@@ -233,13 +232,13 @@ func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
 	return t.engine.changeSeed(t.conn, change)
 }
 
-func (r *reader) Setting(name string) (value string, err error) {
-	err = r.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
+func (c *conn) Setting(name string) (value string, err error) {
+	err = c.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
 }
 
-func (t *tx) SetSetting(name, value string) error {
-	_, err := t.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)
+func (c *conn) SetSetting(name, value string) error {
+	_, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 	return err
 }

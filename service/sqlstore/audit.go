@@ -23,7 +23,6 @@ var auditColumns = []string{
 // auditArguments is how many columns Audit knows; the database finds the number of the person.
 const auditArguments = 11
 
-// insertAuditLines is the statement that adds some lines.
 func insertAuditLines(lines int, or string) string {
 	rows := make([]string, lines)
 	for line := range rows {

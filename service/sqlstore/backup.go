@@ -80,7 +80,6 @@ func publish(from, to string) error {
 	return replace(from, to)
 }
 
-// absent refuses a path that something has already.
 func absent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -92,7 +91,6 @@ func absent(path string) error {
 	}
 }
 
-// replace puts a whole file in the place of another one.
 func replace(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -146,7 +144,6 @@ func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (
 	return carry(&Store{engine: engine}, nil, restored)
 }
 
-// unlikeFiles refuses a file that would be restored from itself.
 func unlikeFiles(file, path string) error {
 	from, err := os.Stat(file)
 	if err != nil {
@@ -179,27 +176,18 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 	if err != nil {
 		return made, err
 	}
-	return made, checkCopy(ctx, made, change)
-}
-
-// checkCopy brings a copy up to date, changes it, and refuses it when something is wrong with it.
-func checkCopy(ctx context.Context, made string, change func(*Store) error) error {
 	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
 	if err != nil {
-		return err
+		return made, err
 	}
-	err = change(store)
 	var found []string
-	if err == nil {
+	if err = change(store); err == nil {
 		found, err = store.Check(ctx)
 	}
-	if err := errors.Join(err, store.Close()); err != nil {
-		return err
+	if err = errors.Join(err, store.Close()); err == nil && len(found) > 0 {
+		err = fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
 	}
-	if len(found) > 0 {
-		return fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
-	}
-	return nil
+	return made, err
 }
 
 // restoring is what the name of a file ends with that stands beside a database while others take

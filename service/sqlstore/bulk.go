@@ -11,17 +11,11 @@ import (
 	"fundesk/service"
 )
 
-// references are the columns that name a row of another table, by its number.
 var references = map[string]string{"person_number": "persons", "pledge_number": "pledges", "call_number": "calls"}
 
 // insertText is the statement that inserts a row of some columns. What it names it is given
 // by identifier.
 func insertText(table string, columns []string) string { return insertRows(table, columns, 1, true) }
-
-// insertAsRead is the statement that inserts a row of some columns as it was read.
-func insertAsRead(table string, columns []string) string {
-	return insertRows(table, columns, 1, false)
-}
 
 // insertRows is the statement that inserts so many rows of some columns. With named, it is given the rows
 // that these refer to by identifier, else by number.
@@ -141,19 +135,6 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	return taken, err
 }
 
-// joined are numbers as text, with commas between them.
-func joined(numbers []int64) string {
-	text := make([]byte, 0, 12*len(numbers))
-	for i, number := range numbers {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendInt(text, number, 10)
-	}
-	return string(text)
-}
-
-// texts are identifiers as text.
 func texts(ids []apitype.UUID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {

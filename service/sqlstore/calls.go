@@ -98,7 +98,6 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	return q, nil
 }
 
-// text is the condition that a column has a text.
 func (q *listQuery) text(column, text string) string {
 	return column + ` = ` + q.arg(service.IndexedText(text))
 }

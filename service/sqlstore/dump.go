@@ -79,7 +79,6 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 	})
 }
 
-// dump hands over the rows of a table, part by part.
 func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadRecord) error) error {
 	kind := service.KindOfTable(t.name)
 	var after []any
@@ -113,7 +112,6 @@ var (
 	files     = []string{"content"}
 )
 
-// dumped is the value of a column as JSON.
 func dumped(column string, value any) (json.RawMessage, error) {
 	raw, isBytes := value.([]byte)
 	switch {
@@ -131,7 +129,6 @@ func dumped(column string, value any) (json.RawMessage, error) {
 	return json.Marshal(id)
 }
 
-// identifierColumns are the columns that hold identifiers.
 var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "erased_owner"}
 
 // loaded reads the value of a column of a dump, as it is bound.
@@ -192,7 +189,6 @@ func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip 
 	return saved, t.engine.advanceNumbers(t.conn, table)
 }
 
-// values are the columns of a row of a dump, as they are bound.
 func (t copyTable) values(row map[string]json.RawMessage) ([]any, error) {
 	values := make([]any, len(t.columns))
 	for i, column := range t.columns {
@@ -258,7 +254,6 @@ func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err erro
 // An identifierDest reads an identifier column as it is bound, which is how SQLite has it.
 type identifierDest struct{ value *any }
 
-// Scan reads the text that PostgreSQL sends, or null.
 func (d identifierDest) Scan(value any) error {
 	var id *apitype.UUID
 	err := nullUUIDDest{&id}.Scan(value)

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,13 +141,11 @@ const (
 	clockSame = 100 * time.Millisecond
 )
 
-// sharedClock is the server's clock as it was seen last.
 type sharedClock struct {
 	seen  atomic.Int64 // Nanoseconds since 1970; 0: never.
 	ahead atomic.Int64
 }
 
-// ClockAhead is how far the server's clock is ahead of the system's.
 func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, err error) {
 	now := e.now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {
@@ -183,7 +182,7 @@ func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, ar
 }
 
 func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
+	return column + ` IN (SELECT value FROM json_each($1))`, strings.ReplaceAll(fmt.Sprint(numbers), " ", ",")
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
@@ -191,7 +190,7 @@ func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, 
 }
 
 func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
+	return column + ` = ANY($1::bigint[])`, numbers
 }
 
 // insertPersonAudited adds a person, and the line about it by the number that the person got.

@@ -26,7 +26,7 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 			if err != nil {
 				return err
 			}
-			all = append(all, TableRows{t.name, t.columns, insertAsRead(t.name, t.columns), rows})
+			all = append(all, TableRows{t.name, t.columns, insertRows(t.name, t.columns, 1, false), rows})
 		}
 		return nil
 	})

@@ -57,7 +57,9 @@ const ineligibleUntil = `UPDATE queue_calls AS c SET
 		ready = 0`
 
 var (
-	insertLease      = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
+	insertLease = sync.OnceValue(func() string {
+		return insertRows("queue_leases", newLeaseColumns, 1, false) + ` ON CONFLICT DO NOTHING`
+	})
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
@@ -275,8 +277,6 @@ func (r *reader) QueueCounted() (until apitype.Time, err error) {
 	return apitype.TimeFromMilli(milli), err
 }
 
-// CountQueue counts the hours of a stretch, which must begin where the last one ended: else another
-// process has counted them.
 func (t *tx) CountQueue(from, until apitype.Time) error {
 	was, now := strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(until.UnixMilli(), 10)
 	n, err := t.exec(`INSERT INTO settings (name, value) VALUES ('`+countedSetting+`', $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value = $1`, was, now)
@@ -324,16 +324,17 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
-func (r *reader) DeferralCounts(scope service.Scope, each func(user apitype.UUID, n int)) error {
-	q := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}
+func (r *reader) DeferralCounts(scope service.Scope) (map[apitype.UUID]int, error) {
+	q, counts := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}, map[apitype.UUID]int{}
 	q.amongOwners(scope)
-	return r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
+	err := r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
 		var user apitype.UUID
 		var n int
 		err := rows.Scan(uuidDest{&user}, &n)
-		each(user, n)
+		counts[user] = n
 		return err
 	})
+	return counts, err
 }
 
 func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
@@ -343,11 +344,11 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
 }
 
-func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
+func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error) {
 	users, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} })
-	names := make(map[apitype.UUID]string, len(users))
+	names := make(map[apitype.UUID]*string, len(users))
 	for id, user := range users {
-		names[id] = user.Name
+		names[id] = &user.Name
 	}
 	return names, err
 }

@@ -52,7 +52,7 @@ func TestQuestionsOfTheQueue(t *testing.T) {
 func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, *reader) error) {
 	t.Helper()
 	var out strings.Builder
-	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return write(&out, &reader{c}) })
+	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return write(&out, &reader{conn: c}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	store := openFile(t)
 	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
-		if err := askAll(&reader{c}); err != nil {
+		if err := askAll(&reader{conn: c}); err != nil {
 			return err
 		}
 		for _, text := range slices.Sorted(maps.Keys(c.statements)) {

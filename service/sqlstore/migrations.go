@@ -119,7 +119,6 @@ func (c *conn) empty(ctx context.Context) error {
 	return err
 }
 
-// Version is that of the schema.
 func (e *sqliteEngine) Version(ctx context.Context) (version int, err error) {
 	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		s, err := c.schema()
@@ -285,7 +284,6 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	return s, err
 }
 
-// Version is that of the schema.
 func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.row(`SELECT COALESCE(MAX(version), 0) FROM schema_version`).scan(&version)
@@ -349,14 +347,13 @@ func checkServedBy(text *string) error {
 
 // servedBy is what a database with tables says of its programs.
 func (c *conn) servedBy() (n int, err error) {
-	text, err := (&reader{c}).Setting(servedBySetting)
+	text, err := c.Setting(servedBySetting)
 	if err == nil && text != "" {
 		n, err = strconv.Atoi(text)
 	}
 	return n, err
 }
 
-// setServedBy says it.
 func (c *conn) setServedBy() error {
-	return (&tx{reader: reader{c}}).SetSetting(servedBySetting, strconv.Itoa(servedBy))
+	return c.SetSetting(servedBySetting, strconv.Itoa(servedBy))
 }

@@ -52,7 +52,6 @@ func (p *pool) stats() PoolStats {
 	}
 }
 
-// plus is both together.
 func (s PoolStats) plus(o PoolStats) PoolStats {
 	return PoolStats{
 		s.InUse + o.InUse, s.Most + o.Most, s.Opened + o.Opened, s.Lost + o.Lost, s.Waited + o.Waited, s.TimedOut + o.TimedOut, s.Retried + o.Retried,
@@ -199,7 +198,6 @@ func (p *pool) dial() {
 	}()
 }
 
-// join lets a new connection be idle.
 func (p *pool) join(c *conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +261,6 @@ func (p *pool) leave(c *conn) {
 // one would only be one more.
 func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
 
-// permit waits for one of some turns.
 func (p *pool) permit(ctx context.Context, turns *service.Turns, until time.Time) error {
 	if turns.TryTake(ctx) { // No timer for the ordinary case.
 		return nil
@@ -329,7 +326,6 @@ type conn struct {
 // their filters.
 const maxStatements = 200
 
-// prepare is a prepared statement, from an earlier use where there was one.
 func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	if s, ok := c.statements[text]; ok {
 		return s, nil
@@ -347,7 +343,6 @@ func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// forget closes the prepared statements.
 func (c *conn) forget() (err error) {
 	for text, s := range c.statements {
 		err = errors.Join(err, s.Close())
@@ -382,7 +377,6 @@ func (c *conn) exec(text string, args ...any) (int64, error) {
 	return n, c.fail(err)
 }
 
-// row is a query for one row at most.
 func (c *conn) row(text string, args ...any) oneRow {
 	return oneRow{conn: c, text: text, args: args}
 }
@@ -406,7 +400,6 @@ func (r oneRow) scan(dest ...any) error {
 	return r.conn.fail(err)
 }
 
-// each reads all rows of a query.
 func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
 	s, err := c.prepare(text) //nolint:sqlclosecheck // Likewise.
 	if err != nil {
@@ -427,7 +420,6 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 	return c.fail(rows.Err())
 }
 
-// textDest is what a row of one text is read into.
 func textDest(text *string) []any { return []any{text} }
 
 // all reads all rows of a query, each into what dest says of it.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -159,7 +160,6 @@ func (e *postgresEngine) connect() (*conn, error) {
 	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 }
 
-// full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
 // maxTries is how often a transaction is run that lost against another one.
@@ -237,7 +237,6 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 // open, and tells by itself when it is. Nothing is heard of those that a server has which was replaced.
 const pingPause = time.Minute
 
-// pingCommit looks whether a commit is confirmed again.
 func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	last, now := e.tried.Load(), time.Now()
 	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
@@ -323,7 +322,6 @@ func (e *postgresEngine) begin(c *conn, text string) error {
 	})
 }
 
-// transactOnce runs a transaction one time.
 func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) error) (err error) {
 	if err := e.begin(c, begin); err != nil {
 		return errBegin{c.fail(err)}
@@ -385,84 +383,74 @@ func (e *postgresEngine) commit(c *conn) error {
 	}
 }
 
-// signingKey is the setting that holds the secret.
 const signingKey = "signing-key"
 
 // SigningSeed is the secret of this database. It is looked for before it is made: a server, or a
 // role, may only read.
 func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err error) {
-	var text string
 	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
-		text, err = (&reader{c}).Setting(signingKey)
+		seed, err = c.seed()
 		return err
 	})
-	if err == nil && text == "" {
+	if err == nil && len(seed) == 0 {
 		return e.makeSeed(ctx)
 	}
-	return seedOf(text, err)
+	return seed, err
 }
 
-var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
-
-// keyThere refuses a database without its key.
-func (e *postgresEngine) keyThere(ctx context.Context) error {
-	return e.read(ctx, service.ReadRecord, func(c *conn) error {
-		text, err := (&reader{c}).Setting(signingKey)
-		if err == nil && text == "" {
-			err = errKeyMissing
-		}
-		return err
-	})
-}
-
-// seedOf returns the keys that their setting holds.
-func seedOf(text string, err error) ([]byte, error) {
+// seed returns the keys that their setting holds.
+func (c *conn) seed() ([]byte, error) {
+	text, err := c.Setting(signingKey)
 	if err != nil {
 		return nil, err
 	}
 	return hex.DecodeString(text)
 }
 
+var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
+
+func (e *postgresEngine) keyThere(ctx context.Context) error {
+	return e.read(ctx, service.ReadRecord, func(c *conn) error {
+		seed, err := c.seed()
+		if err == nil && len(seed) == 0 {
+			err = errKeyMissing
+		}
+		return err
+	})
+}
+
 // makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
 // same.
 func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
 	err = e.write(ctx, service.WriteIsolated, func(c *conn) error {
-		r := &reader{c}
-		text, err := r.Setting(signingKey)
-		if err == nil && text == "" {
-			var signed bool
-			if signed, err = c.signedFor(); signed {
-				err = errKeyMissing
-			}
-		}
-		if err != nil {
+		if seed, err = c.seed(); err != nil || len(seed) > 0 {
 			return err
 		}
-		fresh := make([]byte, ed25519.SeedSize)
-		if _, err := rand.Read(fresh); err != nil {
+		if signed, err := c.signedFor(); err != nil || signed {
+			return cmp.Or(err, errKeyMissing)
+		}
+		made := make([]byte, ed25519.SeedSize)
+		if _, err := rand.Read(made); err != nil {
 			return err
 		}
-		if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			signingKey, hex.EncodeToString(fresh)); err != nil {
-			return err
+		_, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, signingKey, hex.EncodeToString(made))
+		if err == nil {
+			seed, err = c.seed()
 		}
-		seed, err = seedOf(r.Setting(signingKey))
 		return err
 	})
 	return seed, err
 }
 
-// changeSeed puts other signing keys in the place of the database's own.
 func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
-	t := &tx{reader: reader{c}}
-	seed, err := seedOf(t.Setting(signingKey))
+	seed, err := c.seed()
 	if err == nil {
 		seed, err = change(seed)
 	}
 	if err != nil {
 		return err
 	}
-	return t.SetSetting(signingKey, hex.EncodeToString(seed))
+	return c.SetSetting(signingKey, hex.EncodeToString(seed))
 }
 
 // Analyze makes new statistics: until then plans would be for an empty database.

@@ -45,7 +45,6 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k))
 }
 
-// keptOfPledges reads what belongs to the pledges of a person.
 func (r *reader) keptOfPledges(k *service.Kept) (err error) {
 	if len(k.Pledges) == 0 {
 		return nil
@@ -128,7 +127,6 @@ func (r *reader) Erasing() ([]apitype.UUID, error) {
 // isErasing is the condition of the settings that name them, in the order of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
-// keptMarks reads the marks of accounts on records of a person.
 func (r *reader) keptMarks(k *service.Kept) error {
 	ids := []apitype.UUID{k.Person.UUID}
 	for _, c := range k.Calls {
@@ -153,7 +151,6 @@ func (r *reader) keptMarks(k *service.Kept) error {
 	})
 }
 
-// keptOfQueue reads what the queue keeps of a person.
 func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	id := identifier(k.Person.UUID)
 	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+ofPerson, id).scan(&k.Waiting); err != nil {
@@ -179,7 +176,6 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 	return t.ForgetPerson(id, at)
 }
 
-// ForgetPerson lets nothing of a person wait, and ends their lease.
 func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	for _, text := range []string{
 		`DELETE FROM queue_calls WHERE ` + ofPerson,

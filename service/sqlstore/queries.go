@@ -110,7 +110,6 @@ func (q *listQuery) visible(scope service.Scope, columns ...string) string {
 	return ` AND (` + strings.Join(columns, among+` OR `) + among + `)`
 }
 
-// inRange limits the list to a part of it.
 func (q *listQuery) inRange(r service.Range) {
 	for _, end := range []struct {
 		bound    *service.Bound
@@ -128,7 +127,6 @@ func (q *listQuery) inRange(r service.Range) {
 	}
 }
 
-// condition is the WHERE clause of one branch.
 func (q *listQuery) condition(branch string) string {
 	conds := slices.Concat(q.conds, q.checks)
 	if branch != "" {
@@ -328,7 +326,6 @@ func (d uuidDest) Value() (driver.Value, error) { return d.id[:], nil }
 // A nullUUIDDest reads an identifier column that may be null.
 type nullUUIDDest struct{ id **apitype.UUID }
 
-// Scan reads the identifier, or null.
 func (d nullUUIDDest) Scan(value any) error {
 	*d.id = nil
 	if value == nil {
@@ -343,7 +340,6 @@ func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), ni
 // A timeDest reads a column of milliseconds.
 type timeDest struct{ t *apitype.Time }
 
-// Scan reads milliseconds since 1970.
 func (d timeDest) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -358,7 +354,6 @@ func (d timeDest) Value() (driver.Value, error) { return d.t.UnixMilli(), nil }
 // A nullTimeDest reads a column of milliseconds that may be null.
 type nullTimeDest struct{ t **apitype.Time }
 
-// Scan reads milliseconds since 1970, or null.
 func (d nullTimeDest) Scan(value any) error {
 	*d.t = nil
 	if value == nil {
@@ -370,7 +365,6 @@ func (d nullTimeDest) Scan(value any) error {
 
 func (d nullTimeDest) Value() (driver.Value, error) { return nullTime(*d.t), nil }
 
-// nullUUID and nullTime bind values that may be null.
 func nullUUID(id *apitype.UUID) any {
 	if id == nil {
 		return nil
@@ -388,7 +382,6 @@ func nullTime(t *apitype.Time) any {
 // A milliDest reads a duration in milliseconds.
 type milliDest struct{ d *time.Duration }
 
-// Scan reads milliseconds.
 func (d milliDest) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -403,7 +396,6 @@ func (d milliDest) Value() (driver.Value, error) { return d.d.Milliseconds(), ni
 // A jsonDest reads a document into a value, which stays as it is where there is none.
 type jsonDest struct{ value any }
 
-// Scan decodes the bytes.
 func (d jsonDest) Scan(value any) error {
 	var doc []byte
 	err := docDest{&doc}.Scan(value)
@@ -418,7 +410,6 @@ func (d jsonDest) Value() (driver.Value, error) { return json.Marshal(d.value) }
 // A bitDest reads a truth value: the engines agree on numbers.
 type bitDest struct{ b *bool }
 
-// Scan reads a number.
 func (d bitDest) Scan(value any) error {
 	n, ok := value.(int64)
 	if !ok {
@@ -430,7 +421,6 @@ func (d bitDest) Scan(value any) error {
 
 func (d bitDest) Value() (driver.Value, error) { return bit(*d.b), nil }
 
-// bit binds a truth value.
 func bit(b bool) int64 {
 	if b {
 		return 1
@@ -442,7 +432,6 @@ func bit(b bool) int64 {
 // of its own, though database/sql does not promise it: TestDocumentsAreKept watches.
 type docDest struct{ doc *[]byte }
 
-// Scan keeps the bytes.
 func (d docDest) Scan(value any) error {
 	switch v := value.(type) {
 	case nil:

@@ -108,7 +108,6 @@ func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// factsDest is what a row of queueFacts is read into.
 func factsDest(q *service.QueueRow) []any {
 	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
@@ -151,7 +150,6 @@ func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 // become eligible at the same moment, the next take marks more.
 const mostMarked = 5000
 
-// MarkEligible marks calls whose time has come, those first that wait longest.
 func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
 		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
@@ -189,7 +187,6 @@ func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)
 }
 
-// identifiers reads the only column of a query.
 func (c *conn) identifiers(text string, args ...any) ([]apitype.UUID, error) {
 	return all(c, text, args, func(id *apitype.UUID) []any { return []any{uuidDest{id}} })
 }

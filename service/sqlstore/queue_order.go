@@ -101,7 +101,6 @@ type queuePart struct {
 	under  func() []string
 }
 
-// add adds a part to what is asked for.
 func (p *queueParts) add(part queuePart) {
 	after := p.query.After
 	if after != nil && part.rank < after.Rank {
@@ -118,7 +117,6 @@ func (p *queueParts) add(part queuePart) {
 // eligible is the condition that the time has come from which a call may be given.
 func (p *queueParts) eligible() string { return `eligible_at <= ` + p.arg(p.query.Now.UnixMilli()) }
 
-// The ranks of the queue.
 const (
 	rankKept = iota
 	rankDue
@@ -134,7 +132,6 @@ func (p *queueParts) free(conds ...string) []string {
 	return append(conds, `NOT `+p.returned())
 }
 
-// deferred is what is due.
 func (p *queueParts) deferred(state string) (parts []queuePart) {
 	under := func(alone bool) func() []string {
 		return func() []string {
@@ -147,17 +144,14 @@ func (p *queueParts) deferred(state string) (parts []queuePart) {
 	return append(parts, queuePart{rankDue, `due_at`, under(false)})
 }
 
-// requested is what was not deferred.
 func (p *queueParts) requested(state string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) }}
 }
 
-// requestedOf is what was not deferred of a kind.
 func (p *queueParts) requestedOf(kind string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`) }}
 }
 
-// givenBack is what the user gave back a moment ago.
 func (p *queueParts) givenBack() queuePart {
 	return queuePart{rankReturned, `requested_at`, func() []string {
 		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
@@ -328,7 +322,7 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	return oldest, err
 }
 
-func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
+func (r *reader) QueueState(query service.QueueQuery) (s apitype.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
 	conds := p.narrowed()

@@ -26,7 +26,6 @@ func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
 	return waiting, err
 }
 
-// Held is the file, and its log.
 func (e *sqliteEngine) Held() []string { return []string{"the file", "its log"} }
 
 // Scrub writes the whole file anew, and empties the log: nothing is in them then but what is kept.
@@ -94,7 +93,6 @@ const (
 	cleanPause = 5 * time.Second
 )
 
-// Held are these tables.
 func (e *postgresEngine) Held() []string { return scrubbed }
 
 // Scrub writes the tables anew that held the values. It gives way: a table that is in use is asked for a

@@ -81,7 +81,6 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	return e, nil
 }
 
-// sqliteName names a file and settings for the driver.
 func sqliteName(path, settings string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
 	return name.String()
@@ -116,7 +115,6 @@ const (
 	connectPause = 10 * time.Millisecond
 )
 
-// connect opens one more connection.
 func (e *sqliteEngine) connect() (*conn, error) {
 	for try := 1; ; try++ {
 		raw, err := e.db.Conn(context.Background())
@@ -164,7 +162,6 @@ func (e *sqliteEngine) openPools(size int) {
 	e.records = newPool(size, func() (*conn, error) { return e.connectWith(`PRAGMA mmap_size = 0`) })
 }
 
-// connectWith opens a connection with settings of its own.
 func (e *sqliteEngine) connectWith(settings string) (*conn, error) {
 	c, err := e.connect()
 	if err != nil {
@@ -216,7 +213,7 @@ func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
 	}
-	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
+	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(writableSetting, value) })
 }
 
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }

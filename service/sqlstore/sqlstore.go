@@ -124,7 +124,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // Read runs read, as [service.Store] says.
 func (s *Store) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
-	return s.engine.read(ctx, mode, func(c *conn) error { return read(&reader{c}) })
+	return s.engine.read(ctx, mode, func(c *conn) error { return read(&reader{conn: c}) })
 }
 
 // Write runs change in one transaction, durable when it returns.
@@ -132,11 +132,10 @@ func (s *Store) Write(ctx context.Context, mode service.WriteMode, change func(s
 	defer s.timed(true, time.Now())
 	isShared, several := mode == service.WriteShared, s.engine.sharesQueue()
 	return s.engine.write(ctx, mode, func(c *conn) error {
-		return change(&tx{reader: reader{c}, shared: isShared && several, alone: !isShared && !several})
+		return change(&tx{reader: reader{c, isShared || several}, shared: isShared && several})
 	})
 }
 
-// timed tells the observer of a transaction that ends now.
 func (s *Store) timed(change bool, start time.Time) {
 	if s.observe != nil {
 		s.observe(change, time.Since(start))
@@ -187,14 +186,15 @@ var referenceChecks = []struct{ what, query string }{
 	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
 }
 
-// reader reads in one transaction.
-type reader struct{ *conn }
+type reader struct {
+	*conn
+	isLate bool // In a change for which others wait, or which has nothing in memory: light records are read after it.
+}
 
 // tx reads and writes in one transaction.
 type tx struct {
 	reader
 	shared bool // It sees what others commit meanwhile.
-	alone  bool // All changes are made by this connection, which has in memory what it read.
 }
 
 var (

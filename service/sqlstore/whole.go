@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,8 +30,7 @@ func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, 
 // the record with its person and its pledge, then one of each transaction and of each call
 // of the pledge, which leave the rest empty.
 const (
-	wholeRecord = iota
-	wholeTransaction
+	wholeTransaction = 1 + iota
 	wholeCall
 )
 
@@ -100,23 +98,13 @@ func wholeText(record, table, pledge, cond, own string) string {
 		) f JOIN calls k ON k.number = f.number AND k.requested_at = f.requested_at`
 }
 
-// whole is what the statement found.
-type whole struct {
-	uuid, owner apitype.UUID // Of the record.
-	at          apitype.Time
-	doc         []byte
-	rev         int64
-	person      *service.PersonRow
-	pledge      *service.PledgeRow
-
-	transactions []service.TransactionRow
-	calls        []service.CallRow
-}
-
 // whole reads a whole record; nil is one that is not light enough, which the bytes of its own row tell first.
-func (r *reader) whole(record, table, pledge, cond string, args []any, bytes string, weight service.Weight) (_ *whole, err error) {
-	row, size, most, w := newWholeRow(), 0, math.MaxInt, &whole{}
+func (r *reader) whole(record, table, pledge, cond string, args []any, bytes string, weight service.Weight) (_ *service.WholeCall, err error) {
+	row, size, most, w := newWholeRow(), 0, math.MaxInt, &service.WholeCall{Pledge: &service.WholePledge{}}
 	own, isLight := cond, weight == service.LightOnly
+	if isLight && r.isLate {
+		return nil, nil //nolint:nilnil // Likewise.
+	}
 	if isLight {
 		most, args = lightAnswer, append(args, lightAnswer)
 		own += ` AND ` + bytes + ` <= $` + strconv.Itoa(len(args))
@@ -126,22 +114,23 @@ func (r *reader) whole(record, table, pledge, cond string, args []any, bytes str
 			return err
 		}
 		if size += len(row.doc); size > most {
-			w.doc = nil
+			w.Doc = nil
 			return errFull
 		}
-		return w.take(row)
+		row.addTo(w)
+		return nil
 	})
 	switch {
-	case err == nil && w.doc == nil && isLight:
+	case err == nil && w.Doc == nil && isLight:
 		return nil, nil //nolint:nilnil // A heavy record is ordinary.
-	case err == nil && w.doc == nil:
+	case err == nil && w.Doc == nil:
 		err = service.ErrNoRow
 	}
 	// The engines agree on no order without sorting whole documents.
-	slices.SortFunc(w.transactions, func(a, b service.TransactionRow) int {
+	slices.SortFunc(w.Pledge.Transactions, func(a, b service.TransactionRow) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), b.UUID.Compare(a.UUID))
 	})
-	slices.SortFunc(w.calls, func(a, b service.CallRow) int {
+	slices.SortFunc(w.Pledge.Calls, func(a, b service.CallRow) int {
 		return cmp.Or(b.RequestedAt.Compare(a.RequestedAt.Time), b.UUID.Compare(a.UUID))
 	})
 	return w, err
@@ -184,49 +173,34 @@ func newWholeRow() *wholeRow {
 	return r
 }
 
-// take keeps what one row of the statement holds.
-func (w *whole) take(r *wholeRow) error {
-	switch r.part {
+// addTo adds what one row of the statement holds.
+func (r *wholeRow) addTo(w *service.WholeCall) {
+	switch pledge := w.Pledge; r.part {
 	case wholeTransaction:
-		w.transactions = append(w.transactions, service.TransactionRow{UUID: r.uuid, CreatedAt: r.at, Doc: r.doc})
+		pledge.Transactions = append(pledge.Transactions, service.TransactionRow{UUID: r.uuid, CreatedAt: r.at, Doc: r.doc})
 	case wholeCall:
-		w.calls = append(w.calls, service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc})
-	case wholeRecord:
-		w.uuid, w.owner, w.at, w.doc, w.rev = r.uuid, r.owner, r.at, r.doc, r.rev.Int64
+		pledge.Calls = append(pledge.Calls, service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc})
+	default:
+		w.CallRow = service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc, Rev: r.rev.Int64}
 		if !r.person.Owner.IsZero() {
 			person := r.person
-			w.person = &person
+			w.PersonRow, pledge.PersonRow = &person, &person
 		}
-		if !r.pledge.UUID.IsZero() {
-			pledge := r.pledge
-			pledge.External, pledge.HasSignature = r.external.Bool, r.hasSignature.Bool
-			w.pledge = &pledge
-		}
-	default:
-		return errors.New("a whole record has an unknown part")
+		pledge.PledgeRow = r.pledge
+		pledge.External, pledge.HasSignature = r.external.Bool, r.hasSignature.Bool
 	}
-	return nil
 }
 
-// ofPledge is the pledge with what belongs to it.
-func (w *whole) ofPledge() *service.WholePledge {
-	return &service.WholePledge{PledgeRow: *w.pledge, PersonRow: w.person, Transactions: w.transactions, Calls: w.calls}
-}
-
-// WholeCall is one call with everything that belongs to it.
 func (r *reader) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
 	w, err := r.whole(wholeOfCall(), `calls`, `pledge_number`, cond, args, bytesOfCall, weight)
 	if err != nil || w == nil {
 		return nil, err
 	}
-	call := &service.WholeCall{CallRow: service.CallRow{
-		UUID: w.uuid, Owner: w.owner, RequestedAt: w.at, Doc: w.doc, Rev: w.rev, PersonRow: w.person,
-	}}
-	if w.pledge != nil {
-		call.Pledge = w.ofPledge()
+	if w.Pledge.UUID.IsZero() {
+		w.Pledge = nil
 	}
-	return call, nil
+	return w, nil
 }
 
 func (r *reader) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
@@ -235,23 +209,6 @@ func (r *reader) WholePledge(id apitype.UUID, scope service.Scope, weight servic
 	if err != nil || w == nil {
 		return nil, err
 	}
-	pledge := w.ofPledge()
-	pledge.Doc, pledge.Rev = w.doc, w.rev
-	return pledge, nil
-}
-
-// WholeCall reads no light call where others wait for the change, or this connection has nothing of it in
-// memory.
-func (t *tx) WholeCall(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholeCall, error) {
-	if weight == service.LightOnly && !t.alone {
-		return nil, nil //nolint:nilnil // Likewise.
-	}
-	return t.reader.WholeCall(id, scope, weight)
-}
-
-func (t *tx) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
-	if weight == service.LightOnly && !t.alone {
-		return nil, nil //nolint:nilnil // Likewise.
-	}
-	return t.reader.WholePledge(id, scope, weight)
+	w.Pledge.Doc, w.Pledge.Rev = w.Doc, w.Rev
+	return w.Pledge, nil
 }

@@ -57,7 +57,11 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 		config.RuntimeParams["application_name"] = "fundeskd"
 	}
 	config.DialFunc = dialer(answerTimeout)
-	config.OnNotice = noteWarning
+	config.OnNotice = func(c *pgconn.PgConn, notice *pgconn.Notice) {
+		if notice.SeverityUnlocalized == "WARNING" {
+			c.CustomData()[warned] = notice.Message
+		}
+	}
 	var settings []string
 	if config.RuntimeParams["statement_timeout"] == "" {
 		// So that the server does not go on with what no request waits for, and does with what may
@@ -93,13 +97,6 @@ func (Driver) Disconnected(err error) bool {
 
 // warned is under what a connection keeps that the server warned.
 const warned = "warned"
-
-// noteWarning notes a warning of the server.
-func noteWarning(c *pgconn.PgConn, notice *pgconn.Notice) {
-	if notice.SeverityUnlocalized == "WARNING" {
-		c.CustomData()[warned] = notice.Message
-	}
-}
 
 // Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] hands it out,
 // and waits as long as it takes: a commit that is cancelled while it waits for a standby is
@@ -162,12 +159,10 @@ func (Driver) BeginAt(ctx context.Context, connection any, text string) (began t
 // connecting marks the context of a connection that is made for the pool.
 type connecting struct{}
 
-// connector makes the connections of the pool.
 type connector struct {
 	driver.Connector
 }
 
-// Connect makes one.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(context.WithValue(ctx, connecting{}, true))
 }
