@@ -92,6 +92,7 @@ func coveredChange(ctx context.Context, change func(Tx) error) func(Tx) error {
 	}
 }
 
+// cover blanks calls of some persons.
 type cover [][]byte
 
 func (c cover) call(row *CallRow) error {
@@ -111,6 +112,7 @@ func (c cover) calls(rows []CallRow) (err error) {
 	return err
 }
 
+// coveringReader reads calls through a cover.
 type coveringReader struct {
 	Reader
 	cover cover

@@ -46,6 +46,7 @@ type loadKind struct {
 	load  func(l *loader, data any) error
 }
 
+// of is a kind whose data is a T.
 func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
 	return loadKind{
 		kind: kind, table: table, decode: decodeLoaded[T],
@@ -59,6 +60,7 @@ func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(
 	}
 }
 
+// ofTable is a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
 	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
 		data, err := decodeLoaded[map[string]json.RawMessage](text)

@@ -97,6 +97,7 @@ type loader struct {
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
+// loading is a record that waits.
 type loading struct {
 	LoadRecord
 	kind *loadKind
@@ -179,6 +180,7 @@ func atLine(line int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
+// naming are the persons and pledges that the records of a batch name.
 type naming struct{ persons, pledges map[apitype.UUID]bool }
 
 // check checks one record, and makes its row. Its uuid is no earlier one's of the batch.

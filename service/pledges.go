@@ -117,6 +117,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	return answer, err
 }
 
+// pledgeRefs is what a creation names.
 type pledgeRefs struct {
 	owner, recruiter Organization
 	focusAreas       []apitype.FocusArea

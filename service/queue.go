@@ -83,6 +83,7 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	return changed
 }
 
+// newQueueRow returns the row of a call that waits.
 func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
 	var person apitype.Person
 	err := decode("person", of.Doc, &person)

@@ -55,6 +55,7 @@ const (
 	countLife   = 10 * time.Microsecond // For each call.
 )
 
+// countQueue is how many calls there are.
 func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apitype.QueueState, err error) {
 	asked := fmt.Sprint(query.narrowing(), query.User)
 	if state, ok := s.states.get(asked, query.Now); ok {
@@ -226,6 +227,7 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	return nil
 }
 
+// agentCounts are the agents by user.
 type agentCounts map[apitype.UUID]*apitype.QueueAgent
 
 func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
@@ -266,6 +268,7 @@ func (a agentCounts) work(w Work) {
 	}
 }
 
+// hour adds what was counted already.
 func (a agentCounts) hour(h HourDone) {
 	agent := a.of(h.User, h.SeenAt)
 	switch h.What {
@@ -315,6 +318,7 @@ type memo[T any] struct {
 	kept map[string]remembered[T]
 }
 
+// remembered is an answer and how long it holds.
 type remembered[T any] struct {
 	value T
 	since apitype.Time

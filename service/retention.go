@@ -93,6 +93,7 @@ var ErrDoubt = errors.New("nothing was erased")
 // lastRetention is the setting that holds the number and the time of the last run.
 const lastRetention = "retention-run"
 
+// lastRun is the value of that setting.
 type lastRun struct {
 	Number int          `json:"number"`
 	At     apitype.Time `json:"at"`

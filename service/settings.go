@@ -26,6 +26,7 @@ func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	})
 }
 
+// settingsOf reads all settings of a scope.
 func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
 	if all.Organizations, err = r.OrganizationSettings(scope); err != nil {
 		return all, err

@@ -36,6 +36,7 @@ type front struct {
 // readyAge is how old an answer of [front.ready] may be: it costs a change of the database.
 const readyAge = 5 * time.Second
 
+// serve lets a handler answer from now on.
 func (f *front) serve(api http.Handler) { f.api.Store(&api) }
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -114,6 +115,7 @@ func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (done func()) 
 	return func() { stop() }
 }
 
+// awaitedBody tells when all of a body was read.
 type awaitedBody struct {
 	io.ReadCloser
 	arrived func()

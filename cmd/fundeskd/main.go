@@ -94,6 +94,7 @@ const (
 	exitInterrupted = 130
 )
 
+// usageError is a mistake in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }

@@ -45,6 +45,7 @@ func (p *progress) restart() (end func()) {
 	return p.end
 }
 
+// add counts a record and the bytes that it was read from.
 func (p *progress) add(bytes int) {
 	p.records++
 	p.read += int64(bytes)

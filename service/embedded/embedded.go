@@ -34,6 +34,7 @@ type Service struct {
 	colleagues *colleagues // Nil without sample data.
 }
 
+// accountName is the account that the process itself uses.
 const accountName = "embedded"
 
 // tokenLife is longer than a process runs.

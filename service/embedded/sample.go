@@ -67,6 +67,7 @@ type sampleOrganization struct {
 	focusAreas []apitype.UUID
 }
 
+// household makes a person with everything that hangs on them.
 func (s *sampler) household() {
 	owner := pick(s, s.owners)
 	person := s.person(owner)

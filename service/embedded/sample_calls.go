@@ -23,6 +23,7 @@ func (s *sampler) calls(person service.LoadedPerson, pledge service.LoadedPledge
 	}
 }
 
+// call makes one call, unless the time to request it has not come yet.
 func (s *sampler) call(person service.LoadedPerson, pledge service.LoadedPledge, purpose apitype.CallType, requested time.Time) {
 	requested = s.shift(requested)
 	if requested.After(s.now) {

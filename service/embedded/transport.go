@@ -47,6 +47,7 @@ func closeBody(request *http.Request) {
 	}
 }
 
+// asServed is a client's request as a server sees it.
 func asServed(request *http.Request) *http.Request {
 	served := request.Clone(request.Context())
 	if served.Host == "" {
@@ -84,6 +85,7 @@ func (a *answer) Write(data []byte) (int, error) {
 	return a.body.Write(data)
 }
 
+// response is the answer as a client sees it.
 func (a *answer) response(request *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	length := int64(a.body.Len())

@@ -81,6 +81,7 @@ func WriteError(w http.ResponseWriter, err error) error {
 	return refusal.Cause
 }
 
+// advise sets the header that tells a caller the way on from a refusal.
 func advise(header http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -293,6 +294,7 @@ type pieces struct {
 	err    error
 }
 
+// Write sends what is a piece.
 func (p *pieces) Write(data []byte) (int, error) {
 	p.buffer = append(p.buffer, data...)
 	if len(p.buffer) >= pieceSize {

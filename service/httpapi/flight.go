@@ -54,6 +54,7 @@ func share(weight int64) int64 {
 	return weight
 }
 
+// isFull reports whether an account has taken its share.
 func (f *flight) isFull(account apitype.UUID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,6 +66,7 @@ func (f *flight) fits(account apitype.UUID, weight int64) bool {
 	return f.all+weight <= apitype.MaxInFlight && (own == 0 || own+share(weight) <= apitype.MaxInFlightOfOne)
 }
 
+// hasRoom reports whether so much of an account would be let in.
 func (f *flight) hasRoom(account apitype.UUID, weight int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,6 +172,7 @@ type pacer struct {
 
 func newPacer() *pacer { return &pacer{free: map[apitype.UUID]time.Time{}} }
 
+// paced is how long so many bytes of an account take.
 func paced(weight int64) time.Duration {
 	return time.Duration(weight) * time.Second / apitype.MaxPaced
 }

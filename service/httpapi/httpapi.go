@@ -383,6 +383,7 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
+// base is where the caller reaches the service.
 func (a *api) base(r *http.Request) string {
 	if a.baseURL != "" {
 		return a.baseURL

@@ -58,6 +58,7 @@ func (s *Sandbox) faults() Faults {
 	return Faults{slices.Clone(s.pending)}
 }
 
+// addFault adds to what was pending, or replaces it.
 func (s *Sandbox) addFault(f Fault, alone bool) error {
 	if !slices.Contains(faults, f.Fault) {
 		return invalid("there is no fault %q; there are %s", f.Fault, strings.Join(faults, ", "))
@@ -146,6 +147,7 @@ func (f Fault) wait(r *http.Request) bool {
 	return service.Pause(r.Context(), delay) == nil
 }
 
+// drop ends the connection.
 func drop() { panic(http.ErrAbortHandler) } // How net/http is told to.
 
 func page(w http.ResponseWriter, status int) {
@@ -167,6 +169,7 @@ func (k *kept) Write(part []byte) (int, error) { return k.body.Write(part) }
 
 func (k *kept) WriteHeader(status int) { k.status = status }
 
+// send spoils the answer.
 func (k *kept) send(w http.ResponseWriter, r *http.Request, f Fault) {
 	if f.Fault == NotJSON {
 		page(w, k.status)

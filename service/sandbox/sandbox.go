@@ -261,6 +261,7 @@ func (s *Sandbox) clock() Clock {
 	return Clock{Time: apitype.NewTime(s.now()), Stopped: s.stopped != nil}
 }
 
+// rewind sets the clock to where it was at the start.
 func (s *Sandbox) rewind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -80,6 +80,7 @@ func publish(from, to string) error {
 	return replace(from, to)
 }
 
+// absent refuses a path that something has already.
 func absent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -144,6 +145,7 @@ func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (
 	return carry(&Store{engine: engine}, nil, restored)
 }
 
+// unlikeFiles refuses a file that would be restored from itself.
 func unlikeFiles(file, path string) error {
 	from, err := os.Stat(file)
 	if err != nil {

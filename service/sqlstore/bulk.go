@@ -11,6 +11,7 @@ import (
 	"fundesk/service"
 )
 
+// references are the columns that name a row of another table, by its number.
 var references = map[string]string{"person_number": "persons", "pledge_number": "pledges", "call_number": "calls"}
 
 // insertText is the statement that inserts a row of some columns. What it names it is given

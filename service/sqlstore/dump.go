@@ -254,6 +254,7 @@ func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err erro
 // An identifierDest reads an identifier column as it is bound, which is how SQLite has it.
 type identifierDest struct{ value *any }
 
+// Scan reads the text that PostgreSQL sends, or null.
 func (d identifierDest) Scan(value any) error {
 	var id *apitype.UUID
 	err := nullUUIDDest{&id}.Scan(value)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +140,7 @@ const (
 	clockSame = 100 * time.Millisecond
 )
 
+// sharedClock is the server's clock as it was seen last.
 type sharedClock struct {
 	seen  atomic.Int64 // Nanoseconds since 1970; 0: never.
 	ahead atomic.Int64
@@ -182,7 +182,11 @@ func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, ar
 }
 
 func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, strings.ReplaceAll(fmt.Sprint(numbers), " ", ",")
+	list := []byte{'['}
+	for _, number := range numbers {
+		list = append(strconv.AppendInt(list, number, 10), ',')
+	}
+	return column + ` IN (SELECT value FROM json_each($1))`, string(append(list[:max(len(list)-1, 1)], ']'))
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {

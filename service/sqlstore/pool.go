@@ -198,6 +198,7 @@ func (p *pool) dial() {
 	}()
 }
 
+// join lets a new connection be idle.
 func (p *pool) join(c *conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -261,6 +262,7 @@ func (p *pool) leave(c *conn) {
 // one would only be one more.
 func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
 
+// permit waits for one of some turns.
 func (p *pool) permit(ctx context.Context, turns *service.Turns, until time.Time) error {
 	if turns.TryTake(ctx) { // No timer for the ordinary case.
 		return nil
@@ -326,6 +328,7 @@ type conn struct {
 // their filters.
 const maxStatements = 200
 
+// prepare is a prepared statement, from an earlier use where there was one.
 func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	if s, ok := c.statements[text]; ok {
 		return s, nil

@@ -160,6 +160,7 @@ func (e *postgresEngine) connect() (*conn, error) {
 	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 }
 
+// full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
 // maxTries is how often a transaction is run that lost against another one.
@@ -237,6 +238,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 // open, and tells by itself when it is. Nothing is heard of those that a server has which was replaced.
 const pingPause = time.Minute
 
+// pingCommit looks whether a commit is confirmed again.
 func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	last, now := e.tried.Load(), time.Now()
 	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
@@ -409,6 +411,7 @@ func (c *conn) seed() ([]byte, error) {
 
 var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
 
+// keyThere refuses a database without its key.
 func (e *postgresEngine) keyThere(ctx context.Context) error {
 	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		seed, err := c.seed()

@@ -127,6 +127,7 @@ func (q *listQuery) inRange(r service.Range) {
 	}
 }
 
+// condition is the WHERE clause of one branch.
 func (q *listQuery) condition(branch string) string {
 	conds := slices.Concat(q.conds, q.checks)
 	if branch != "" {
@@ -340,6 +341,7 @@ func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), ni
 // A timeDest reads a column of milliseconds.
 type timeDest struct{ t *apitype.Time }
 
+// Scan reads milliseconds since 1970.
 func (d timeDest) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -354,6 +356,7 @@ func (d timeDest) Value() (driver.Value, error) { return d.t.UnixMilli(), nil }
 // A nullTimeDest reads a column of milliseconds that may be null.
 type nullTimeDest struct{ t **apitype.Time }
 
+// Scan reads milliseconds since 1970, or null.
 func (d nullTimeDest) Scan(value any) error {
 	*d.t = nil
 	if value == nil {
@@ -365,6 +368,7 @@ func (d nullTimeDest) Scan(value any) error {
 
 func (d nullTimeDest) Value() (driver.Value, error) { return nullTime(*d.t), nil }
 
+// nullUUID and nullTime bind values that may be null.
 func nullUUID(id *apitype.UUID) any {
 	if id == nil {
 		return nil

@@ -132,6 +132,7 @@ func (p *queueParts) free(conds ...string) []string {
 	return append(conds, `NOT `+p.returned())
 }
 
+// deferred is what is due.
 func (p *queueParts) deferred(state string) (parts []queuePart) {
 	under := func(alone bool) func() []string {
 		return func() []string {
@@ -144,14 +145,17 @@ func (p *queueParts) deferred(state string) (parts []queuePart) {
 	return append(parts, queuePart{rankDue, `due_at`, under(false)})
 }
 
+// requested is what was not deferred.
 func (p *queueParts) requested(state string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) }}
 }
 
+// requestedOf is what was not deferred of a kind.
 func (p *queueParts) requestedOf(kind string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`) }}
 }
 
+// givenBack is what the user gave back a moment ago.
 func (p *queueParts) givenBack() queuePart {
 	return queuePart{rankReturned, `requested_at`, func() []string {
 		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`

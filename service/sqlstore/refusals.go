@@ -145,6 +145,7 @@ func ofStorage(code string) string {
 	}
 }
 
+// disconnected reports whether err says that the server, or the connection to it, is away.
 func (e *postgresEngine) disconnected(err error) bool {
 	if _, network := errors.AsType[net.Error](err); network || e.driver.Disconnected(err) {
 		return true

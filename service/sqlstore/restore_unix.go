@@ -21,6 +21,7 @@ const (
 // seesLocks tells whether unserved knows.
 const seesLocks = true
 
+// unserved refuses a database that another process has open.
 func unserved(path string) (err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

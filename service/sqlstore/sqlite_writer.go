@@ -26,6 +26,7 @@ const (
 // maxBatch is how many changes share one commit at most.
 const maxBatch = 256
 
+// write is one change that waits for the writer.
 type write struct {
 	ctx    context.Context
 	change func(*conn) error
@@ -101,6 +102,7 @@ func (e *sqliteEngine) writer() {
 	}
 }
 
+// waiting are the changes that wait with a first one.
 func (e *sqliteEngine) waiting(first *write) []*write {
 	batch := []*write{first}
 	for len(batch) < maxBatch {
