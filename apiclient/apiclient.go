@@ -140,7 +140,9 @@ func New(o Options) (*Client, error) {
 	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
 	c.EntityAccess = &EntityAccessService{client: c}
-	c.Queue = newQueueService(c)
+	c.Queue = &QueueService{client: c}
+	c.Queue.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: c.Queue.required}}
+	c.Queue.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: c.Queue.required}}
 	return c, nil
 }
 
@@ -240,29 +242,27 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 	if token == "" {
 		return "embedded", true, nil
 	}
-	if claims, ok := tokenClaims(token); ok && claims.Subject != "" {
-		return claims.Subject, true, nil
+	if subject := subjectOf(token); subject != "" {
+		return subject, true, nil
 	}
 	sum := sha256.Sum256([]byte(token))
 	return "token-" + hex.EncodeToString(sum[:8]), false, nil
 }
 
-type claims struct {
-	Subject string `json:"sub"`
-}
-
-// tokenClaims reads the middle of a JWT; nothing is verified.
-func tokenClaims(token string) (claims, bool) {
+// subjectOf returns the subject that a JWT names, "" for none; nothing is verified.
+func subjectOf(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return claims{}, false
+		return ""
 	}
 	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	if err != nil {
-		return claims{}, false
+	var claims struct {
+		Subject string `json:"sub"`
 	}
-	var c claims
-	return c, json.Unmarshal(text, &c) == nil
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Subject
 }
 
 // bearer is the token, asked for once. A refused token is forgotten, so that a new one

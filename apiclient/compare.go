@@ -41,15 +41,6 @@ func noteRecast[T any](paths map[string]string, fields []apitype.Field[T]) {
 	}
 }
 
-// shownAs returns where a record shows the field of a request, "" for one that it does not show.
-func shownAs(path string) string {
-	paths, _ := answerPaths()
-	if shown, moved := paths[path]; moved {
-		return shown
-	}
-	return path
-}
-
 // tally is how the fields of a change compare with the record that was read.
 type tally struct {
 	equal     int      // Shown as they were sent.
@@ -144,14 +135,17 @@ func fingerprint(path string, value any) string {
 
 // visit calls f for each value of a request with the place where answers show it, "" for none.
 func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
+	paths, groups := answerPaths()
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
-		shown := shownAs(path)
+		shown, moved := paths[path]
+		if !moved {
+			shown = path
+		}
 		if shown == "" || slices.Contains(o.hidden, path) || o.updates() && path == "externalMetadata" && value == nil {
 			f(path, "", value)
 			continue
 		}
-		_, groups := answerPaths()
 		if fields, ok := groups[path]; ok && value == nil {
 			for _, field := range fields {
 				f(field, field, nil)

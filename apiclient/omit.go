@@ -36,66 +36,50 @@ func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, 
 		return value, nil, failed
 	}
 	for err = failed; err != nil; {
-		semantic, ok := errors.AsType[*jsonv2.SemanticError](err)
-		if !ok || len(omitted) == maxOmitted {
-			return value, nil, failed
+		var place []string
+		if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok && len(omitted) < maxOmitted {
+			place = embeddedPlace(strings.Split(string(semantic.JSONPointer), "/")[1:])
 		}
-		place := embeddedPlace(strings.Split(string(semantic.JSONPointer), "/")[1:])
 		if place == nil {
-			return value, nil, failed
+			return *new(T), nil, failed
 		}
-		tree = without(tree, place)
-		omitted = append(omitted, strings.Join(place, "."))
-		text, marshalErr := json.Marshal(tree)
-		if marshalErr != nil {
-			return value, nil, failed
-		}
-		var next T
-		if err = jsonv2.Unmarshal(text, &next, tolerant); err == nil {
-			value = next
-		}
+		tree, omitted = without(tree, place), append(omitted, strings.Join(place, "."))
+		text, _ := json.Marshal(tree) // It was read from JSON.
+		value = *new(T)
+		err = jsonv2.Unmarshal(text, &value, tolerant)
 	}
 	return value, omitted, nil
 }
 
-// embeddedPlace is the path of the innermost embedded object around a path, nil where there
-// is none.
+// embeddedPlace returns the path of the innermost embedded object around a path, nil where there is none.
 func embeddedPlace(path []string) []string {
 	for i, name := range slices.Backward(path) {
 		if !slices.Contains(embeddedNames, name) {
 			continue
 		}
-		if i+1 < len(path) {
-			if _, err := strconv.Atoi(path[i+1]); err == nil {
-				return path[:i+2]
-			}
+		if i++; i < len(path) && strings.Trim(path[i], "0123456789") == "" { // One of several.
+			i++
 		}
-		return path[:i+1]
+		return path[:i]
 	}
 	return nil
 }
 
-// without is a JSON value without what lies at a path.
+// without returns a JSON value without what lies at a path in it.
 func without(value any, path []string) any {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(path) == 1 {
-			delete(v, path[0])
-		} else {
-			v[path[0]] = without(v[path[0]], path[1:])
-		}
-		return v
-	case []any:
-		at, err := strconv.Atoi(path[0])
-		if err != nil || at < 0 || at >= len(v) {
-			return v
-		}
-		if len(path) == 1 {
-			return slices.Delete(v, at, at+1)
-		}
-		v[at] = without(v[at], path[1:])
-		return v
-	default:
-		return value
+	object, _ := value.(map[string]any)
+	list, _ := value.([]any)
+	at, err := strconv.Atoi(path[0])
+	isIn := err == nil && at < len(list)
+	switch {
+	case isIn && len(path) == 1:
+		return slices.Delete(list, at, at+1)
+	case isIn:
+		list[at] = without(list[at], path[1:])
+	case len(path) == 1:
+		delete(object, path[0])
+	case object != nil:
+		object[path[0]] = without(object[path[0]], path[1:])
 	}
+	return value
 }

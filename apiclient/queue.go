@@ -31,13 +31,6 @@ type QueueService struct {
 	client *Client
 }
 
-func newQueueService(c *Client) *QueueService {
-	s := &QueueService{client: c}
-	s.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: s.required}}
-	s.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: s.required}}
-	return s
-}
-
 // Take leases the next calls for a user. The leases of a request are given again for its
 // requestUuid, so that none is lost with an answer.
 // POST /fundesk/v1/queue/take

@@ -47,10 +47,7 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 	send := request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true}
 	wasLost := false
 	for try := 1; ; try++ {
-		answer, err := c.once(ctx, send)
-		if err == nil {
-			err = c.checkRead(answer)
-		}
+		answer, err := c.checked(ctx, send)
 		failed := asError(err)
 		if failed == nil {
 			if answer.Status == http.StatusNoContent {

@@ -33,11 +33,11 @@ func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
 	if path == "" {
 		return Answer{IsLook: true}
 	}
-	read := c.read
+	read := c.repeat
 	if !h.Sent { // It is only compared, or refused: one try.
-		read = c.readOnce
+		read = c.checked
 	}
-	answer, err := read(ctx, request{path: path})
+	answer, err := read(ctx, request{method: http.MethodGet, path: path})
 	if err == nil {
 		err = checkRecord(answer, ch.UUID)
 	}

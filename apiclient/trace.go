@@ -65,19 +65,6 @@ func (t *tracer) write(format string, args ...any) {
 	fmt.Fprintf(t.out, format, args...)
 }
 
-// isPlainKey reports whether a key is one of the fields and parameters whose values are
-// enumerated words or numbers.
-// A switch, not a table of patterns: those would be compiled at every start.
-func isPlainKey(key string) bool {
-	switch key {
-	case "status", "type", "entityName", "donationInterval", "initialDonationInterval", "recruitmentType", "include",
-		"first", "last", "attemptsCount", "donationAmount", "initialDonationAmount", "amount", "hasNextPage",
-		"hasPreviousPage", "preferredPaymentDay", "withPaymentQr", "recordingDuration":
-		return true
-	}
-	return false
-}
-
 // isWord reports whether a text looks like an enumerated word, a number or a list of
 // them.
 func isWord(text string) bool {
@@ -104,7 +91,15 @@ func isPlain(key, text string) bool {
 	if _, err := time.Parse(time.RFC3339, text); err == nil {
 		return key != "dateOfBirth"
 	}
-	return key == "pointer" || key == "parameter" || isPlainKey(key) && isWord(text)
+	switch key { // Not a table of patterns: those would be compiled at every start.
+	case "pointer", "parameter":
+		return true
+	case "status", "type", "entityName", "donationInterval", "initialDonationInterval", "recruitmentType", "include",
+		"first", "last", "attemptsCount", "donationAmount", "initialDonationAmount", "amount", "hasNextPage",
+		"hasPreviousPage", "preferredPaymentDay", "withPaymentQr", "recordingDuration":
+		return isWord(text) // Enumerated words and numbers.
+	}
+	return false
 }
 
 func maskQuery(query url.Values) string {

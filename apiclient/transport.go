@@ -337,9 +337,8 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 	return c.repeat(ctx, r)
 }
 
-// readOnce sends a GET once.
-func (c *Client) readOnce(ctx context.Context, r request) (*Response, error) {
-	r.method = http.MethodGet
+// checked sends a request once, and wants an answer that may be read as JSON.
+func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 	answer, err := c.once(ctx, r)
 	if err == nil {
 		err = c.checkRead(answer)
@@ -351,10 +350,7 @@ func (c *Client) readOnce(ctx context.Context, r request) (*Response, error) {
 // the client is to.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
 	for try := 1; ; try++ {
-		answer, err := c.once(ctx, r)
-		if err == nil {
-			err = c.checkRead(answer)
-		}
+		answer, err := c.checked(ctx, r)
 		if err == nil {
 			return answer, nil
 		}

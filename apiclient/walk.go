@@ -155,9 +155,16 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 			next = nil
 		}
 		if next == nil {
-			next = w.startNext(ctx, current, w.coming(current.page))
+			coming := current.page.count() // Records of the page that are still to be yielded, at most.
+			if current.page.lazy {
+				coming = w.options.PageSize
+			}
+			next = w.startNext(ctx, current, coming)
 		}
-		w.measure(len(current.answer.Body))
+		size := len(current.answer.Body)
+		if w.bytes = size + size/16; size < w.client.maxPage/4 { // There is room for four times as many.
+			w.asked = min(2*w.asked, w.options.PageSize)
+		}
 		if w.options.Answered != nil {
 			w.options.Answered(current.answer.Header)
 		}
@@ -194,15 +201,6 @@ func (w *walk[T]) abandon(f *fetched[T]) {
 	}
 }
 
-// measure notes the size of a page, in bytes, and asks for more records again after one
-// that leaves room for four times as many.
-func (w *walk[T]) measure(bytes int) {
-	w.bytes = bytes + bytes/16
-	if bytes < w.client.maxPage/4 {
-		w.asked = min(2*w.asked, w.options.PageSize)
-	}
-}
-
 // prefetch starts the next page as soon as the current one has told its cursor.
 func (w *walk[T]) prefetch(ctx context.Context, current *fetched[T]) *fetched[T] {
 	select {
@@ -213,14 +211,6 @@ func (w *walk[T]) prefetch(ctx context.Context, current *fetched[T]) *fetched[T]
 	case <-current.done:
 	}
 	return nil
-}
-
-// coming is how many records of a page are still to be yielded, at most.
-func (w *walk[T]) coming(page *pageReader[T]) int {
-	if page.lazy {
-		return w.options.PageSize
-	}
-	return page.count()
 }
 
 // startNext starts the page after one of which count records are still to be yielded.

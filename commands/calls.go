@@ -79,9 +79,5 @@ func newCall(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 		change.DropImplied(object, "status", string(apitype.CallRequested))
 		change.DropImplied(object, "attempts", []any{})
 	}
-	r, err := change.ReadRequest(object, (*apitype.CreateCallRequest).Validate)
-	if err != nil {
-		return apiclient.Change{}, err
-	}
-	return apiclient.CreateCallChange(r)
+	return change.Make(object, (*apitype.CreateCallRequest).Validate, apiclient.CreateCallChange)
 }

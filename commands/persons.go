@@ -85,11 +85,7 @@ func newPerson(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 	p := s.Defaults()
 	change.SetDefault(object, "owningOrganizationUuid", p.OwningOrganization)
 	change.SetDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
-	r, err := change.ReadRequest(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) })
-	if err != nil {
-		return apiclient.Change{}, err
-	}
-	return apiclient.CreatePersonChange(r)
+	return change.Make(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) }, apiclient.CreatePersonChange)
 }
 
 func personUpdate(s *cli.Session) *cobra.Command {
@@ -104,9 +100,8 @@ func personUpdate(s *cli.Session) *cobra.Command {
 }
 
 func changePerson(s *cli.Session, id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {
-	r, err := change.ReadRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) })
-	if err != nil {
-		return apiclient.Change{}, err
-	}
-	return apiclient.UpdatePersonChange(id, r)
+	return change.Make(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) },
+		func(r apitype.UpdatePersonRequest) (apiclient.Change, error) {
+			return apiclient.UpdatePersonChange(id, r)
+		})
 }

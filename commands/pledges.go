@@ -93,11 +93,7 @@ func newPledge(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 		change.DropImplied(object, "donationAmount", object["initialDonationAmount"])
 		change.DropImplied(object, "donationInterval", object["initialDonationInterval"])
 	}
-	r, err := change.ReadRequest(object, func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.App.Now()) })
-	if err != nil {
-		return apiclient.Change{}, err
-	}
-	return apiclient.CreatePledgeChange(r)
+	return change.Make(object, func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.App.Now()) }, apiclient.CreatePledgeChange)
 }
 
 func pledgeUpdate(s *cli.Session) *cobra.Command {
@@ -114,15 +110,13 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 
 // changePledge is the update of a pledge; what its mode forbids is told where it is known.
 func changePledge(_ *cli.Session, id apitype.UUID, object map[string]any, raw json.RawMessage) (apiclient.Change, error) {
-	r, err := change.ReadRequest(object, func(r *apitype.UpdatePledgeRequest) apitype.Violations {
+	return change.Make(object, func(r *apitype.UpdatePledgeRequest) apitype.Violations {
 		violations := r.Validate()
 		if pledge, err := (apiclient.Record[apitype.Pledge]{Raw: raw}).Decode(); err == nil && raw != nil {
 			violations = append(violations, r.ValidateFor(pledge, pledge.ExternalSource.Pointer() != nil)...)
 		}
 		return violations
+	}, func(r apitype.UpdatePledgeRequest) (apiclient.Change, error) {
+		return apiclient.UpdatePledgeChange(id, r)
 	})
-	if err != nil {
-		return apiclient.Change{}, err
-	}
-	return apiclient.UpdatePledgeChange(id, r)
 }

@@ -79,11 +79,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
-	kept := ""
-	if o.StateFile != "" {
-		kept = strings.TrimSuffix(o.StateFile, ".json") + "-screen.json"
-	}
-	if a.Kept, err = page.ReadKept(kept); err != nil {
+	if a.Kept, err = page.ReadKept(a.Day.Beside("-screen.json")); err != nil {
 		a.Messages.Fail("how the screen was arranged is not known", err)
 	}
 	if o.Notice != "" {

@@ -391,22 +391,9 @@ func (r *CreateCallRequest) validateManaged(v *Violations) {
 	if r.Type == nil {
 		v.Add("/type", "is required for a service-managed call")
 	}
-	forbidden := []struct {
-		name  string
-		given bool
-	}{
-		{"status", r.Status != nil},
-		{"cancelledAt", r.CancelledAt != nil},
-		{"completedAt", r.CompletedAt != nil},
-		{"externalSource", r.ExternalSource != nil},
-		{"attempts", r.Attempts != nil},
-		{"result", r.Result != nil},
-	}
-	for _, field := range forbidden {
-		if field.given {
-			v.Add("/"+field.name, "is not allowed for a service-managed call; external calls carry externalMetadata")
-		}
-	}
+	refuse(v, "is not allowed for a service-managed call; external calls carry externalMetadata",
+		givenField{"status", r.Status != nil}, givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"completedAt", r.CompletedAt != nil},
+		givenField{"externalSource", r.ExternalSource != nil}, givenField{"attempts", r.Attempts != nil}, givenField{"result", r.Result != nil})
 }
 
 // validateExternal checks what only an external creation carries.
@@ -418,15 +405,8 @@ func (r *CreateCallRequest) validateExternal(v *Violations) {
 	if r.Status != nil {
 		status = *r.Status
 	}
-	if r.CompletedAt != nil && status != CallCompleted {
-		v.Add("/completedAt", "does not fit the status")
-	}
-	if r.CancelledAt != nil && status != CallCancelled {
-		v.Add("/cancelledAt", "does not fit the status")
-	}
-	if r.Result != nil && status != CallCompleted {
-		v.Add("/result", "does not fit the status")
-	}
+	refuse(v, "does not fit the status", givenField{"completedAt", r.CompletedAt != nil && status != CallCompleted},
+		givenField{"cancelledAt", r.CancelledAt != nil && status != CallCancelled}, givenField{"result", r.Result != nil && status != CallCompleted})
 	if r.ExternalSource != nil {
 		r.ExternalSource.validate(v, "/externalSource")
 	}

@@ -75,6 +75,21 @@ func normalizeField(v *Violations, pointer string, text **string, normalize norm
 	*text = &stored
 }
 
+// givenField is a field of a body, and whether it is there.
+type givenField struct {
+	name  string
+	given bool
+}
+
+// refuse adds a violation for each of some fields that are there.
+func refuse(v *Violations, message string, fields ...givenField) {
+	for _, field := range fields {
+		if field.given {
+			v.Add("/"+field.name, "%s", message)
+		}
+	}
+}
+
 // requireUUID checks an identifier that must be there.
 func requireUUID(v *Violations, pointer string, id UUID) {
 	if id.IsZero() {

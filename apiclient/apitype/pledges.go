@@ -289,22 +289,11 @@ func (r *CreatePledgeRequest) Validate(now time.Time) Violations {
 
 // validateManaged refuses what a service-managed creation must not carry.
 func (r *CreatePledgeRequest) validateManaged(v *Violations) {
-	forbidden := []struct {
-		name, instead string
-		given         bool
-	}{
-		{"status", "it starts as lead", r.Status != nil},
-		{"donationInterval", "use initialDonationInterval", r.DonationInterval != nil},
-		{"donationAmount", "use initialDonationAmount", r.DonationAmount != nil},
-		{"cancelledAt", "use the status action", r.CancelledAt != nil},
-		{"droppedAt", "use the status action", r.DroppedAt != nil},
-		{"releasedAt", "it follows from the cooling-off period", r.ReleasedAt != nil},
-	}
-	for _, field := range forbidden {
-		if field.given {
-			v.Add("/"+field.name, "is not allowed for a service-managed pledge; %s", field.instead)
-		}
-	}
+	refuse(v, "is not allowed for a service-managed pledge; it starts as lead", givenField{"status", r.Status != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use initialDonationInterval", givenField{"donationInterval", r.DonationInterval != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use initialDonationAmount", givenField{"donationAmount", r.DonationAmount != nil})
+	refuse(v, "is not allowed for a service-managed pledge; use the status action", givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"droppedAt", r.DroppedAt != nil})
+	refuse(v, "is not allowed for a service-managed pledge; it follows from the cooling-off period", givenField{"releasedAt", r.ReleasedAt != nil})
 	validateEnd(v, &r.StartsAt, r.EndsAt)
 }
 
@@ -315,12 +304,8 @@ func (r *CreatePledgeRequest) validateExternal(v *Violations) {
 	if r.Status != nil {
 		status = *r.Status
 	}
-	if r.CancelledAt != nil && status != PledgeCancelled {
-		v.Add("/cancelledAt", "does not fit the status")
-	}
-	if r.DroppedAt != nil && status != PledgeDropped {
-		v.Add("/droppedAt", "does not fit the status")
-	}
+	refuse(v, "does not fit the status", givenField{"cancelledAt", r.CancelledAt != nil && status != PledgeCancelled},
+		givenField{"droppedAt", r.DroppedAt != nil && status != PledgeDropped})
 }
 
 // validateEnd wants the end of a service-managed pledge not before its start.
@@ -355,19 +340,9 @@ func (r *UpdatePledgeRequest) Validate() Violations {
 	if id, ok := r.RecruiterUserUUID.Value(); ok {
 		requireUUID(&v, "/recruiterUserUuid", id)
 	}
-	for _, field := range []struct { // Spec gap: G7
-		name  string
-		clear bool
-	}{
-		{"donationInterval", r.DonationInterval.IsClear()},
-		{"donationAmount", r.DonationAmount.IsClear()},
-		{"recruiterUserUuid", r.RecruiterUserUUID.IsClear()},
-		{"startsAt", r.StartsAt.IsClear()},
-	} {
-		if field.clear {
-			v.Add("/"+field.name, "cannot be cleared")
-		}
-	}
+	refuse(&v, "cannot be cleared", // Spec gap: G7
+		givenField{"donationInterval", r.DonationInterval.IsClear()}, givenField{"donationAmount", r.DonationAmount.IsClear()},
+		givenField{"recruiterUserUuid", r.RecruiterUserUUID.IsClear()}, givenField{"startsAt", r.StartsAt.IsClear()})
 	return v
 }
 
@@ -376,18 +351,8 @@ func (r *UpdatePledgeRequest) Validate() Violations {
 func (r *UpdatePledgeRequest) ValidateFor(pledge Pledge, external bool) Violations {
 	var v Violations
 	if external {
-		for _, field := range []struct {
-			name  string
-			given bool
-		}{
-			{"donationInterval", !r.DonationInterval.IsZero()},
-			{"donationAmount", !r.DonationAmount.IsZero()},
-			{"endsAt", !r.EndsAt.IsZero()},
-		} {
-			if field.given {
-				v.Add("/"+field.name, "is not allowed for an external pledge")
-			}
-		}
+		refuse(&v, "is not allowed for an external pledge", givenField{"donationInterval", !r.DonationInterval.IsZero()},
+			givenField{"donationAmount", !r.DonationAmount.IsZero()}, givenField{"endsAt", !r.EndsAt.IsZero()})
 		return v
 	}
 	start, end := &pledge.StartsAt, pledge.EndsAt

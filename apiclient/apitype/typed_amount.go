@@ -45,7 +45,7 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 	}
 	cents := func(mark string) string { // With a point before the cents.
 		whole, fraction, _ := strings.Cut(number, mark)
-		if whole = onlyDigits(whole); fraction != "" {
+		if whole = Digits(whole); fraction != "" {
 			whole += "." + fraction
 		}
 		return minus + trimZeros(whole)
@@ -53,7 +53,7 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 	last := strings.LastIndexAny(number, ".,")
 	switch {
 	case amountForms().parted.MatchString(number):
-		thousands, _ := ParseAmount(minus + onlyDigits(number))
+		thousands, _ := ParseAmount(minus + Digits(number))
 		fraction, _ := ParseAmount(cents(number[last : last+1]))
 		switch {
 		case sign == 0:
@@ -86,7 +86,8 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 
 var errAmount = errors.New("is no amount of Euros: write 12.50")
 
-func onlyDigits(text string) string {
+// Digits returns the digits of a number, however it is written.
+func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -130,29 +129,10 @@ func (o *Outbox) Drafts() ([]Draft, error) {
 
 // scanDrafts reads the drafts; files that are none come back as damaged.
 func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
-	folder := filepath.Join(o.dir, dirDrafts)
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the drafts: %w", err)
-	}
-	var drafts []Draft
-	var damaged []Damaged
-	for _, file := range files {
-		if strings.HasPrefix(file.Name(), durable.NewPrefix) {
-			continue
-		}
-		path := filepath.Join(folder, file.Name())
-		d, err := readDraft(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // Sent since the folder was read.
-		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
-		case o.owns(d.BaseURL, d.Account):
-			drafts = append(drafts, d)
-		}
-	}
+	all, damaged, err := scanFiles(filepath.Join(o.dir, dirDrafts), readDraft)
+	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.owns(d.BaseURL, d.Account) })
 	slices.SortFunc(drafts, func(a, b Draft) int { return b.SavedAt.Compare(a.SavedAt) })
-	return drafts, damaged, nil
+	return drafts, damaged, err
 }
 
 // DeleteDraft erases the draft of a call, if there is one.

@@ -141,13 +141,21 @@ func readFrom(path string, offset int64) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// refusal is the entry of an ending that is a refusal, and why it was refused.
-func (o *Outbox) refusal(ending Ending) (Entry, error) {
-	e, err := o.Show(ending.ID)
-	if err != nil { // Dropped since.
-		e = Entry{ID: ending.ID, Op: ending.Op, UUID: ending.UUID, LastError: "it was refused"}
+// eventOf tells of an ending, with the entry of a refusal while that is there.
+func (o *Outbox) eventOf(ending Ending) Event {
+	event := Event{Entry: Entry{ID: ending.ID, Op: ending.Op, UUID: ending.UUID}, Outcome: ending.Outcome, IsForeign: true}
+	if ending.WasSent {
+		event.Entry.SentAt = ending.At
 	}
-	return e, &apiclient.Error{Kind: ending.Kind, Status: ending.Status, Message: strings.TrimPrefix(e.LastError, strconv.Itoa(ending.Status)+" ")}
+	if ending.Outcome == OutcomeRejected {
+		event.Entry.LastError = "it was refused"
+		if e, err := o.Show(ending.ID); err == nil { // Else it was dropped since.
+			event.Entry = e
+		}
+		why := strings.TrimPrefix(event.Entry.LastError, strconv.Itoa(ending.Status)+" ")
+		event.Err = &apiclient.Error{Kind: ending.Kind, Status: ending.Status, Message: why}
+	}
+	return event
 }
 
 // End is what became of an entry, as another process may have brought it about; isOver is false while
@@ -165,14 +173,7 @@ func (o *Outbox) End(id string) (event Event, isOver bool) {
 		}
 		ending, found, err := o.Ending(id)
 		if found {
-			event = Event{Entry: Entry{ID: id, Op: ending.Op, UUID: ending.UUID}, Outcome: ending.Outcome, IsForeign: true}
-			if ending.WasSent {
-				event.Entry.SentAt = ending.At
-			}
-			if ending.Outcome == OutcomeRejected {
-				event.Entry, event.Err = o.refusal(ending)
-			}
-			return event, true
+			return o.eventOf(ending), true
 		}
 		event = Event{Entry: Entry{ID: id}, Outcome: OutcomeUnsure, Err: errors.Join(err, ErrNotFound), IsForeign: true}
 	}

@@ -166,35 +166,38 @@ func (o *Outbox) listing() (string, error) {
 // scan reads the entries of one folder that belong to us; files that are no entries
 // come back as damaged.
 func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
-	files, err := os.ReadDir(filepath.Join(o.dir, folder))
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the outbox: %w", err)
-	}
+	all, damaged, err := scanFiles(filepath.Join(o.dir, folder), readEntry)
 	var entries []Entry
-	var damaged []Damaged
-	for _, file := range files {
-		name := file.Name()
-		if strings.HasPrefix(name, durable.NewPrefix) {
-			continue // Somebody is writing it, or died before it was one.
-		}
-		path := filepath.Join(o.dir, folder, name)
-		e, err := readEntry(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // Moved on since the folder was read.
-		case err == nil && e.ID+".json" != name:
-			err = errors.New("has another entry's name")
-			fallthrough
-		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
-			continue
-		}
+	for _, e := range all {
 		if o.owns(e.BaseURL, e.Account) {
 			e.State = o.state(folder, e)
 			entries = append(entries, e)
 		}
 	}
-	return entries, damaged, nil
+	return entries, damaged, err
+}
+
+// scanFiles reads all files of a folder; those that cannot be read come back as damaged.
+func scanFiles[T any](folder string, read func(path string) (T, error)) (found []T, damaged []Damaged, err error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), durable.NewPrefix) {
+			continue // It is being written, or its writer died before it was whole.
+		}
+		path := filepath.Join(folder, file.Name())
+		value, err := read(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // Moved on since the folder was read.
+		case err != nil:
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
+		default:
+			found = append(found, value)
+		}
+	}
+	return found, damaged, nil
 }
 
 func readEntry(path string) (Entry, error) {
@@ -204,6 +207,9 @@ func readEntry(path string) (Entry, error) {
 	}
 	if !validID(e.ID) || e.Method == "" || !strings.HasPrefix(e.Path, "/") {
 		return Entry{}, errors.New("is not an entry of the outbox")
+	}
+	if e.ID+".json" != filepath.Base(path) {
+		return Entry{}, errors.New("has another entry's name")
 	}
 	return e, nil
 }

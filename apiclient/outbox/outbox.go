@@ -24,6 +24,7 @@
 package outbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -304,12 +305,7 @@ func (o *Outbox) list() ([]Entry, []Damaged, error) {
 	for _, file := range aside {
 		damaged = append(damaged, Damaged{Path: filepath.Join(o.dir, dirDamaged, file.Name()), Reason: "was set aside earlier"})
 	}
-	slices.SortFunc(entries, func(a, b Entry) int {
-		if a.Seq != b.Seq {
-			return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), strings.Compare(a.ID, b.ID)) })
 	return entries, damaged, nil
 }
 
@@ -319,7 +315,7 @@ func (o *Outbox) Show(id string) (Entry, error) {
 		// It may be on its way from one folder to the next.
 		for _, folder := range slices.Concat(precedence, precedence) {
 			e, err := readEntry(o.path(folder, id))
-			if err == nil && e.ID == id && o.owns(e.BaseURL, e.Account) {
+			if err == nil && o.owns(e.BaseURL, e.Account) {
 				e.State = o.state(folder, e)
 				return e, nil
 			}

@@ -49,11 +49,11 @@ type Event struct {
 
 // Report counts what one SendDue did.
 type Report struct {
-	Accepted, Rejected, Unsure int
-	Waiting                    int   // Still in the outbox and not refused, those held included.
-	Stuck                      int   // Of them those that wait for one that was refused, or cannot be told of.
-	Err                        error // The last failure: why entries wait; see apiclient.KindOf.
-	RejectedErr                error // The last refusal.
+	Accepted, Rejected int
+	Waiting            int   // Still in the outbox and not refused, those held included.
+	Stuck              int   // Of them those that wait for one that was refused, or cannot be told of.
+	Err                error // The last failure: why entries wait; see apiclient.KindOf.
+	RejectedErr        error // The last refusal.
 }
 
 // Sender sends the entries of an outbox. Any number may run, in any number of
@@ -162,11 +162,7 @@ func (s *Sender) tellForeign(others *follower) {
 		if ending.By == s.box.process {
 			continue
 		}
-		event := Event{Entry: Entry{ID: ending.ID, Op: ending.Op, UUID: ending.UUID}, Outcome: ending.Outcome, IsForeign: true}
-		if ending.Outcome == OutcomeRejected {
-			event.Entry, event.Err = s.box.refusal(ending)
-		}
-		s.tell(event)
+		s.tell(s.box.eventOf(ending))
 	}
 }
 
@@ -244,7 +240,6 @@ func (r *Report) add(e Event) {
 		r.Rejected++
 		r.RejectedErr = e.Err
 	case OutcomeUnsure:
-		r.Unsure++
 		r.Err = e.Err
 	case OutcomeWaiting:
 		r.Err = e.Err

@@ -108,3 +108,14 @@ func (o *outages) isHopeless(err error) bool {
 		return false
 	}
 }
+
+// Each returns what of makes of each of some values.
+func Each[T, R any](values iter.Seq[T], of func(T) R) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		for value := range values {
+			if !yield(of(value)) {
+				return
+			}
+		}
+	}
+}

@@ -283,28 +283,32 @@ func DecodeAny(raw json.RawMessage) (value any, err error) {
 	return value, err
 }
 
-// ReadRequest is a body as a request, read and checked as strictly as the service would. Its
+// Make makes a change of a body, which is read and checked as strictly as the service would. Its
 // error holds everything that is wrong: what cannot be read is set aside to look at the rest.
-func ReadRequest[R any](object map[string]any, check func(*R) apitype.Violations) (r R, err error) {
+func Make[R any](object map[string]any, check func(*R) apitype.Violations, of func(R) (apiclient.Change, error)) (apiclient.Change, error) {
+	var r R
 	var unread apitype.Violations
 	for {
 		r = *new(R)
 		wrong, err := decodeRequest(object, &r)
 		if err != nil {
-			return r, err
+			return apiclient.Change{}, err
 		}
 		if wrong == nil {
 			break
 		}
 		unread = append(unread, *wrong)
 		if !removePointer(object, wrong.Pointer) {
-			return r, Refuse(unread)
+			return apiclient.Change{}, Refuse(unread)
 		}
 	}
 	checked := slices.DeleteFunc(check(&r), func(v apitype.Violation) bool { // Of what was set aside.
 		return slices.ContainsFunc(unread, func(u apitype.Violation) bool { return u.Pointer == v.Pointer })
 	})
-	return r, Refuse(append(unread, checked...))
+	if err := Refuse(append(unread, checked...)); err != nil {
+		return apiclient.Change{}, err
+	}
+	return of(r)
 }
 
 // removePointer removes a value from an object, or the whole of what it is a part of where it

@@ -92,13 +92,7 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 	if err != nil {
 		return err
 	}
-	planned := func(yield func(plannedRequest) bool) {
-		for ch := range changes {
-			if !yield(plannedRequest{ch.Method, ch.Path, ch.Body, service}) {
-				return
-			}
-		}
-	}
+	planned := bulk.Each(changes, func(ch apiclient.Change) plannedRequest { return plannedRequest{ch.Method, ch.Path, ch.Body, service} })
 	isText := !options.Format.IsJSON() && options.Query == nil
 	if many && !isText {
 		return cli.ShowEach(s, "", nil, planned)

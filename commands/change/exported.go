@@ -11,55 +11,46 @@ import (
 // AsCreation turns a record as answers show it into the body of its creation. What bodies carry elsewhere moves
 // there; what answers alone show is left out, and AsCreation returns its names.
 func AsCreation(object map[string]any, fields []Field, isShown func(path string) bool) []string {
-	e := exported{body: object, fields: fields, isShown: isShown}
-	e.visit("", object)
-	return e.left
-}
-
-// exported is a record on its way to the body of its creation.
-type exported struct {
-	body    map[string]any
-	fields  []Field
-	isShown func(path string) bool
-	left    []string
-}
-
-// visit goes through a part of the record. What neither bodies nor answers have stays, to be refused.
-func (e *exported) visit(prefix string, part map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(part)) {
-		path, value := prefix+name, part[name]
-		inner, isObject := openObject(value)
-		has := func(is func(Field) bool) int { return slices.IndexFunc(e.fields, is) }
-		if has(func(f Field) bool { return f.Path == path }) >= 0 {
-			continue
-		}
-		shown := has(func(f Field) bool { return f.Shown == path })
-		isGroup := has(func(f Field) bool { return strings.HasPrefix(f.Path, path+".") }) >= 0
-		switch {
-		case shown >= 0:
-			delete(part, name)
-			if at := e.fields[shown].Path; value != nil {
-				if before, _ := apiclient.Shown(e.body, at); before == nil {
-					SetPath(e.body, at, value)
-				}
+	var left []string
+	has := func(is func(Field) bool) int { return slices.IndexFunc(fields, is) }
+	var visit func(prefix string, part map[string]any)
+	visit = func(prefix string, part map[string]any) { // What neither bodies nor answers have stays, to be refused.
+		for _, name := range slices.Sorted(maps.Keys(part)) {
+			path, value := prefix+name, part[name]
+			inner, isObject := openObject(value)
+			if has(func(f Field) bool { return f.Path == path }) >= 0 {
+				continue
 			}
-		case isObject && (isGroup || has(func(f Field) bool { return strings.HasPrefix(f.Shown, path+".") }) >= 0):
-			part[name] = inner
-			all := len(e.left)
-			e.visit(path+".", inner)
-			if len(e.left) > all {
-				e.left = append(e.left[:all], "the rest of "+path)
-			}
-			if len(inner) == 0 && !isGroup {
+			shown := has(func(f Field) bool { return f.Shown == path })
+			isGroup := has(func(f Field) bool { return strings.HasPrefix(f.Path, path+".") }) >= 0
+			switch {
+			case shown >= 0:
 				delete(part, name)
-			}
-		case !isGroup && e.isShown(path):
-			delete(part, name)
-			if value != nil && !apiclient.IsSame(path, value, []any{}) {
-				e.left = append(e.left, path)
+				if at := fields[shown].Path; value != nil {
+					if before, _ := apiclient.Shown(object, at); before == nil {
+						SetPath(object, at, value)
+					}
+				}
+			case isObject && (isGroup || has(func(f Field) bool { return strings.HasPrefix(f.Shown, path+".") }) >= 0):
+				part[name] = inner
+				all := len(left)
+				visit(path+".", inner)
+				if len(left) > all {
+					left = append(left[:all], "the rest of "+path)
+				}
+				if len(inner) == 0 && !isGroup {
+					delete(part, name)
+				}
+			case !isGroup && isShown(path):
+				delete(part, name)
+				if value != nil && !apiclient.IsSame(path, value, []any{}) {
+					left = append(left, path)
+				}
 			}
 		}
 	}
+	visit("", object)
+	return left
 }
 
 // LeftOut tells what of exported records a creation does not carry.

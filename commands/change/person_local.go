@@ -47,8 +47,9 @@ func (f *localFlags) register(cmd *cobra.Command, does string) {
 	cmd.Flags().StringSliceVar(&f.calls, "call", nil, "with --local: a call of the person (repeatable)")
 }
 
-// held returns the files of this computer that name a person or one of the calls of --call.
-func (f *localFlags) held(s *cli.Session, person apitype.UUID) ([]heldFile, error) {
+// held returns the files of this computer that name a person or one of the calls of --call: drafts, the outbox and
+// positions of pulls.
+func (f *localFlags) held(s *cli.Session, person apitype.UUID) (held []heldFile, err error) {
 	ids := []string{person.String()}
 	for _, text := range f.calls {
 		id, err := cli.ParseID(text)
@@ -57,7 +58,38 @@ func (f *localFlags) held(s *cli.Session, person apitype.UUID) ([]heldFile, erro
 		}
 		ids = append(ids, id.String())
 	}
-	return heldOf(s, ids)
+	state, err := s.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	held = []heldFile{}
+	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
+			return nil
+		}
+		if err == nil && mentions(content, ids) {
+			h := heldFile{File: name, What: "kept by fundesk"}
+			for _, kind := range heldKinds {
+				if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
+					h.What, h.folder = kind.what, kind.folder
+					break
+				}
+			}
+			held = append(held, h)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cli.Failure(apiclient.KindFailure, "look through %s: %s", state, err)
+	}
+	return held, nil
 }
 
 // exportLocal lists the files of this computer that name a person.
@@ -112,43 +144,6 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")), "list them with --dry-run; send what is on its way: fundesk outbox send")
 	}
 	return nil
-}
-
-// heldOf returns the files of this computer that name a person, or calls of theirs, by identifiers: drafts,
-// the outbox and positions of pulls.
-func heldOf(s *cli.Session, ids []string) (held []heldFile, err error) {
-	state, err := s.StateDir()
-	if err != nil {
-		return nil, err
-	}
-	held = []heldFile{}
-	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			return err
-		}
-		content, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
-			return nil
-		}
-		if err == nil && mentions(content, ids) {
-			h := heldFile{File: name, What: "kept by fundesk"}
-			for _, kind := range heldKinds {
-				if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
-					h.What, h.folder = kind.what, kind.folder
-					break
-				}
-			}
-			held = append(held, h)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, cli.Failure(apiclient.KindFailure, "look through %s: %s", state, err)
-	}
-	return held, nil
 }
 
 // mentions reports whether a file names one of some identifiers, itself or in the request that it holds.

@@ -291,8 +291,13 @@ func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], 
 	if err != nil {
 		return err
 	}
+	return p.Each(values)
+}
+
+// Each prints values of our own as a list.
+func (p Printer[T]) Each(values iter.Seq[T]) error {
 	var wrong error
-	err = p.raws(func(yield func(json.RawMessage) bool) {
+	err := p.raws(func(yield func(json.RawMessage) bool) {
 		for value := range values {
 			var raw json.RawMessage
 			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {

@@ -121,21 +121,18 @@ func (s *Session) dir(variable, xdg, fallback string) string {
 // home is the folder of the user, "" where nobody knows it. What belongs there must not
 // land in whatever folder a command runs in, nor be read from it.
 func (s *Session) home() string {
-	home := s.App.Getenv("HOME")
-	if home == "" {
-		find := s.App.HomeDir
-		if find == nil {
-			find = func() (string, error) {
-				account, err := user.Current()
-				if err != nil {
-					return "", err
-				}
-				return account.HomeDir, nil
-			}
-		}
-		home, _ = find()
+	if home := s.App.Getenv("HOME"); home != "" {
+		return home
 	}
-	return home
+	if s.App.HomeDir != nil {
+		home, _ := s.App.HomeDir()
+		return home
+	}
+	account, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return account.HomeDir
 }
 
 // wantDir is a folder that a command cannot do without.

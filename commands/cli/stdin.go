@@ -75,6 +75,9 @@ func (s *Session) ReadInput(ctx context.Context, name string) ([]byte, error) {
 	return data, nil
 }
 
+// Prompt writes a question; the answer comes on its line.
+func (s *Session) Prompt(text string) { fmt.Fprint(s.App.Err, render.Clean(text)) }
+
 // Ask asks a yes-or-no question; off a terminal --yes must have answered it.
 func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
 	if yes {

@@ -32,9 +32,12 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if t, err = s.Resolve(); err != nil {
 		return o, nil, err
 	}
-	if o.StateFile, err = deskState(s, t); err != nil {
+	dir, err := s.StateDir()
+	if err != nil {
 		return o, t, err
 	}
+	sum := sha256.Sum256([]byte(t.BaseURL))
+	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+hex.EncodeToString(sum[:6])+".json")
 	if err = inProfile(s, t, deskSettings(t.Profile, &o)); err == nil {
 		err = s.Agent(&o.Agent)
 	}
@@ -87,7 +90,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	if s := l.session.Embedded(); s != nil && !s.Agent().IsZero() {
 		l.say(inventedNotice)
 	}
-	l.touch() // Who starts it is there.
+	l.day.Guard.Touch(l.session.App.Now()) // The agent who starts it is there.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts); n > 0 {
 		l.say("%s not sent yet; d goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
@@ -123,7 +126,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 // one that nobody has seen, only shows what there is now.
 func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err error) {
 	asked := l.onDesk()
-	answer, err = l.ask(ctx, l.choices(), func() {
+	answer, err = l.ask(ctx, strings.Join(l.offered(false), ", "), func() {
 		l.listen(ctx)
 		l.day.Changes.Release()
 		if asked != (apitype.UUID{}) {
@@ -149,8 +152,8 @@ func (l *lineDesk) onDesk() apitype.UUID {
 	return l.day.Call.UUID
 }
 
-// ask asks for one line, and does something every few seconds until it is there. An answer shows
-// that somebody is there.
+// ask asks for one line, and does something every few seconds until it is there. The end of the input, and q,
+// leave the desk.
 func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answer string, err error) {
 	l.session.Prompt(text + ": ")
 	answered := make(chan struct{})
@@ -164,9 +167,18 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
-			l.perform(ctx, l.day.Wake()) // Where the computer slept, all is read before the answer counts.
-			l.touch()
-			return l.heard(answer, err)
+			l.perform(ctx, l.day.Wake())           // Where the computer slept, all is read before the answer counts.
+			l.day.Guard.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
+			switch answer = strings.TrimSpace(answer); {
+			case errors.Is(err, io.EOF) && answer == "":
+				l.say("")
+				return "", errLeave
+			case err != nil && !errors.Is(err, io.EOF):
+				return "", err
+			case answer == "q":
+				return "", errLeave
+			}
+			return answer, nil
 		case <-look.C:
 			meanwhile()
 		}
@@ -226,24 +238,6 @@ func (l *lineDesk) say(format string, args ...any) {
 // call stays the agent's meanwhile.
 func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
 	return l.ask(ctx, text, func() { l.perform(ctx, l.day.KeepLeases()) })
-}
-
-// touch notes that somebody is there: the call on the desk stays theirs.
-func (l *lineDesk) touch() { l.day.Guard.Touch(l.session.App.Now()) }
-
-// heard is an answer; the end of the input, and q, leave the desk.
-func (l *lineDesk) heard(answer string, err error) (string, error) {
-	if errors.Is(err, io.EOF) && answer == "" {
-		l.say("")
-		return "", errLeave
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	if answer = strings.TrimSpace(answer); answer == "q" {
-		return "", errLeave
-	}
-	return answer, nil
 }
 
 // tellCall says what is to be known before the number is dialled, once for each call, and
@@ -323,17 +317,6 @@ func (l *lineDesk) entered() string {
 		parts = append(parts, checked)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// deskState is the file of what the desk remembers of a service: one for each profile and
-// address.
-func deskState(s *cli.Session, t *cli.Target) (string, error) {
-	dir, err := s.StateDir()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(t.BaseURL))
-	return filepath.Join(dir, "desk", t.Name+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // errLeave ends the desk.

@@ -27,66 +27,73 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	has := d.Call != nil
 	notHere := func(works bool) string { return desk.When(!works, "that is not available now") }
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
+	again := l.action("r", "complete")
+	again.text, again.action = "to send what you entered", ""
+	again.why = cmp.Or(desk.When(!has || d.Form.Code == "", "there is nothing to send again"), again.why)
 	all := []lineAnswer{
-		{"r", "to send what you entered", "", desk.When(!has || d.Form.Code == "", "there is nothing to send again"), l.sendEntered},
-		l.action("a", "not-reached", nil),
-		l.action("c", "result", d.Ask.Form),
-		l.action("x", "cancel", nil),
-		l.action("e", "expire", nil),
-		l.action("f", "fix", d.Ask.Fixes),
-		l.action("m", "tick", d.Ask.Ticks),
-		l.action("n", "dial", nil),
+		again,
+		l.action("a", "not-reached"),
+		l.action("c", "result"),
+		l.action("x", "cancel"),
+		l.action("e", "expire"),
+		l.action("f", "fix"),
+		l.action("m", "tick"),
+		l.action("n", "dial"),
 		{"g", "details", "", noPerson, l.saying(l.details)},
 		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{l.day.Say("bank account") + ": " + l.bankAccount()} })},
-		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(l.contacts)},
-		l.action("b", "later", d.Ask.AskLater),
+		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(d.Card.Contacts)},
+		l.action("b", "later"),
 		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
-		{"y", "numbers and other identifiers", "copy-other", notHere(has), l.saying(l.identifiers)},
+		{"y", "numbers and other identifiers", "copy-other", notHere(has), l.saying(func() []string {
+			return texts(d.Card.Copies(), func(c desk.Copy) string { return d.Say(c.Name) + ": " + c.Text })
+		})},
 		{"o", "for what was offered", "", notHere(d.Gate.IsOffered()), l.accept},
-		l.action("u", "undo", func() desk.Answer { return desk.Answer{Events: d.Undo()} }),
-		l.action("d", "resume-draft", nil),
-		{"k", "passed over", "skipped", notHere(len(d.PassedOver()) > 0), l.saying(l.passedOver)},
-		l.action("l", "last-calls", l.recent),
+		l.action("u", "undo"),
+		l.action("d", "resume-draft"),
+		{"k", "passed over", "skipped", notHere(len(d.PassedOver()) > 0), l.saying(func() []string {
+			return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
+		})},
+		l.action("l", "last-calls"),
 		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.askDonor(ctx, typed) }},
-		l.action("t", "narrow", nil),
-		{"?", "help", "", "", l.saying(l.help)},
+		l.action("t", "narrow"),
+		{"?", "help", "", "", l.saying(func() []string { return l.offered(true) })},
 		{"", "empty to skip", "skip", notHere(has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) }},
 		{"", "empty to look again", "", notHere(!has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) }},
 	}
 	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
 }
 
-// action returns the answer for an action of the desk; ask is what it does by questions, nil for what the action says.
-func (l *lineDesk) action(key, id string, ask func() desk.Answer) lineAnswer {
+// action returns the answer for an action of the desk.
+func (l *lineDesk) action(key, id string) lineAnswer {
 	a, _ := desk.ActionOf(id)
-	if ask == nil {
-		ask = func() desk.Answer { return a.Run(l.day) }
-	}
 	return lineAnswer{key, a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
 		switch id {
 		case "undo", "last-calls": // The call is told again after what brings another one, or the same as it was.
 			l.call = apitype.UUID{}
-		case "result":
+		case "result", "complete":
 			l.tellCorrected(ctx)
 		}
-		return l.follow(ctx, ask())
+		return l.follow(ctx, a.Run(l.day))
 	}}
 }
 
 // key returns the answer that stands for an action in a text of the desk.
 func (l *lineDesk) key(id string) string {
-	return cmp.Or(map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f"}[id], id)
+	return cmp.Or(map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f", "undo": "u"}[id], id)
 }
 
-// choices returns the answers that do something now.
-func (l *lineDesk) choices() string {
-	var all []string
+// offered returns the answers that do something now or, for the help, all of them.
+func (l *lineDesk) offered(all bool) (lines []string) {
 	for _, a := range l.answers("") {
-		if a.why == "" {
-			all = append(all, strings.TrimSpace(a.key+" "+l.day.Say(a.text)))
+		line := strings.TrimSpace(a.key + " " + l.day.Say(a.text))
+		switch {
+		case a.why == "":
+			lines = append(lines, line)
+		case all:
+			lines = append(lines, line+l.day.Say(" (not now)"))
 		}
 	}
-	return strings.Join(append(all, l.day.Say("q to end")), ", ")
+	return append(lines, l.day.Say("q to end"))
 }
 
 // answerTo does what an answer asks for.
@@ -115,18 +122,6 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	}
 	l.say("%s", l.day.Say(why))
 	return nil
-}
-
-// help returns every answer on a line of its own, with those that do nothing now.
-func (l *lineDesk) help() (lines []string) {
-	for _, a := range l.answers("") {
-		line := strings.TrimSpace(a.key + " " + l.day.Say(a.text))
-		if a.why != "" {
-			line += l.day.Say(" (not now)")
-		}
-		lines = append(lines, line)
-	}
-	return append(lines, l.day.Say("q to end"))
 }
 
 // follow does what follows from an answer, and asks what is asked next.
@@ -178,7 +173,7 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 			a.Next = q.Left()
 			return a, nil
 		case i >= 0 && q.Choices[i].Why != "":
-			a.Wrong = q.Choices[i].Label + ": " + q.Choices[i].Why
+			a.Wrong = q.Choices[i].Label + ": " + desk.WithKeys(q.Choices[i].Why, l.key)
 		case i >= 0:
 			a = q.Choices[i].Pick()
 		case q.Typed != nil:
@@ -206,7 +201,7 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 			line += l.day.Say(", chosen")
 		}
 		if c.Why != "" {
-			line += ": " + l.day.Say("not here, %s", l.day.Say(c.Why))
+			line += ": " + l.day.Say("not here, %s", desk.WithKeys(l.day.Say(c.Why), l.key))
 		}
 		l.say("%s", line)
 	}
@@ -227,15 +222,6 @@ func (l *lineDesk) accept(ctx context.Context) error {
 	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
 }
 
-func (l *lineDesk) sendEntered(ctx context.Context) error {
-	if why := l.day.Form.WhyNotComplete(); why != "" {
-		l.say("%s", why)
-		return nil
-	}
-	l.tellCorrected(ctx)
-	return l.follow(ctx, l.day.Ask.Complete())
-}
-
 // tellCorrected says what is sent besides the result, and what the account may not correct.
 func (l *lineDesk) tellCorrected(ctx context.Context) {
 	l.perform(ctx, l.day.Form.LearnPermissions())
@@ -251,28 +237,22 @@ func (l *lineDesk) tellCorrected(ctx context.Context) {
 func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 	return func(context.Context) error {
 		for _, line := range lines() {
-			l.say("%s", line)
+			l.say("%s", onOneLine(line))
 		}
 		return nil
 	}
 }
 
-func (l *lineDesk) passedOver() (lines []string) {
-	for _, p := range l.day.PassedOver() {
-		lines = append(lines, p.Name+": "+l.day.Say(p.Reason))
+// texts returns a line for each of some values.
+func texts[T any](all []T, text func(T) string) (lines []string) {
+	for _, one := range all {
+		lines = append(lines, text(one))
 	}
 	return lines
 }
 
-// onOneLine is a text of several lines as one is heard.
+// onOneLine returns a text of several lines as one is heard.
 func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
-
-func (l *lineDesk) contacts() (lines []string) {
-	for _, text := range l.day.Card.Contacts() {
-		lines = append(lines, onOneLine(text))
-	}
-	return lines
-}
 
 // details returns what an agent checks with the donor, in the order of the card.
 func (l *lineDesk) details() (lines []string) {
@@ -291,26 +271,8 @@ func (l *lineDesk) details() (lines []string) {
 	return lines
 }
 
-// identifiers returns what an agent copies of a call.
-func (l *lineDesk) identifiers() (lines []string) {
-	for _, c := range l.day.Card.Copies() {
-		lines = append(lines, l.day.Say(c.Name)+": "+c.Text)
-	}
-	return lines
-}
-
-// bankAccount is that of the donor; "" where none is known.
-func (l *lineDesk) bankAccount() string {
-	if l.day.Call == nil {
-		return ""
-	}
-	return desk.Value(l.day.Call.Person.Value().IBAN)
-}
-
-// recent offers the last calls, each with what came of it.
-func (l *lineDesk) recent() desk.Answer {
-	return desk.Answer{Next: l.day.Ask.Recent(func(r desk.Recent) string { return r.What + ": " + l.day.Say(r.Fate.String()) }, "u")}
-}
+// bankAccount returns that of the donor of the call; "" where none is known.
+func (l *lineDesk) bankAccount() string { return desk.Value(l.day.Call.Person.Value().IBAN) }
 
 // mostFound is how many donors are offered.
 const mostFound = 9

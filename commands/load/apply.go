@@ -97,7 +97,7 @@ func (a *applier) prepare() error {
 	if err != nil {
 		return err
 	}
-	progress := a.reading()
+	progress := newProgress(a.session, 0, a.source.share)
 	defer progress.end()
 	compare := func(ctx context.Context, k keyedRow) (*plannedLine, error) { return a.compare(ctx, client, k) }
 	for outcome := range bulk.InOrder(ctx, a.concurrency, a.keyed, compare) {

@@ -164,12 +164,7 @@ func (d *comparison) readOnly(v rowValue) {
 
 // tally tells how many records each field changes in, the most frequent first.
 func tally(fields map[string]int) string {
-	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
-		if fields[a] != fields[b] {
-			return fields[b] - fields[a]
-		}
-		return strings.Compare(a, b)
-	})
+	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Or(fields[b]-fields[a], strings.Compare(a, b)) })
 	const most = 5
 	parts := make([]string, 0, most+1)
 	for _, name := range names[:min(most, len(names))] {

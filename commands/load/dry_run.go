@@ -3,10 +3,12 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/render"
@@ -25,22 +27,16 @@ type plannedChange struct {
 
 // diffLine is one field of a change in a table.
 type diffLine struct {
-	line        int
-	uuid, field string
-	from, to    string
+	Line        int
+	UUID, Field string
+	From, To    string
 }
 
 // show prints what would be sent: field by field in a table, with the requests in JSON.
 func (r *rowRun) show() error {
 	s := r.session
 	if r.verb.done == created {
-		return change.PrintRequests(s, true, func(yield func(apiclient.Change) bool) {
-			for line := range r.lines.All() {
-				if !yield(line.Change) {
-					return
-				}
-			}
-		})
+		return change.PrintRequests(s, true, bulk.Each(r.lines.All(), func(line plannedLine) apiclient.Change { return line.Change }))
 	}
 	service, err := s.ServiceName()
 	if err != nil {
@@ -51,27 +47,21 @@ func (r *rowRun) show() error {
 		return err
 	}
 	if print.Format.IsJSON() || print.Format == render.ID || print.Query != nil {
-		return cli.ShowEach[plannedChange](s, "uuid", nil, func(yield func(plannedChange) bool) {
-			for line := range r.lines.All() {
-				ch := line.Change
-				if !yield(plannedChange{line.Row.Line, ch.UUID.String(), append([]fieldChange{}, line.Changes...), ch.Method, ch.Path, ch.Body, service}) {
+		return cli.ShowEach(s, "uuid", nil, bulk.Each(r.lines.All(), func(line plannedLine) plannedChange {
+			ch := line.Change
+			return plannedChange{line.Row.Line, ch.UUID.String(), append([]fieldChange{}, line.Changes...), ch.Method, ch.Path, ch.Body, service}
+		}))
+	}
+	err = print.Each(func(yield func(diffLine) bool) {
+		for line := range r.lines.All() {
+			for _, d := range diffLines(line) {
+				if !yield(d) {
 					return
 				}
 			}
-		})
-	}
-	list, err := print.List()
-	if err != nil {
-		return err
-	}
-	for line := range r.lines.All() {
-		for _, d := range diffLines(line) {
-			if err := list.Add(nil, func() (diffLine, error) { return d, nil }); err != nil {
-				return err
-			}
 		}
-	}
-	if err := list.Close(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	where := ""
@@ -84,14 +74,14 @@ func (r *rowRun) show() error {
 
 // diffLines are the fields of a planned line: a new record is one line.
 func diffLines(line plannedLine) []diffLine {
-	d := diffLine{line: line.Row.Line, uuid: line.Change.UUID.String()}
+	d := diffLine{Line: line.Row.Line, UUID: line.Change.UUID.String()}
 	if line.Change.Operation().Creates {
-		d.field, d.to = "(new)", string(line.Change.Body)
+		d.Field, d.To = "(new)", string(line.Change.Body)
 		return []diffLine{d}
 	}
 	lines := make([]diffLine, len(line.Changes))
 	for i, change := range line.Changes {
-		d.field, d.from, d.to = change.Field, shownValue(change.From), shownValue(change.To)
+		d.Field, d.From, d.To = change.Field, shownValue(change.From), shownValue(change.To)
 		lines[i] = d
 	}
 	return lines
@@ -122,16 +112,16 @@ func diffColumns() []render.Column[diffLine] {
 		return render.Text{Text: text}
 	}
 	return []render.Column[diffLine]{
-		{Name: "line", Default: true, Right: true, Value: func(d diffLine) string { return strconv.Itoa(d.line) }},
-		{Name: "uuid", Default: true, Value: func(d diffLine) string { return d.uuid }},
-		{Name: "field", Default: true, Value: func(d diffLine) string { return d.field }},
+		{Name: "line", Default: true, Right: true, Value: func(d diffLine) string { return strconv.Itoa(d.Line) }},
+		{Name: "uuid", Default: true, Value: func(d diffLine) string { return d.UUID }},
+		{Name: "field", Default: true, Value: func(d diffLine) string { return d.Field }},
 		{
-			Name: "from", Default: true, Flexible: true, Value: func(d diffLine) string { return d.from },
-			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.from) },
+			Name: "from", Default: true, Flexible: true, Value: func(d diffLine) string { return d.From },
+			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.From) },
 		},
 		{
-			Name: "to", Default: true, Flexible: true, Value: func(d diffLine) string { return d.to },
-			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.to) },
+			Name: "to", Default: true, Flexible: true, Value: func(d diffLine) string { return d.To },
+			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.To) },
 		},
 	}
 }
@@ -160,10 +150,6 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 		}
 		change.SetPath(row, field.Path, value)
 	}
-	raw, err := json.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("write the example: %w", err)
-	}
 	print, err := cli.Print(s, "", columns)
 	if err != nil {
 		return err
@@ -171,12 +157,5 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	if s.Flags.Output == "" && print.Query == nil {
 		print.Format = render.CSV
 	}
-	list, err := print.List()
-	if err != nil {
-		return err
-	}
-	if err := list.Add(raw, func() (map[string]any, error) { return row, nil }); err != nil {
-		return err
-	}
-	return list.Close()
+	return print.Each(slices.Values([]map[string]any{row}))
 }

@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
+	"fundesk/tui/desk"
 )
 
 // donor is what tells that a person who is created is there already.
@@ -19,13 +20,7 @@ type donor struct {
 
 // donorOf returns the name and birthday of a person, who may have none.
 func donorOf(first, last *string, born *apitype.Date) donor {
-	var d donor
-	if first != nil {
-		d.first = strings.ToLower(*first)
-	}
-	if last != nil {
-		d.last = strings.ToLower(*last)
-	}
+	d := donor{first: strings.ToLower(desk.Value(first)), last: strings.ToLower(desk.Value(last))}
 	if born != nil {
 		d.born = *born
 	}

@@ -34,11 +34,7 @@ func FuzzImport(f *testing.F) {
 		Shows:   render.HasPath[apitype.Person],
 		Creates: change.Fields(apitype.PersonFields(), apitype.Created),
 		Create: func(_ *cli.Session, object map[string]any) (apiclient.Change, error) {
-			r, err := change.ReadRequest(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(time.Now()) })
-			if err != nil {
-				return apiclient.Change{}, err
-			}
-			return apiclient.CreatePersonChange(r)
+			return change.Make(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(time.Now()) }, apiclient.CreatePersonChange)
 		},
 	}
 	reader, err := flags.reader(s, shape)

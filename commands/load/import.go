@@ -249,7 +249,7 @@ func (r *rowRun) hint(text string) string {
 
 // creations makes each row into a creation.
 func (r *rowRun) creations() error {
-	progress := r.reading()
+	progress := newProgress(r.session, 0, r.source.share)
 	defer progress.end()
 	for row, err := range r.source.All {
 		if err != nil {
@@ -284,13 +284,6 @@ func (r *rowRun) creations() error {
 // onEarlierLine is what is wrong with a uuid that stands in a file twice.
 func onEarlierLine(first int32) string {
 	return "uuid: is on line " + strconv.Itoa(int(first)) + " already"
-}
-
-// reading is the progress of reading the file.
-func (r *rowRun) reading() *progress {
-	p := newProgress(r.session, 0)
-	p.share = r.source.share
-	return p
 }
 
 func (r *rowRun) plan(line plannedLine) {
@@ -394,13 +387,8 @@ func (r *rowRun) send(size int64) error {
 	if err != nil {
 		return cli.RefusedInput(err)
 	}
-	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Lines: func(yield func(bulk.Line) bool) {
-		for line := range r.lines.All() {
-			if !yield(line.Line) {
-				return
-			}
-		}
-	}}
+	lines := bulk.Each(r.lines.All(), func(line plannedLine) bulk.Line { return line.Line })
+	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Lines: lines}
 	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
 		err = r.watch(ctx, job)
 	}
@@ -412,7 +400,7 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(r.session, r.lines.Len)
+	progress := newProgress(r.session, r.lines.Len, nil)
 	job.Each = func(line bulk.Line, result bulk.Result, err error) {
 		switch {
 		case err != nil:

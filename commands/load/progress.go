@@ -17,8 +17,8 @@ type progress struct {
 	shown   time.Time
 }
 
-func newProgress(s *cli.Session, total int) *progress {
-	return &progress{session: s, total: total, started: s.App.Now()}
+func newProgress(s *cli.Session, total int, share func() float64) *progress {
+	return &progress{session: s, total: total, share: share, started: s.App.Now()}
 }
 
 func (p *progress) step() {

@@ -17,7 +17,7 @@ func TestProgressOffATerminal(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := newProgress(cli.NewSession(cli.App{Err: &errs, Now: func() time.Time { return now }}, nil), 100)
+	p := newProgress(cli.NewSession(cli.App{Err: &errs, Now: func() time.Time { return now }}, nil), 100, nil)
 	for range 25 { // Two a second.
 		now = now.Add(500 * time.Millisecond)
 		p.step()
@@ -47,7 +47,7 @@ func TestProgressOnATerminal(t *testing.T) {
 			all <- string(text)
 		}()
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		p := newProgress(cli.NewSession(cli.App{Err: terminal, Now: func() time.Time { return now }, Getenv: func(string) string { return accessible }}, nil), 4)
+		p := newProgress(cli.NewSession(cli.App{Err: terminal, Now: func() time.Time { return now }, Getenv: func(string) string { return accessible }}, nil), 4, nil)
 		for _, later := range []time.Duration{999 * time.Millisecond, 501 * time.Millisecond, 200 * time.Millisecond, 199 * time.Millisecond} {
 			now = now.Add(later)
 			p.step()
@@ -65,7 +65,7 @@ func TestProgressOfAnUnknownLength(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := newProgress(cli.NewSession(cli.App{Err: &errs, Now: func() time.Time { return now }}, nil), 0)
+	p := newProgress(cli.NewSession(cli.App{Err: &errs, Now: func() time.Time { return now }}, nil), 0, nil)
 	share := 0.0
 	p.share = func() float64 { return share }
 	for _, share = range []float64{0, 0.5} {

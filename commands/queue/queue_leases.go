@@ -74,13 +74,10 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
 	if d.dryRun {
 		noteUntil(s, r)
-		return change.PrintRequests(s, many, func(yield func(apiclient.Change) bool) {
-			for _, id := range ids {
-				if body, _ := json.Marshal(r); !yield(apiclient.Change{Method: d.method, Path: fmt.Sprintf(d.path, id), Body: body}) {
-					return
-				}
-			}
-		})
+		body, _ := json.Marshal(r)
+		return change.PrintRequests(s, many, bulk.Each(slices.Values(ids), func(id apitype.UUID) apiclient.Change {
+			return apiclient.Change{Method: d.method, Path: fmt.Sprintf(d.path, id), Body: body}
+		}))
 	}
 	client, err := s.Connect(cmd.Context())
 	if err != nil {

@@ -57,7 +57,7 @@ const minPhoneDigits = 6
 
 // digitsOf are the digits of a number without what stands before a national one.
 func digitsOf(number string) string {
-	return strings.TrimLeft(desk.Digits(strings.Replace(number, "(0)", "", 1)), "0")
+	return strings.TrimLeft(apitype.Digits(strings.Replace(number, "(0)", "", 1)), "0")
 }
 
 // hasNumber reports whether a number ends in the digits that were typed: its country may have

@@ -283,8 +283,7 @@ func numberColumn(name, title string, of func(statRow) *json.Number) render.Colu
 
 // sortedGroups returns the values of a group, numbers by their value.
 func sortedGroups(rows map[string]*desk.Count) []string {
-	names := slices.Collect(maps.Keys(rows))
-	slices.SortFunc(names, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		x, err1 := strconv.ParseFloat(a, 64)
 		y, err2 := strconv.ParseFloat(b, 64)
 		if err1 == nil && err2 == nil {
@@ -292,5 +291,4 @@ func sortedGroups(rows map[string]*desk.Count) []string {
 		}
 		return strings.Compare(a, b)
 	})
-	return names
 }

@@ -451,10 +451,7 @@ func (c *Changes) Finish(ctx context.Context) {
 			return
 		}
 		// The other sender of this program may have the rest in hand.
-		select {
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
+		_ = apiclient.Pause(ctx, 20*time.Millisecond)
 	}
 }
 

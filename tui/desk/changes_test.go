@@ -104,7 +104,7 @@ func TestADonorRests(t *testing.T) {
 		4*time.Hour - time.Second: "an attempt 3 h 59 min ago, less than 4 hours",
 		4 * time.Hour:             "",
 	} {
-		if got := attemptsReason(now, 1, now.Add(-ago), 0); got != want {
+		if got := at(now).attemptsReason(now, 1, now.Add(-ago), 0); got != want {
 			t.Errorf("%v after an attempt: got %q, want %q", ago, got, want)
 		}
 	}
@@ -120,20 +120,22 @@ func callsOf(random *rand.Rand, n int) []apitype.UUID {
 	return ids
 }
 
+func self(id apitype.UUID) apitype.UUID { return id }
+
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 60)
 	before := slices.Clone(calls)
-	anneke, joost := Spread("anneke", calls), Spread("joost", calls)
+	anneke, joost := Spread("anneke", calls, self), Spread("joost", calls, self)
 	servicetest.Same(t, "the calls themselves were moved", before, calls)
-	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls)) {
+	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls, self)) {
 		t.Error("got the same order for two agents, or two for one")
 	}
 	servicetest.Same(t, "calls after the fiftieth were moved", calls[50:], anneke[50:])
 	gone := slices.DeleteFunc(slices.Clone(calls[:50]), func(id apitype.UUID) bool { return id == anneke[7] })
 	want := slices.Delete(slices.Clone(anneke[:50]), 7, 8)
-	servicetest.Same(t, "the others were moved when one went", want, Spread("anneke", gone))
-	if got := Spread("anneke", nil); len(got) != 0 {
+	servicetest.Same(t, "the others were moved when one went", want, Spread("anneke", gone, self))
+	if got := Spread[apitype.UUID]("anneke", nil, self); len(got) != 0 {
 		t.Errorf("got %v of no calls", got)
 	}
 }
@@ -163,7 +165,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(id apitype.UUID) bool { return id == floor[next].call })
-		call := Spread(fmt.Sprint("agent ", next), waiting[:60])[0]
+		call := Spread(fmt.Sprint("agent ", next), waiting[:60], self)[0]
 		if slices.ContainsFunc(floor, func(w work) bool { return w.call == call }) {
 			double++
 		}
@@ -216,5 +218,20 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 		}) {
 			t.Errorf("%s: got %+v, want the reason", name, reasons)
 		}
+	}
+}
+
+// A call with as many attempts as the profile allows is passed over, however many they are.
+func TestTheMostAttempts(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	d.MaxAttempts = 3
+	call := requested(1)
+	call.AttemptsCount = 4
+	d.queue.learn(call)
+	want := []PassedOver{{ID: callID(1), Reason: "4 attempts, the maximum is 3"}}
+	servicetest.Same(t, "passed over", want, d.PassedOver())
+	if offered := d.Offers(1); len(offered) != 0 {
+		t.Errorf("got %v offered, want none", offered)
 	}
 }

@@ -149,7 +149,7 @@ func New(o Options) *Day {
 		d.fail("the results of earlier calls are not known", err)
 	}
 	d.Codes.settings = &b.floor
-	d.floor.open(settingsFile(d.StateFile))
+	d.floor.open(d.Beside(settingsEnding))
 	d.queue = newQueue(o.Now(), d.Codes)
 	d.queue.base, d.queue.day, d.leases.base = b, d, b
 	return d

@@ -205,7 +205,7 @@ func newDialled(search string) dialled {
 	if strings.Trim(search, "+0123456789 -/.()") != "" {
 		return dialled{}
 	}
-	digits := Digits(strings.ReplaceAll(search, "(0)", ""))
+	digits := apitype.Digits(strings.ReplaceAll(search, "(0)", ""))
 	return dialled{strings.TrimLeft(digits, "0"), strings.HasPrefix(search, "+") || strings.HasPrefix(digits, "0")}
 }
 

@@ -143,9 +143,7 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if wrong != "" {
 		return wrong
 	}
-	if e.correct(f.Key, is, f.Was); is == f.Was {
-		e.leave(f.Key)
-	}
+	e.correct(f.Key, is, f.Was)
 	e.optedOut = e.optedOut && f.Key != optOutKey
 	e.propose()
 	e.autosave()
@@ -178,9 +176,7 @@ func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 	}
 	before := e.Entered
 	defer func() { e.Entered = before }()
-	if e.correct(f.Key, is, f.Was); is == f.Was {
-		e.leave(f.Key)
-	}
+	e.correct(f.Key, is, f.Was)
 	if _, _, problems := e.corrections(); len(problems) > 0 {
 		return "", e.Say(problems[0].Message)
 	}
@@ -288,32 +284,30 @@ func (e *Form) DeniesCorrections() bool {
 
 // CorrectedPerson returns the person of the call as it is to be.
 func (e *Form) CorrectedPerson() *apitype.Person {
-	if e.day.Call.Person.Pointer() == nil {
-		return nil
+	p := e.day.Call.Person.Pointer()
+	fixes := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.ofPledge })
+	if len(fixes) == 0 {
+		return p
 	}
-	p := e.day.Call.Person.Value()
 	var record map[string]any
-	for _, f := range e.Corrected() {
-		if record == nil {
-			text, _ := json.Marshal(p) // It was read from JSON.
-			_ = json.Unmarshal(text, &record)
-		}
-		if !f.ofPledge {
-			setPath(record, strings.Split(f.shown, "."), f.sent())
-		}
-	}
-	if record == nil {
-		return &p
+	text, _ := json.Marshal(p) // It was read from JSON.
+	_ = json.Unmarshal(text, &record)
+	for _, f := range fixes {
+		setPath(record, strings.Split(f.shown, "."), f.sent())
 	}
 	var corrected apitype.Person // Another one: the record is shown beside it.
-	text, _ := json.Marshal(record)
+	text, _ = json.Marshal(record)
 	_ = json.Unmarshal(text, &corrected) // What was corrected was checked.
 	return &corrected
 }
 
-// correct notes another value of a detail, and what the record showed of it. A draft that is being
-// saved has the corrections as they were.
+// correct notes another value of a detail, and what the record showed of it; the same value takes a correction
+// back. A draft that is being saved has the corrections as they were.
 func (f *Entered) correct(key, is, recorded string) {
+	if is == recorded {
+		f.leave(key)
+		return
+	}
 	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
 		f.Corrections = map[string]string{}
 	}

@@ -352,19 +352,22 @@ func TestNarrowing(t *testing.T) {
 	d.leases.state = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
 	d.leases.usable = true
 	names := func() (all []string) {
-		for _, c := range d.NarrowChoices() {
-			all = append(all, c.Name+map[bool]string{true: "!"}[c.Chosen])
+		for _, c := range d.Ask.Narrow().Choices {
+			if c.IsOn != nil {
+				all = append(all, c.Label+map[bool]string{true: "!"}[*c.IsOn])
+			}
 		}
 		return all
 	}
+	toggle := func(choice int) []Event { return d.Ask.Narrow().Choices[choice].Pick().Events }
 	servicetest.Same(t, "choices", []string{"verification", "happy call", "win-back", "German", "Dutch"}, names())
 	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
 	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
-	if events := d.Toggle(d.NarrowChoices()[1]); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
+	if events := toggle(1); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
 		t.Errorf("got %d requests and %+v, want the next call given back, and the queue read anew", len(events), d.leases)
 	}
-	d.Toggle(d.NarrowChoices()[3])
-	d.Toggle(d.NarrowChoices()[4])
+	toggle(3)
+	toggle(4)
 	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
 		t.Errorf("got %q", got)
 	}
@@ -377,7 +380,7 @@ func TestNarrowing(t *testing.T) {
 			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
 		}
 	}
-	d.Toggle(d.NarrowChoices()[1])
+	toggle(1)
 	if got := d.NarrowedTo(); got != "German, Dutch" {
 		t.Errorf("got %q", got)
 	}

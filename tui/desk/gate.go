@@ -43,7 +43,7 @@ const unasked = -1
 
 // isFree reports whether the agent is doing nothing that a change could disturb.
 func (g *gate) isFree() bool {
-	return (g.day.Gate.Busy == nil || !g.day.Gate.Busy()) && g.day.Now().Sub(g.day.Guard.at) >= restTime
+	return (g.Busy == nil || !g.Busy()) && g.day.Now().Sub(g.day.Guard.at) >= restTime
 }
 
 // isAsked reports whether nothing was pressed since the agent asked for something.
@@ -59,28 +59,28 @@ func (g *gate) admit(a arrival) {
 	case g.isFree():
 		a.run()
 	default:
-		g.day.Gate.waiting = append(g.day.Gate.waiting, a)
+		g.waiting = append(g.waiting, a)
 	}
 }
 
 // offer names a change that the agent may make with one key.
 func (g *gate) offer(a arrival) {
 	a.at = g.day.Now()
-	g.day.Gate.offered = &a
+	g.offered = &a
 	text, does := g.Offered()
 	g.day.notify(Notice{Text: text, See: SeeOffer, Does: does})
 }
 
 // Offered says what has come and waits for the agent, and what its key does; "" for nothing.
 func (g *gate) Offered() (text, does string) {
-	if g.day.Gate.offered == nil {
+	if g.offered == nil {
 		return "", ""
 	}
-	return g.day.Gate.offered.text, g.day.Say(cmp.Or(g.day.Gate.offered.does, "opens it"))
+	return g.offered.text, g.day.Say(cmp.Or(g.offered.does, "opens it"))
 }
 
 // IsOffered reports whether something has come and waits for the agent.
-func (g *gate) IsOffered() bool { return g.day.Gate.offered != nil }
+func (g *gate) IsOffered() bool { return g.offered != nil }
 
 // offerRest offers to send what waits for a correction that was refused. One whose details are overtaken
 // is asked about instead.
@@ -99,9 +99,9 @@ func (g *gate) offerRest(e outbox.Event) {
 // WhyNotAccept says why nothing that was offered can be accepted.
 func (g *gate) WhyNotAccept() string {
 	switch {
-	case g.day.Gate.offered == nil:
+	case g.offered == nil:
 		return "nothing is offered"
-	case g.day.Now().Sub(g.day.Gate.offered.at) < visibleFor:
+	case g.day.Now().Sub(g.offered.at) < visibleFor:
 		return "an offer has just come: press it again"
 	default:
 		return ""
@@ -110,8 +110,8 @@ func (g *gate) WhyNotAccept() string {
 
 // Accept makes the change that was offered.
 func (g *gate) Accept() []Event {
-	if a := g.day.Gate.offered; a != nil {
-		g.day.Gate.offered = nil
+	if a := g.offered; a != nil {
+		g.offered = nil
 		a.run()
 	}
 	return g.day.drain()
@@ -119,8 +119,8 @@ func (g *gate) Accept() []Event {
 
 // admitWaiting lets in what waited for the keyboard, once it rests.
 func (g *gate) admitWaiting() {
-	waiting := g.day.Gate.waiting
-	g.day.Gate.waiting = nil
+	waiting := g.waiting
+	g.waiting = nil
 	for _, a := range waiting {
 		g.admit(a)
 	}

@@ -66,12 +66,12 @@ func (q *queue) openSince() time.Time {
 	return q.walkedTo
 }
 
-// historyFile returns where the history is kept, "" for nowhere.
-func (q *queue) historyFile() string {
-	if q.StateFile == "" {
-		return ""
-	}
-	return strings.TrimSuffix(q.StateFile, ".json") + "-history.json"
+// historyEnding ends the name of the file of the history.
+const historyEnding = "-history.json"
+
+// Beside returns the file beside the state whose name has an ending; "" where nothing is kept.
+func (b *base) Beside(ending string) string {
+	return When(b.StateFile != "", strings.TrimSuffix(b.StateFile, ".json")+ending)
 }
 
 func (q *queue) accountDigest() string {
@@ -82,7 +82,7 @@ func (q *queue) accountDigest() string {
 // readHistory returns what an earlier start has kept. Without it, or where it cannot be read or
 // holds for another account or for a time that is still to come, all calls are walked.
 func (q *queue) readHistory() (h history, found bool) {
-	path := q.historyFile()
+	path := q.Beside(historyEnding)
 	if path == "" || ReadState(path, &h) != nil {
 		return h, false
 	}
@@ -92,7 +92,7 @@ func (q *queue) readHistory() (h history, found bool) {
 // keepHistory makes what keeps the history as it is known now; nil when it is not known: no
 // page was walked, or the walk has not come to the oldest calls.
 func (q *queue) keepHistory() func() error {
-	path := q.historyFile()
+	path := q.Beside(historyEnding)
 	if path == "" || q.day.leases.usable || q.walkedTo.IsZero() || !q.isInOrder() || q.older != nil || q.changesMissed {
 		return nil
 	}

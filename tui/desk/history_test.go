@@ -247,7 +247,7 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	f.InterfaceOnly()
 	for n := range 12 {
 		user := apitype.MustParseUUID(fmt.Sprintf("e0000000-0000-4000-8000-%012d", n))
-		want := desk.Spread(user.String(), f.calls)[0]
+		want := desk.Spread(user.String(), f.calls, func(id apitype.UUID) apitype.UUID { return id })[0]
 		for range 2 {
 			a, _ := f.plainDesk(t.TempDir(), "x", &user)
 			a.perform(a.Next())

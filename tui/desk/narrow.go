@@ -41,37 +41,14 @@ func (d *Day) NarrowedTo() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// NarrowChoice is a type or a language of calls that the agent takes, or does not.
-type NarrowChoice struct {
-	Name   string
-	Chosen bool
-	toggle func(*apitype.QueueFilter)
-}
-
-// NarrowChoices returns what the agent may choose from; none chosen is all of them.
-func (d *Day) NarrowChoices() (all []NarrowChoice) {
-	for _, kind := range apitype.CallTypes {
-		all = append(all, NarrowChoice{render.Words(string(kind)), slices.Contains(d.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = Toggled(f.Types, kind) }})
-	}
-	known := slices.Concat(d.Filter.Languages, d.Languages) // And those of the queue.
+// knownLanguages returns the languages that the agent may choose: those of the agent and of the queue.
+func (d *Day) knownLanguages() []string {
+	known := slices.Concat(d.Filter.Languages, d.Languages)
 	if state := d.leases.state; state != nil {
 		known = slices.AppendSeq(known, maps.Keys(state.ByLanguage))
 	}
 	slices.Sort(known)
-	for _, language := range slices.Compact(known) {
-		if language == "" {
-			continue
-		}
-		all = append(all, NarrowChoice{render.Language(language), slices.Contains(d.Filter.Languages, language), func(f *apitype.QueueFilter) { f.Languages = Toggled(f.Languages, language) }})
-	}
-	return all
-}
-
-// Toggle takes what was chosen no more, or takes it too.
-func (d *Day) Toggle(c NarrowChoice) []Event {
-	filter := d.Filter
-	c.toggle(&filter)
-	return d.Narrow(filter)
+	return slices.DeleteFunc(slices.Compact(known), func(language string) bool { return language == "" })
 }
 
 // Toggled returns a list with a value more, or without it.

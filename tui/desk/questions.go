@@ -312,8 +312,18 @@ func (q *Questions) NewCall(c Caller) *Question {
 func (q *Questions) Narrow() *Question {
 	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
 	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
-	for _, c := range q.day.NarrowChoices() {
-		ask.Choices = append(ask.Choices, Choice{Label: q.Say(c.Name), IsOn: &c.Chosen, Pick: func() Answer { return then(q.day.Toggle(c)) }})
+	add := func(name string, isOn bool, to apitype.QueueFilter) {
+		ask.Choices = append(ask.Choices, Choice{Label: q.Say(name), IsOn: &isOn, Pick: func() Answer { return then(q.day.Narrow(to)) }})
+	}
+	for _, kind := range apitype.CallTypes {
+		to := q.Filter
+		to.Types = Toggled(to.Types, kind)
+		add(render.Words(string(kind)), slices.Contains(q.Filter.Types, kind), to)
+	}
+	for _, language := range q.day.knownLanguages() {
+		to := q.Filter
+		to.Languages = Toggled(to.Languages, language)
+		add(render.Language(language), slices.Contains(q.Filter.Languages, language), to)
 	}
 	if q.day.NarrowedTo() != "" {
 		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
@@ -332,6 +342,11 @@ func (q *Questions) Narrow() *Question {
 	}}
 	ask.Choices = append(ask.Choices, Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }})
 	return ask
+}
+
+// AskRecent offers the last calls, each with what came of it.
+func (q *Questions) AskRecent() Answer {
+	return q.Recent(func(r Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
 }
 
 // Recent offers the last calls, to open one again. text says what came of each, in the words of the face.

@@ -39,14 +39,6 @@ type Candidate struct {
 	optedOut bool
 }
 
-// against says why the donor should not be called now, "" when it may be.
-func (c Candidate) against(now time.Time, maxAttempts int) string {
-	if c.optedOut {
-		return reasonOptedOut
-	}
-	return attemptsReason(now, c.Attempts, c.lastAttempt, maxAttempts)
-}
-
 // PassedOver is a call that is not offered, and why.
 type PassedOver struct {
 	ID     apitype.UUID
@@ -247,7 +239,7 @@ func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 
 // against says why a call should not be made now, "" when it may be.
 func (q *queue) against(c Candidate, now time.Time, maxAttempts int) string {
-	return cmp.Or(c.against(now, maxAttempts), q.reachedReason(c.ID, c.person, now))
+	return cmp.Or(When(c.optedOut, reasonOptedOut), q.attemptsReason(now, c.Attempts, c.lastAttempt, maxAttempts), q.reachedReason(c.ID, c.person, now))
 }
 
 // reachedReason says that a person was called lately on another call: an attempt or a completion by any
@@ -324,17 +316,7 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 }
 
 func phoneNumbers(p apitype.Person) [2]string {
-	return [2]string{Digits(Value(p.MobilePhoneNumber)), Digits(Value(p.PhoneNumber))}
-}
-
-// Digits returns the digits of a number, however it is written.
-func Digits(number string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, number)
+	return [2]string{apitype.Digits(Value(p.MobilePhoneNumber)), apitype.Digits(Value(p.PhoneNumber))}
 }
 
 func sameNumber(a, b [2]string) bool {
@@ -363,14 +345,7 @@ func (q *queue) allowed(now time.Time, maxAttempts, limit int, isLeftOut func(Ca
 // offers spreads what is allowed over the agents of a service without a queue: see Spread.
 func (q *queue) offers(limit int) []Candidate {
 	found := q.allowed(q.Now(), q.MaxAttempts, max(limit, spreadOver), q.isLeftOut)
-	ids := make([]apitype.UUID, len(found))
-	byID := make(map[apitype.UUID]Candidate, len(found))
-	for i, c := range found {
-		ids[i], byID[c.ID] = c.ID, c
-	}
-	for i, id := range Spread(q.day.leases.agent().String(), ids) {
-		found[i] = byID[id]
-	}
+	found = Spread(q.day.leases.agent().String(), found, func(c Candidate) apitype.UUID { return c.ID })
 	return found[:min(len(found), limit)]
 }
 
@@ -400,10 +375,6 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 }
 
 // attemptsReason says why the attempts so far are a reason not to call now.
-func attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
-	return (*base)(nil).attemptsReason(now, attempts, last, maxAttempts)
-}
-
 func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
 	switch {
 	case maxAttempts > 0 && attempts >= maxAttempts:

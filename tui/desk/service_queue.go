@@ -9,12 +9,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// seenResult is the result of a call.
-type seenResult struct {
-	kind apitype.CallType
-	code string
-}
-
 // codesShown is how many of the latest completed calls are looked at for their results.
 const codesShown = 100
 
@@ -24,17 +18,15 @@ func (d *Day) readCodes() {
 		return
 	}
 	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
-	do(&d.events, func(ctx context.Context) ([]seenResult, error) {
+	do(&d.events, func(ctx context.Context) ([]listed, error) {
 		page, err := d.Client.Calls.List(ctx, options)
-		return apiclient.Rows(page, func(call apitype.Call) seenResult {
-			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
-		}), err
-	}, func(codes []seenResult, err error) {
+		return apiclient.Rows(page, newListed), err
+	}, func(calls []listed, err error) {
 		if !d.isRead("cannot read the results", err) {
 			return
 		}
-		for _, seen := range codes {
-			d.Codes.See(seen.kind, seen.code)
+		for _, call := range calls {
+			d.Codes.See(call.Type, call.code)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -45,13 +44,8 @@ func (s *settings) of(call *apitype.Call) apitype.OrganizationSettings {
 	return apitype.OrganizationSettings{}
 }
 
-// settingsFile is where the settings are kept, beside the state; "" for nowhere. They hold nothing of donors.
-func settingsFile(stateFile string) string {
-	if stateFile == "" {
-		return ""
-	}
-	return strings.TrimSuffix(stateFile, ".json") + ".settings.json"
-}
+// settingsEnding ends the name of the file of settings. They hold nothing of donors.
+const settingsEnding = ".settings.json"
 
 // open begins with the settings of an earlier start.
 func (s *settings) open(path string) {
@@ -65,7 +59,7 @@ func (s *settings) open(path string) {
 // ones hold.
 func (d *Day) readSettings() {
 	d.settingsAsked = d.Now()
-	known, path := "", settingsFile(d.StateFile)
+	known, path := "", d.Beside(settingsEnding)
 	if kept := d.floor.kept.Load(); kept != nil {
 		known = kept.ETag
 	}
