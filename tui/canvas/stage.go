@@ -17,51 +17,64 @@ func (c *Canvas) stage() {
 	if fresh {
 		c.staged = uv.NewRenderBuffer(c.cells.Width(), c.cells.Height())
 	}
-	whole := fresh || scrolled(c.staged.Lines, c.cells.Lines)
-	for first := true; c.advance(whole) || first; first = false {
+	var changed []int
+	for y := range c.cells.Lines {
+		if !same(c.staged.Lines[y], c.cells.Lines[y]) {
+			changed = append(changed, y)
+		}
+	}
+	whole := fresh || scrolled(c.staged.Lines, c.cells.Lines, changed)
+	for first := true; first || len(changed) > 0; first = false {
 		if first { // What the renderer scrolls it looks at only in lines that are touched.
 			for y := range c.staged.Lines {
 				c.staged.TouchLine(0, y, c.staged.Width())
 			}
 		}
+		changed = c.advance(changed, whole)
 		c.renderer.SetScrollOptim(first && runtime.GOOS != "windows") // Its terminals move the cursor out of what scrolls.
 		c.renderer.Render(c.staged)
 	}
 }
 
-// advance copies the next run of differences in each line into c.staged, or all of them, and
-// reports whether there was any.
-func (c *Canvas) advance(whole bool) bool {
-	more := false
-	for y, line := range c.cells.Lines {
-		shown := c.staged.Lines[y]
-		start, end := difference(shown, line, whole || !narrow(shown) || !narrow(line))
-		if start < end {
-			copy(shown[start:end], line[start:end])
-			c.staged.TouchLine(start, y, end-start)
-			more = true
+// advance copies the next run of differences in each of the changed lines into c.staged, or all of them, and returns
+// the lines that have more.
+func (c *Canvas) advance(changed []int, whole bool) []int {
+	return slices.DeleteFunc(changed, func(y int) bool {
+		shown, line := c.staged.Lines[y], c.cells.Lines[y]
+		start, end := 0, len(line)
+		if !whole && narrow(shown) && narrow(line) {
+			start, end = difference(shown, line)
 		}
-	}
-	return more
+		copy(shown[start:end], line[start:end])
+		c.staged.TouchLine(start, y, end-start)
+		return same(shown[end:], line[end:])
+	})
 }
 
-// difference returns the first run of cells in which line differs from shown, or the whole line.
-// A run ends where moving the cursor costs less than the cells that are the same.
-func difference(shown, line uv.Line, whole bool) (start, end int) {
+// difference returns the first run of cells in which line differs from shown. It ends where moving the cursor costs
+// less than the cells that are the same.
+func difference(shown, line uv.Line) (start, end int) {
 	const costOfMoving = 10
-	for start < len(line) && shown[start].Equal(&line[start]) {
+	for start < len(line) && shown[start] == line[start] {
 		start++
-	}
-	if whole && start < len(line) {
-		return 0, len(line)
 	}
 	end = start
 	for x := start; x < len(line) && x-end < costOfMoving; x++ {
-		if !shown[x].Equal(&line[x]) {
+		if shown[x] != line[x] {
 			end = x + 1
 		}
 	}
 	return start, end
+}
+
+// same reports whether two lines of one length have the same cells.
+func same(a, b uv.Line) bool {
+	for x := range a {
+		if a[x] != b[x] {
+			return false
+		}
+	}
+	return true
 }
 
 // narrow reports whether each cell of line has one character, one column wide.
@@ -69,12 +82,11 @@ func narrow(line uv.Line) bool {
 	return !slices.ContainsFunc(line, func(c uv.Cell) bool { return c.Width != 1 || utf8.RuneCountInString(c.Content) > 1 })
 }
 
-// scrolled reports whether a few of lines stood in shown one line higher or lower.
-func scrolled(shown, lines []uv.Line) bool {
+// scrolled reports whether a few of the changed lines stood in shown one line higher or lower.
+func scrolled(shown, lines []uv.Line, changed []int) bool {
 	moved := 0
-	for y, line := range lines {
-		same := func(y int) bool { return y >= 0 && y < len(shown) && slices.Equal(shown[y], line) }
-		if !same(y) && (same(y-1) || same(y+1)) {
+	for _, y := range changed {
+		if y > 0 && same(shown[y-1], lines[y]) || y+1 < len(lines) && same(shown[y+1], lines[y]) {
 			moved++
 		}
 	}
