@@ -427,50 +427,6 @@ func (t *Text) View(s Styles, width, height int) (string, []string) {
 	return t.Title, append(t.view.Lines(), s.Dim(s.say("j/k scroll, esc closes")))
 }
 
-// askedRating asks for a rating from 0 to 10. It never stands in the way: what is no
-// rating is for the call.
-type askedRating struct {
-	onCard
-	now *int // As it is so far; nil for none.
-	one bool // A 1 was pressed: with a 0 it is ten.
-	set func(*int)
-}
-
-// Key implements Dialog.
-func (r *askedRating) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	name := msg.String()
-	switch {
-	case r.one && name == "0":
-		r.set(new(10))
-		return Closes, nil
-	case name == "esc":
-		return Closes, nil
-	case r.one, name == "ctrl+c":
-		return Passes, nil
-	case name == "-":
-		r.set(nil)
-		return Closes, nil
-	case name == "r":
-		return Stays, nil // As in c 1 r 8.
-	case len(name) != 1 || name[0] < '0' || name[0] > '9':
-		return Passes, nil
-	}
-	n := int(name[0] - '0')
-	r.now, r.one = &n, n == 1
-	if r.set(&n); r.one {
-		return Stays, nil
-	}
-	return Closes, nil
-}
-
-// Hints implements Dialog.
-func (r *askedRating) Hints() []Hint {
-	if r.one {
-		return []Hint{{"0", "ten"}, {"esc", "one"}}
-	}
-	return []Hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
-}
-
 // dialogSize is the size of the dialog that was drawn last, and of its screen. While a dialog is open it does not become
 // smaller: what is behind it would be drawn anew with each key.
 type dialogSize struct {
