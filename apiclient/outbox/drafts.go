@@ -130,7 +130,7 @@ func (o *Outbox) Drafts() ([]Draft, error) {
 // scanDrafts reads the drafts; files that are none come back as damaged.
 func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 	all, damaged, err := scanFiles(filepath.Join(o.dir, dirDrafts), readDraft)
-	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.owns(d.BaseURL, d.Account) })
+	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.Owns(d.BaseURL, d.Account) })
 	slices.SortFunc(drafts, func(a, b Draft) int { return b.SavedAt.Compare(a.SavedAt) })
 	return drafts, damaged, err
 }

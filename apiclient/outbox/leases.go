@@ -127,7 +127,7 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 		}
 		l, free, err := o.readLease(id)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.owns(l.BaseURL, l.Account):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.Owns(l.BaseURL, l.Account):
 			continue
 		case err != nil && free:
 			err = o.unlink(dirLeases, id)
