@@ -12,7 +12,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -267,17 +266,17 @@ func (o *pullOutput[T]) endPage(ctx context.Context) error {
 	if len(o.page) == 0 {
 		return nil
 	}
-	mark := change.MarkFlags{ProcessedAt: new(apitype.NewTime(o.session.App.Now())), Source: o.session.Defaults().ExternalSourceName}
-	var entries []apitype.ProcessedEntry
-	for _, id := range o.page {
-		entry := apitype.ProcessedEntry{EntityName: o.marks, EntityUUID: id, ProcessedAt: *mark.ProcessedAt}
-		mark.AddSource(&entry)
-		entries = append(entries, entry)
+	now, source := apitype.NewTime(o.session.App.Now()), o.session.Defaults().ExternalSourceName
+	entries := make([]apitype.ProcessedEntry, len(o.page))
+	for i, id := range o.page {
+		entries[i] = apitype.ProcessedEntry{EntityName: o.marks, EntityUUID: id, ProcessedAt: now}
+		entries[i].SetSource(source)
 	}
 	o.page = o.page[:0]
 	err := o.client.EntityAccess.MarkProcessed(ctx, entries)
 	if err == nil || apiclient.KindOf(err) == apiclient.KindInterrupted {
 		return err
 	}
-	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
+	known, _ := cli.ErrorAs(err)
+	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Detail: known.Detail, Err: err}
 }
