@@ -52,9 +52,6 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
-	if err == nil {
-		err = inProfile(s, t, hiddenActions(t.Profile))
-	}
 	if err != nil {
 		return err
 	}
