@@ -280,12 +280,6 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// DecodeAny decodes JSON that is kept as it was written.
-func DecodeAny(raw json.RawMessage) (value any, err error) {
-	err = apitype.DecodeExact(raw, &value)
-	return value, err
-}
-
 // Make makes a change of a body, which is read and checked as strictly as the service would. Its
 // error holds everything that is wrong: what cannot be read is set aside to look at the rest.
 func Make[R any](object map[string]any, check func(*R) apitype.Violations, of func(R) (apiclient.Change, error)) (apiclient.Change, error) {
