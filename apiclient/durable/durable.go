@@ -12,6 +12,8 @@
 package durable
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -175,6 +177,21 @@ func OpenLocked(path string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// IsHeld reports whether another process has locked a file.
+func IsHeld(path string) bool {
+	file, err := OpenLocked(path)
+	if err == nil {
+		_ = file.Close()
+	}
+	return errors.Is(err, ErrHeld)
+}
+
+// NameOf returns a short name for a file that is one of a text, such as an address.
+func NameOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
 }
 
 // CheckLocks says why files in a folder cannot be locked: some file systems over a network

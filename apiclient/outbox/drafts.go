@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,6 +143,5 @@ func (o *Outbox) DeleteDraft(call apitype.UUID) error {
 
 // draftPath tells apart the same call at two services or in two accounts.
 func (o *Outbox) draftPath(call apitype.UUID) string {
-	sum := sha256.Sum256([]byte(o.options.BaseURL + "\x00" + o.options.Account))
-	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+durable.NameOf(o.options.BaseURL+"\x00"+o.options.Account)+".json")
 }

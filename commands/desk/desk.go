@@ -3,8 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
@@ -36,8 +35,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if err != nil {
 		return o, t, err
 	}
-	sum := sha256.Sum256([]byte(t.BaseURL))
-	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+hex.EncodeToString(sum[:6])+".json")
+	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+durable.NameOf(t.BaseURL)+".json")
 	if err = inProfile(s, t, deskSettings(t.Profile, &o)); err == nil {
 		err = s.Agent(&o.Agent)
 	}
