@@ -188,19 +188,15 @@ func (l *lineDesk) poll(ctx context.Context) {
 // perform does what the day asks for, one after the other, and what that asks for.
 func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
 	for len(events) > 0 {
-		events = l.performOne(ctx, events)
+		event := events[0]
+		events = events[1:]
+		switch e := event.(type) {
+		case desk.Job:
+			events = append(l.day.Receive(e(ctx)), events...)
+		case desk.Notice:
+			l.tell(e)
+		}
 	}
-}
-
-// performOne does the first of what the day asks for, and returns what is left to do.
-func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.Event {
-	switch e := events[0].(type) {
-	case desk.Job:
-		return append(l.day.Receive(e(ctx)), events[1:]...)
-	case desk.Notice:
-		l.tell(e)
-	}
-	return events[1:]
 }
 
 func (l *lineDesk) listen(ctx context.Context) {
