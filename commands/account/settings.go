@@ -94,7 +94,7 @@ func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
 // text is the setting of a profile as it is shown, "" for none.
 func (t setting) text(p profile.Profile) string {
 	value := reflect.ValueOf(t.value(&p)).Elem()
-	list, isList := value.Interface().([]string)
+	list, isList := reflect.TypeAssert[[]string](value)
 	switch {
 	case value.IsZero():
 		return ""
