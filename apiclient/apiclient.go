@@ -242,27 +242,35 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 	if token == "" {
 		return "embedded", true, nil
 	}
-	if subject := subjectOf(token); subject != "" {
-		return subject, true, nil
+	if claims := ClaimsOf(token); claims.Subject != "" {
+		return claims.Subject, true, nil
 	}
 	sum := sha256.Sum256([]byte(token))
 	return "token-" + hex.EncodeToString(sum[:8]), false, nil
 }
 
-// subjectOf returns the subject that a JWT names, "" for none; nothing is verified.
-func subjectOf(token string) string {
+// Claims are what a token says of itself.
+type Claims struct {
+	Subject string    // Empty for none.
+	Ends    time.Time // Zero for no end.
+}
+
+// ClaimsOf reads a JWT and verifies nothing; an opaque token says nothing.
+func ClaimsOf(token string) (c Claims) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return ""
+		return c
 	}
-	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	var claims struct {
-		Subject string `json:"sub"`
+	text, _ := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	var said struct {
+		Subject string   `json:"sub"`
+		Expires *float64 `json:"exp"` // Seconds.
 	}
-	if err != nil || json.Unmarshal(text, &claims) != nil {
-		return ""
+	_ = json.Unmarshal(text, &said) // What cannot be read says nothing.
+	if c.Subject = said.Subject; said.Expires != nil {
+		c.Ends = time.Unix(int64(*said.Expires), 0)
 	}
-	return claims.Subject
+	return c
 }
 
 // bearer is the token, asked for once. A refused token is forgotten, so that a new one
@@ -307,6 +315,18 @@ func (c *Client) noteToken(token string, status int) (isExpired bool) {
 		isExpired = c.isProven && token != ""
 		c.token, c.isProven = "", false
 		return isExpired
+	}
+}
+
+// Behind is how far the service's clock was behind Options.Now when it last answered,
+// to the second; zero where it was not, or did not tell. The times that a list is
+// filtered by are the service's.
+func (c *Client) Behind() time.Duration { return time.Duration(c.behind.Load()) }
+
+// noteClock reads the service's own time from an answer to a request of a time of ours.
+func (c *Client) noteClock(answer http.Header, sent time.Time) {
+	if at, err := http.ParseTime(answer.Get("Date")); err == nil {
+		c.behind.Store(int64(max(0, sent.Sub(at))))
 	}
 }
 

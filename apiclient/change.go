@@ -25,7 +25,7 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 		} else if a = c.Try(ctx, ch, h); a.Err != nil {
 			failed = a.Err
 		}
-		if KindOf(a.Error()) == KindInterrupted {
+		if a.Err != nil && a.Err.Kind == KindInterrupted {
 			return nil, interrupted(a, h)
 		}
 		step = Next(ch, h, a)

@@ -74,15 +74,9 @@ func (j *judge) tally() (t tally) {
 }
 
 // SeenOf is what a record shows of the fields that an update names, as [Change.Seen] keeps it:
-// by fingerprints, so that no value is in it. The record is one that was decoded, or its text.
+// by fingerprints, so that no value is in it. The record is one that was decoded, or its JSON.
 func SeenOf(ch Change, record any) json.RawMessage {
-	text, isText := record.([]byte)
-	if raw, isRaw := record.(json.RawMessage); isRaw {
-		text, isText = raw, true
-	}
-	if !isText {
-		text, _ = json.Marshal(record)
-	}
+	text, _ := json.Marshal(record) // What is no JSON shows nothing.
 	var shown, sent map[string]any
 	if apitype.DecodeExact(text, &shown) != nil || apitype.DecodeExact(ch.Body, &sent) != nil {
 		return nil

@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,18 +136,10 @@ func (ch Change) After(a Answer) Change {
 		return ch
 	}
 	if ch.Seen == nil {
-		ch.Seen = SeenOf(ch, a.Response.Body)
+		ch.Seen = SeenOf(ch, json.RawMessage(a.Response.Body))
 	}
 	ch.Revision = a.Response.Header.Get("ETag")
 	return ch
-}
-
-// Error is why the answer is no success, nil for none.
-func (a Answer) Error() error {
-	if a.Err == nil {
-		return nil
-	}
-	return a.Err
 }
 
 // Overtaken is in the chain of the error of an update that would overwrite what somebody else

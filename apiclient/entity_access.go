@@ -20,6 +20,7 @@ type MarkError struct {
 	// may be marked, and what comes after them was not sent. Marking again is safe.
 	Unconfirmed []apitype.ProcessedEntry
 	Cause       *Error // The last refusal, or why the request failed.
+	none        bool   // All were refused.
 }
 
 // Error says how many entries failed and why the first did.
@@ -42,8 +43,22 @@ func (e *MarkError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Unwrap is the refusal.
-func (e *MarkError) Unwrap() error { return e.Cause }
+// Unwrap is the refusal, with a detail for each entry.
+func (e *MarkError) Unwrap() error {
+	whole := *e.Cause
+	whole.Err, whole.Detail = e.Cause, nil
+	switch {
+	case whole.Kind == KindInterrupted:
+	case e.none:
+		whole.Kind = KindRejected
+	default:
+		whole.Kind = KindPartial
+	}
+	for _, f := range e.Failed {
+		whole.Detail = append(whole.Detail, strings.TrimSpace(f.EntityName+" "+f.EntityUUID)+": "+f.ErrorMessage)
+	}
+	return &whole
+}
 
 // MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a
 // refusal of some entries the others are sent once more alone, so that each of them is
@@ -63,7 +78,7 @@ func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apity
 			return all
 		}
 	}
-	if len(all.Failed) > 0 {
+	if all.none = len(all.Failed) >= len(entries); len(all.Failed) > 0 {
 		return all
 	}
 	return nil

@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -218,7 +219,7 @@ func TestJudgeChange(t *testing.T) {
 	for _, test := range tests {
 		change := Change{Op: test.op, Body: []byte(test.sent)}
 		if test.seen != "" {
-			change.Seen = SeenOf(change, []byte(test.seen))
+			change.Seen = SeenOf(change, json.RawMessage(test.seen))
 		}
 		if got := judged(change, test.record); got.String() != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)

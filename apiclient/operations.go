@@ -95,21 +95,21 @@ func (o Operation) recordPath(id apitype.UUID) string {
 // Change is one change as it is sent: the exact bytes, and what is needed to recognise
 // it at the service when its answer was lost.
 type Change struct {
-	Op     string
-	UUID   apitype.UUID // The record that is changed or created; zero for processed.mark.
-	Method string
-	Path   string
-	Body   []byte // Nil: no body.
+	Op     string       `json:"op"`
+	UUID   apitype.UUID `json:"uuid"` // The record that is changed or created; zero for processed.mark.
+	Method string       `json:"method"`
+	Path   string       `json:"path"`
+	Body   []byte       `json:"body"` // Nil: no body.
 	// Seen is what was shown of the fields of an update, if it is known, by [SeenOf]: the update
 	// never overwrites anything else.
-	Seen json.RawMessage
+	Seen json.RawMessage `json:"seen,omitzero"`
 	// Claimed are the bodies of other attempts that this record is known to show.
-	Claimed []json.RawMessage
+	Claimed []json.RawMessage `json:"-"`
 	// Revision is the ETag of the record when it was shown, "" for any.
-	Revision string
+	Revision string `json:"revision,omitzero"`
 	// Generated says that nobody but the sender can know the new record's UUID: a 409
 	// then comes from an own request that arrived twice.
-	Generated bool
+	Generated bool `json:"generated,omitzero"`
 }
 
 // Operation is what the change does.

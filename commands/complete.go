@@ -20,7 +20,6 @@ import (
 func addCompletions(s *cli.Session, root *cobra.Command) {
 	flags := map[string]cli.Completer{
 		"output": cli.Values(render.Formats),
-		"type":   cli.Values(apitype.CallTypes),
 		"columns": func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return cli.Parts(func() []string { return cli.ColumnsOf(topCommand(cmd)) })(cmd, args, toComplete)
 		},
@@ -33,7 +32,6 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 		},
 		"for-excel":           cli.Values(append(render.PhoneCountries(), "EN")),
 		"encoding":            cli.Values(bulk.Encodings),
-		"gender":              cli.Values(apitype.Genders),
 		"person":              s.Records(completions.Source.Persons),
 		"related-case":        s.Records(completions.Source.Pledges),
 		"result-code":         s.Records(completions.Source.ResultCodes),
@@ -41,23 +39,15 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 		"profile":             s.ProfileNames,
 		"owning-organization": s.Records(completions.Source.Organizations), "recruiting-organization": s.Records(completions.Source.Organizations),
 		"calling-organization": s.Records(completions.Source.Organizations),
-		"opt-in-email":         cli.Values([]string{"true", "false"}),
-		"opt-in-mail":          cli.Values([]string{"true", "false"}),
-		"opt-in-phone":         cli.Values([]string{"true", "false"}),
-		"opt-in-sms":           cli.Values([]string{"true", "false"}),
-		"recruitment-type":     cli.Values(apitype.RecruitmentTypes),
 		"language":             cli.Values(apitype.LanguageCodes()), "languages": cli.Parts(apitype.LanguageCodes),
-		"country":           countries,
-		"theme":             cli.Values(page.Themes),
-		"donation-interval": cli.Values(apitype.DonationIntervals), "initial-donation-interval": cli.Values(apitype.DonationIntervals),
+		"country": countries,
+		"theme":   cli.Values(page.Themes),
 	}
-	statuses := map[string]cli.Completer{"call": cli.Values(apitype.CallStatuses), "pledge": cli.Values(apitype.PledgeStatuses)}
 	walkCommands(root, func(cmd *cobra.Command) {
 		top := topCommand(cmd)
 		for name, complete := range flags {
 			cli.RegisterFlag(cmd, name, complete)
 		}
-		cli.RegisterFlag(cmd, "status", statuses[top])
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			if value, ok := flag.Value.(*cli.Value); ok && value.Choice != nil && value.Choice() != nil {
 				cli.RegisterFlag(cmd, flag.Name, cli.Values(value.Choice()))

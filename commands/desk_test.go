@@ -469,12 +469,13 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	t.Cleanup(server.Close)
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
+	answers := "/berg\n\n/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
 	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
 	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
-	want := question + "no match among the newest 5,000 donors; m looks through more, empty for not: " +
+	const bergs = "1 Berg\n2 Berg\n3 Berg\n4 Berg\n5 Berg\n6 Berg\n7 Berg\n8 Berg\n9 Berg\nnumber of the donor, empty to leave it: " // The first page has them.
+	want := question + bergs + question + "no match among the newest 5,000 donors; m looks through more, empty for not: " +
 		question + "no match among the newest 5,000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
 		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
 	_, text, _ := strings.Cut(said.String(), "when one arrives.\n")

@@ -54,18 +54,13 @@ func flagsOf(root *cobra.Command, page string) *pflag.FlagSet {
 		return root.PersistentFlags()
 	}
 	flags := pflag.NewFlagSet(page, pflag.ContinueOnError)
-	var collect func(*cobra.Command)
-	collect = func(cmd *cobra.Command) {
+	walkCommands(root, func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if cli.PageOf(f) == page && flags.Lookup(f.Name) == nil {
 				flags.AddFlag(f)
 			}
 		})
-		for _, below := range cmd.Commands() {
-			collect(below)
-		}
-	}
-	collect(root)
+	})
 	return flags
 }
 

@@ -57,26 +57,21 @@ func (s Source) find(ctx context.Context, prefix string, ask asker) []string {
 	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	found := make(chan []Value, 1)
-	go func() { found <- s.values(ctx, ask) }()
+	go func() {
+		client, err := s.Connect(ctx)
+		if err != nil {
+			found <- nil
+			return
+		}
+		values, _ := ask(ctx, client) // Without an answer there are none.
+		found <- values
+	}()
 	select {
 	case values := <-found:
 		return matching(values, prefix)
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-// values asks the service.
-func (s Source) values(ctx context.Context, ask asker) []Value {
-	client, err := s.Connect(ctx)
-	if err != nil {
-		return nil
-	}
-	values, err := ask(ctx, client)
-	if err != nil {
-		return nil
-	}
-	return values
 }
 
 // matching are the values that begin with what was typed. One that a terminal would not
@@ -108,7 +103,12 @@ func (s Source) Calls(ctx context.Context, prefix string) []string {
 
 // OpenCalls are the latest calls that can be attempted or ended.
 func (s Source) OpenCalls(ctx context.Context, prefix string) []string {
-	return s.find(ctx, prefix, each(openCalls, callValue))
+	return s.find(ctx, prefix, each(openCalls, func(call apitype.Call) Value {
+		if call.Status != apitype.CallRequested {
+			return Value{}
+		}
+		return callValue(call)
+	}))
 }
 
 func callValue(call apitype.Call) Value {
@@ -124,7 +124,7 @@ func (s Source) Pledges(ctx context.Context, prefix string) []string {
 
 // Organizations are those that own the newest persons.
 func (s Source) Organizations(ctx context.Context, prefix string) []string {
-	return s.find(ctx, prefix, once(each(persons, func(p apitype.Person) Value {
+	return once(s.find(ctx, prefix, each(persons, func(p apitype.Person) Value {
 		organization := p.OwningOrganization.Value()
 		if organization.Name == "" {
 			return Value{}
@@ -135,7 +135,7 @@ func (s Source) Organizations(ctx context.Context, prefix string) []string {
 
 // ResultCodes are the result codes of the latest calls.
 func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
-	return s.find(ctx, prefix, once(each(calls, func(call apitype.Call) Value {
+	return once(s.find(ctx, prefix, each(calls, func(call apitype.Call) Value {
 		if code := call.Result.Value().ResultCode; code != nil {
 			return Value{Value: *code}
 		}
@@ -153,27 +153,22 @@ func pledges(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.P
 	return c.Pledges.List(ctx, apitype.PledgeListOptions{Paging: newest()})
 }
 
-// calls are the latest calls, with persons where the account may read them.
+// calls returns the latest calls.
 func calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
-	return listCalls(ctx, c, apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}})
+	return listCalls(ctx, c, nil)
 }
 
-// openCalls are those that wait: chosen by the service where it can, else among the latest.
+// openCalls returns those that wait, where the service can choose them, or else the latest calls.
 func openCalls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
-	o := apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}}
 	if has, err := c.Has(ctx, apitype.ExtensionStatus); err == nil && has {
-		o.Statuses = []apitype.CallStatus{apitype.CallRequested}
-		return listCalls(ctx, c, o)
+		return listCalls(ctx, c, []apitype.CallStatus{apitype.CallRequested})
 	}
-	page, err := listCalls(ctx, c, o)
-	page.Records = slices.DeleteFunc(page.Records, func(r apiclient.Record[apitype.Call]) bool {
-		call, err := r.Decode()
-		return err == nil && call.Status != apitype.CallRequested
-	})
-	return page, err
+	return calls(ctx, c)
 }
 
-func listCalls(ctx context.Context, c *apiclient.Client, o apitype.CallListOptions) (apiclient.Page[apitype.Call], error) {
+// listCalls returns the latest calls in some states, with persons where the account may read them.
+func listCalls(ctx context.Context, c *apiclient.Client, statuses []apitype.CallStatus) (apiclient.Page[apitype.Call], error) {
+	o := apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}, Statuses: statuses}
 	page, err := c.Calls.List(ctx, o)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		o.Include = nil
@@ -202,11 +197,8 @@ func each[T any](list func(context.Context, *apiclient.Client) (apiclient.Page[T
 	}
 }
 
-// once has each value once, in their order.
-func once(ask asker) asker {
-	return func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		values, err := ask(ctx, c)
-		slices.SortFunc(values, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
-		return slices.Compact(values), err
-	}
+// once has each line once, in their order.
+func once(lines []string) []string {
+	slices.Sort(lines)
+	return slices.Compact(lines)
 }

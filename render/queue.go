@@ -108,16 +108,17 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 		column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }),
 		{
 			Name: "byResult", Title: "results", Flexible: true,
-			Value: func(a agent) string { return counted(a.ByResult, "=", " ") },
+			Value: func(a agent) string { return Counted(a.ByResult, "=", " ") },
 			Cell:  func(a agent, _ View) Text { return Text{Text: Results(a.ByResult)} },
 		},
 	}
 }
 
 // Results are counts by result code as a person says them, the most frequent first.
-func Results(counts map[string]int) string { return Words(counted(counts, " ", ", ")) }
+func Results(counts map[string]int) string { return Words(Counted(counts, " ", ", ")) }
 
-func counted(counts map[string]int, is, and string) string {
+// Counted returns counts by name, the most frequent first.
+func Counted(counts map[string]int, is, and string) string {
 	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})

@@ -196,7 +196,7 @@ func (w *world) refusedEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.box.Add(outbox.NewEntry(change)); err != nil {
+	if _, err := w.box.Add(outbox.Entry{Change: change}); err != nil {
 		t.Fatal(err)
 	}
 	report, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context())

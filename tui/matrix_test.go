@@ -337,7 +337,7 @@ func (c *deedCase) queue(m *terminal) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	entry := outbox.NewEntry(change)
+	entry := outbox.Entry{Change: change}
 	entry.NotBefore = c.w.Clock.Now().Add(5 * time.Second)
 	if _, err = other.Add(entry); err != nil {
 		c.Fatal(err)

@@ -77,8 +77,8 @@ func CallFields() []Field[Call] {
 	}
 	return []Field[Call]{
 		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new call; chosen when omitted", Value: func(c Call) any { return c.UUID }},
-		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external calls: requested, completed, cancelled or expired", Value: func(c Call) any { return c.Status }},
-		{Name: "type", Kind: WordField, In: Created, Default: true, Help: "verification, happy_call or winback", Example: "happy_call", Value: func(c Call) any { return c.Type }},
+		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external calls: requested, completed, cancelled or expired", Values: Texts(CallStatuses), Value: func(c Call) any { return c.Status }},
+		{Name: "type", Kind: WordField, In: Created, Default: true, Help: "verification, happy_call or winback", Example: "happy_call", Values: Texts(CallTypes), Value: func(c Call) any { return c.Type }},
 		{Name: "requestedAt", Kind: TimeField, In: Created, Title: "requested", Default: true, Help: "time of the request (default: now)", Example: "2026-12-01T09:00:00Z", Value: func(c Call) any { return &c.RequestedAt }},
 		{Name: "attemptsCount", Kind: NumberField, Title: "tries", Default: true, Value: func(c Call) any { return c.AttemptsCount }},
 		{Name: "lastUpdatedAt", Kind: TimeField, Title: "updated", Value: func(c Call) any { return &c.LastUpdatedAt }},

@@ -26,6 +26,13 @@ type ProcessedEntry struct {
 	ConsumerIdentifier *UUID      `json:"consumerIdentifier,omitzero"` // The entity's identifier in the caller's system.
 }
 
+// SetSource names the external source of an entry that names none; "" is no name.
+func (e *ProcessedEntry) SetSource(name string) {
+	if e.ExternalSourceName == nil && name != "" {
+		e.ExternalSourceName = &name
+	}
+}
+
 // MarkProcessedRequest marks entities as processed.
 // POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
 type MarkProcessedRequest struct {

@@ -44,9 +44,10 @@ type Field[T any] struct {
 	Flag    string   // Empty: the last part of where it is sent, in kebab-case.
 	Help    string   // Of the flag.
 	Example string
-	Key     string // That corrects it at the desk; empty: it is not corrected there.
-	Label   string // What an agent calls it.
-	Secret  bool   // Masked on the screen.
+	Values  []string // That are known; nil where it may be anything.
+	Key     string   // That corrects it at the desk; empty: it is not corrected there.
+	Label   string   // What an agent calls it.
+	Secret  bool     // Masked on the screen.
 
 	// Value returns the value: a text, a number, a time, or a pointer that is nil where there is none.
 	Value func(T) any

@@ -8,22 +8,33 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Patch is one field of a partial update. The zero value leaves the field unchanged
-// and is not written (the struct tag says omitzero), [Clear] writes null, [Set]
-// writes a value.
-type Patch[T any] struct {
+// optional is a member that need not be there: absent (the zero value, not written where
+// the struct tag says omitzero), null, or a value.
+type optional[T any] struct {
 	present bool
 	value   *T
 }
 
+// IsZero reports whether the member is absent.
+func (o optional[T]) IsZero() bool { return !o.present }
+
+// MarshalJSON writes the value, or null.
+func (o optional[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(o.value) }
+
+// MarshalJSONTo is MarshalJSON for a streaming encoder.
+func (o optional[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, o.value)
+}
+
+// Patch is one field of a partial update. The zero value leaves the field unchanged,
+// [Clear] writes null, [Set] writes a value.
+type Patch[T any] struct{ optional[T] }
+
 // Set is a patch that gives the field a value.
-func Set[T any](value T) Patch[T] { return Patch[T]{present: true, value: &value} }
+func Set[T any](value T) Patch[T] { return Patch[T]{optional[T]{true, &value}} }
 
 // Clear is a patch that clears the field.
-func Clear[T any]() Patch[T] { return Patch[T]{present: true} }
-
-// IsZero reports whether the field stays unchanged.
-func (p Patch[T]) IsZero() bool { return !p.present }
+func Clear[T any]() Patch[T] { return Patch[T]{optional[T]{present: true}} }
 
 // IsClear reports whether the field is cleared.
 func (p Patch[T]) IsClear() bool { return p.present && p.value == nil }
@@ -43,14 +54,6 @@ func (p Patch[T]) Apply(field **T) {
 	}
 }
 
-// MarshalJSON writes the value, or null when the field is cleared or unchanged.
-func (p Patch[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(p.value) }
-
-// MarshalJSONTo is MarshalJSON for a streaming encoder.
-func (p Patch[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return json.MarshalEncode(enc, p.value)
-}
-
 // UnmarshalJSON reads null as [Clear] and any other value as [Set].
 func (p *Patch[T]) UnmarshalJSON(data []byte) error {
 	p.present, p.value = true, nil
@@ -64,21 +67,14 @@ func (p *Patch[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, &p.value)
 }
 
-// Embedded is a part of an answer that need not be there: absent (the zero value,
-// not written), null, or a value. Spec gap: R14.
-type Embedded[T any] struct {
-	present bool
-	value   *T
-}
+// Embedded is a part of an answer that need not be there. Spec gap: R14.
+type Embedded[T any] struct{ optional[T] }
 
 // Embed is a part that is there.
-func Embed[T any](value T) Embedded[T] { return Embedded[T]{present: true, value: &value} }
+func Embed[T any](value T) Embedded[T] { return EmbedPointer(&value) }
 
 // EmbedPointer is a part that was asked for: null when value is nil.
-func EmbedPointer[T any](value *T) Embedded[T] { return Embedded[T]{present: true, value: value} }
-
-// IsZero reports whether the part is absent.
-func (e Embedded[T]) IsZero() bool { return !e.present }
+func EmbedPointer[T any](value *T) Embedded[T] { return Embedded[T]{optional[T]{true, value}} }
 
 // Pointer is the part, nil when it is absent or null. It is not a copy.
 func (e Embedded[T]) Pointer() *T { return e.value }
@@ -92,14 +88,6 @@ func (e Embedded[T]) Value() (value T) {
 		value = *e.value
 	}
 	return value
-}
-
-// MarshalJSON writes the part, or null.
-func (e Embedded[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(e.value) }
-
-// MarshalJSONTo is MarshalJSON for a streaming encoder.
-func (e Embedded[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return json.MarshalEncode(enc, e.value)
 }
 
 // UnmarshalJSON reads the part. A value of another kind than the part has, such as a

@@ -62,7 +62,7 @@ func PersonFields() []Field[Person] {
 		{Name: "phoneNumber", Kind: PhoneField, In: Written, Help: "phone number, international format", Example: "+31201234567", Key: "2", Label: "home", Value: func(p Person) any { return p.PhoneNumber }},
 		{Name: "mobilePhoneNumber", Kind: PhoneField, In: Written, Title: "mobile", Default: true, Help: "mobile phone number, international format", Example: "+31612345678", Key: "1", Label: "mobile", Value: func(p Person) any { return p.MobilePhoneNumber }},
 		{Name: "email", In: Written, Title: "e-mail", Default: true, Help: "e-mail address", Example: "anna@example.org", Key: "3", Label: "e-mail", Value: func(p Person) any { return p.Email }},
-		{Name: "gender", In: Written, Help: "gender: male, female, other or unknown", Example: "female", Value: func(p Person) any { return p.Gender }},
+		{Name: "gender", In: Written, Help: "gender: male, female, other or unknown", Example: "female", Values: Texts(Genders), Value: func(p Person) any { return p.Gender }},
 		{Name: "optInEmail", Sent: "optIns.email", Kind: YesNoField, In: Written, Flag: "opt-in-email", Help: "may be e-mailed", Example: "true", Key: "o", Label: "e-mail wanted", Value: func(p Person) any { return p.OptInEmail }},
 		{Name: "optInPhone", Sent: OptInPhonePath, Kind: YesNoField, In: Written, Flag: "opt-in-phone", Help: "may be called", Example: "true", Key: "9", Label: "may be phoned", Value: func(p Person) any { return p.OptInPhone }},
 		{Name: "optInMail", Sent: "optIns.mail", Kind: YesNoField, In: Written, Flag: "opt-in-mail", Help: "may be sent letters", Example: "true", Key: "p", Label: "post wanted", Value: func(p Person) any { return p.OptInMail }},

@@ -92,11 +92,11 @@ func PledgeFields() []Field[Pledge] {
 	}
 	return []Field[Pledge]{
 		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new pledge; chosen when omitted", Value: func(p Pledge) any { return p.UUID }},
-		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external pledges: lead, active, dropped, cancelled or fulfilled", Value: func(p Pledge) any { return p.Status }},
+		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external pledges: lead, active, dropped, cancelled or fulfilled", Values: Texts(PledgeStatuses), Value: func(p Pledge) any { return p.Status }},
 		{Name: "donationAmount", Kind: AmountField, In: Written | OfExternal, Title: "euro", Default: true, Help: "current amount in Euros; in a creation of external pledges only", Example: "12.50", Key: "0", Label: "amount", Value: func(p Pledge) any { return p.DonationAmount }},
-		{Name: "donationInterval", In: Written | OfExternal, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "u", Label: "interval", Value: func(p Pledge) any { return p.DonationInterval }},
+		{Name: "donationInterval", In: Written | OfExternal, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "u", Label: "interval", Values: Texts(DonationIntervals), Value: func(p Pledge) any { return p.DonationInterval }},
 		{Name: "initialDonationAmount", Kind: AmountField, In: Created, Help: "Euros", Example: "12.50", Value: func(p Pledge) any { return p.InitialDonationAmount }},
-		{Name: "initialDonationInterval", In: Created, Help: "once, monthly, quarterly, half-yearly or yearly", Example: "monthly", Value: func(p Pledge) any { return p.InitialDonationInterval }},
+		{Name: "initialDonationInterval", In: Created, Help: "once, monthly, quarterly, half-yearly or yearly", Example: "monthly", Values: Texts(DonationIntervals), Value: func(p Pledge) any { return p.InitialDonationInterval }},
 		{Name: "startsAt", Kind: TimeField, In: Written, Title: "starts", Help: "start of the pledge", Example: "2026-12-01", Value: func(p Pledge) any { return &p.StartsAt }},
 		{Name: "endsAt", Kind: TimeField, In: Written, Title: "ends", Help: "end of the pledge", Key: "w", Label: "ends", Value: func(p Pledge) any { return p.EndsAt }},
 		{Name: "createdAt", Kind: TimeField, In: Created, Title: "created", Default: true, Help: "time of the pledge (default: now)", Value: func(p Pledge) any { return &p.CreatedAt }},
@@ -113,7 +113,7 @@ func PledgeFields() []Field[Pledge] {
 		{Name: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the donor (default: the profile's)", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruitingOrganizationUUID }},
 		{Name: "recruitingOrganization.abbreviation", Value: func(p Pledge) any { return p.RecruitingOrganization.Value().Abbreviation }},
 		{Name: "recruitingLocationLabel", In: Written, Help: "where the donor was recruited", Example: "Utrecht Centraal", Value: func(p Pledge) any { return p.RecruitingLocationLabel }},
-		{Name: "recruitmentType", In: Created, Help: "d2d or street", Example: "street", Value: func(p Pledge) any { return p.RecruitmentType }},
+		{Name: "recruitmentType", In: Created, Help: "d2d or street", Example: "street", Values: Texts(RecruitmentTypes), Value: func(p Pledge) any { return p.RecruitmentType }},
 		{Name: "recruiterUserUuid", In: Written, Help: "user who recruited the donor", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruiterUserUUID }},
 		{Name: "recruiterUser.name", Value: func(p Pledge) any { return p.RecruiterUser.Value().Name }},
 		{Name: "preferredPaymentDay", Kind: NumberField, In: Created, Help: "day of the month, 1 to 28", Example: "1", Value: func(p Pledge) any { return p.PreferredPaymentDay }},

@@ -12,11 +12,14 @@
 package durable
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // NewPrefix begins the names of files that are being written. One that is older than a
@@ -55,6 +58,43 @@ func Write(path string, content func(io.Writer) error) (err error) {
 		return err
 	}
 	return SyncFolder(folder)
+}
+
+// MakeFolders makes folders for their owner's eyes, and those that they are in, where they
+// are missing. Their names are on disk when it returns: what is flushed in a folder that a
+// power cut takes is gone with it. What is there already is left as it is, a folder or not.
+func MakeFolders(paths ...string) error {
+	changed := map[string]bool{}
+	for _, path := range paths {
+		if err := makeFolder(path, changed); err != nil {
+			return err
+		}
+	}
+	for folder := range changed {
+		if err := SyncFolder(folder); err != nil && !errors.Is(err, fs.ErrPermission) { // It may be written, and not read.
+			return err
+		}
+	}
+	return nil
+}
+
+// makeFolder notes the folders whose names it changed.
+func makeFolder(path string, changed map[string]bool) error {
+	above := filepath.Dir(path)
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrNotExist) && above != path {
+		if err := makeFolder(above, changed); err != nil {
+			return err
+		}
+		err = os.Mkdir(path, 0o700)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		changed[above] = true
+	}
+	return note(Made, path, "", err)
 }
 
 // SyncFolder puts the names in a folder on disk, where the system can.
@@ -139,6 +179,21 @@ func OpenLocked(path string) (*os.File, error) {
 	return file, nil
 }
 
+// IsHeld reports whether another process has locked a file.
+func IsHeld(path string) bool {
+	file, err := OpenLocked(path)
+	if err == nil {
+		_ = file.Close()
+	}
+	return errors.Is(err, ErrHeld)
+}
+
+// NameOf returns a short name for a file that is one of a text, such as an address.
+func NameOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
 // CheckLocks says why files in a folder cannot be locked: some file systems over a network
 // cannot, and nothing is sent from there.
 func CheckLocks(folder string) error {
@@ -159,4 +214,38 @@ func Lock(path string) (unlock func(), err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return func() { _ = file.Close() }, nil
+}
+
+// Kind is what a [Change] does.
+type Kind string
+
+// The kinds of changes.
+const (
+	Wrote        Kind = "wrote"         // The file's content is now what stands there, not yet on disk.
+	Flushed      Kind = "flushed"       // The file's content is on disk.
+	Made         Kind = "made"          // A folder.
+	Renamed      Kind = "renamed"       // To another name.
+	Removed      Kind = "removed"       // The name.
+	NamesFlushed Kind = "names flushed" // Of the files in a folder.
+)
+
+// Change is what this package did to a file or folder.
+type Change struct {
+	Kind Kind
+	Path string
+	To   string // The new name of what was renamed.
+}
+
+var watcher atomic.Pointer[func(Change)]
+
+// Watch tells see of each change, after it was made; see may be called from several
+// goroutines at a time. There is one watcher: tests use it to cut the power.
+func Watch(see func(Change)) { watcher.Store(&see) }
+
+// note tells the watcher of a change that was made.
+func note(kind Kind, path, to string, err error) error {
+	if see := watcher.Load(); see != nil && err == nil {
+		(*see)(Change{Kind: kind, Path: path, To: to})
+	}
+	return err
 }

@@ -15,7 +15,7 @@ const mostTries = 2
 // deliver brings a claimed entry as far as it can be brought now. What follows from an answer is
 // said by apiclient.Next, as for changes that are sent directly.
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
-	ch := c.Change()
+	ch := c.Change
 	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
 	step := apiclient.Before(ch, h)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {

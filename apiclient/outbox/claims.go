@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,11 +82,7 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 
 // inFlight reports whether a living sender holds the entry's file.
 func (o *Outbox) inFlight(e Entry) bool {
-	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
-	if err == nil {
-		_ = file.Close()
-	}
-	return errors.Is(err, durable.ErrHeld)
+	return durable.IsHeld(o.path(dirSending, e.ID))
 }
 
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".

@@ -52,7 +52,7 @@ func crashAdd(dir string) {
 		id := apitype.NewUUID()
 		change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{})
 		die(err)
-		_, err = box.Add(NewEntry(change))
+		_, err = box.Add(Entry{Change: change})
 		die(err)
 		fmt.Println(id)
 	}

@@ -134,7 +134,7 @@ func playOdd(t *testing.T, verb string, applies bool, answer func(http.ResponseW
 		}
 	}
 	box := open(t, t.TempDir(), server.URL)
-	entry := add(t, box, NewEntry(change))
+	entry := add(t, box, Entry{Change: change})
 	last := Event{Outcome: OutcomeWaiting}
 	sender := box.Sender(client, SenderOptions{Notify: func(e Event) {
 		if e.Entry.ID == entry.ID {

@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -130,7 +128,7 @@ func (o *Outbox) Drafts() ([]Draft, error) {
 // scanDrafts reads the drafts; files that are none come back as damaged.
 func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 	all, damaged, err := scanFiles(filepath.Join(o.dir, dirDrafts), readDraft)
-	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.owns(d.BaseURL, d.Account) })
+	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.Owns(d.BaseURL, d.Account) })
 	slices.SortFunc(drafts, func(a, b Draft) int { return b.SavedAt.Compare(a.SavedAt) })
 	return drafts, damaged, err
 }
@@ -145,6 +143,5 @@ func (o *Outbox) DeleteDraft(call apitype.UUID) error {
 
 // draftPath tells apart the same call at two services or in two accounts.
 func (o *Outbox) draftPath(call apitype.UUID) string {
-	sum := sha256.Sum256([]byte(o.options.BaseURL + "\x00" + o.options.Account))
-	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+durable.NameOf(o.options.BaseURL+"\x00"+o.options.Account)+".json")
 }

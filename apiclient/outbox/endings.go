@@ -117,7 +117,7 @@ func (f *follower) read() (endings []Ending, err error) {
 		f.upTo[day.Name()] += int64(len(whole))
 		for line := range bytes.Lines(whole) {
 			var ending Ending
-			if json.Unmarshal(line, &ending) == nil && ending.At.After(oldest) && f.box.owns(ending.BaseURL, ending.Account) {
+			if json.Unmarshal(line, &ending) == nil && ending.At.After(oldest) && f.box.Owns(ending.BaseURL, ending.Account) {
 				endings = append(endings, ending)
 			}
 		}
@@ -143,7 +143,7 @@ func readFrom(path string, offset int64) ([]byte, error) {
 
 // eventOf tells of an ending, with the entry of a refusal while that is there.
 func (o *Outbox) eventOf(ending Ending) Event {
-	event := Event{Entry: Entry{ID: ending.ID, Op: ending.Op, UUID: ending.UUID}, Outcome: ending.Outcome, IsForeign: true}
+	event := Event{Entry: Entry{ID: ending.ID, Change: apiclient.Change{Op: ending.Op, UUID: ending.UUID}}, Outcome: ending.Outcome, IsForeign: true}
 	if ending.WasSent {
 		event.Entry.SentAt = ending.At
 	}
@@ -179,6 +179,3 @@ func (o *Outbox) End(id string) (event Event, isOver bool) {
 	}
 	return event, true
 }
-
-// Owns reports whether an entry belongs to this outbox's service and account.
-func (o *Outbox) Owns(e Entry) bool { return o.owns(e.BaseURL, e.Account) }

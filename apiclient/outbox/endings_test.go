@@ -184,7 +184,7 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			box := open(t, t.TempDir(), "https://a.example")
 			var last Entry
 			for i, at := range test.at {
-				last = add(t, box, Entry{Op: apiclient.OpAddAttempt, UUID: call, Method: http.MethodPut, Path: "/x", Body: []byte(`{"attemptAt":"2026-11-20T` + at + `"}`)})
+				last = add(t, box, Entry{Change: apiclient.Change{Op: apiclient.OpAddAttempt, UUID: call, Method: http.MethodPut, Path: "/x", Body: []byte(`{"attemptAt":"2026-11-20T` + at + `"}`)}})
 				if i < len(test.at)-1 {
 					servicetest.Check(t, box.note(last, OutcomeAccepted, nil))
 				}
@@ -199,7 +199,7 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			})}
 			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: transport})
 			servicetest.Check(t, err)
-			change := last.Change()
+			change := last.Change
 			change.Claimed = box.claimed(last)
 			got := client.Look(t.Context(), change, apiclient.History{Sent: true})
 			if want := map[bool]apiclient.Outcome{true: apiclient.Landed, false: apiclient.NotLanded}[test.landed]; got.Outcome != want {

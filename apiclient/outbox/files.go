@@ -169,7 +169,7 @@ func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 	all, damaged, err := scanFiles(filepath.Join(o.dir, folder), readEntry)
 	var entries []Entry
 	for _, e := range all {
-		if o.owns(e.BaseURL, e.Account) {
+		if o.Owns(e.BaseURL, e.Account) {
 			e.State = o.state(folder, e)
 			entries = append(entries, e)
 		}

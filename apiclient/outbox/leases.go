@@ -127,7 +127,7 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 		}
 		l, free, err := o.readLease(id)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.owns(l.BaseURL, l.Account):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.Owns(l.BaseURL, l.Account):
 			continue
 		case err != nil && free:
 			err = o.unlink(dirLeases, id)
@@ -143,10 +143,6 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 
 func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
 	path := o.path(dirLeases, id)
-	file, err := durable.OpenLocked(path)
-	if err == nil {
-		_ = file.Close()
-	}
-	free = !errors.Is(err, durable.ErrHeld)
+	free = !durable.IsHeld(path)
 	return l, free, readSealed(path, &l)
 }

@@ -254,7 +254,7 @@ func (m *matrixCase) play(op operation, fault servicetest.Fault, seed int) {
 		m.Fatal(err)
 	}
 	m.fresh = change.UUID
-	add(m.T, box, NewEntry(change))
+	add(m.T, box, Entry{Change: change})
 	sender := box.Sender(m.client, SenderOptions{Patience: time.Minute})
 	m.faulty.Arm(fault, seed)
 	for round := range matrixRounds {

@@ -150,7 +150,7 @@ func (m *modelPerson) play(t *testing.T, body string, isQueued, isShown bool) er
 		return err
 	}
 	box := open(t, t.TempDir(), "https://a.example")
-	add(t, box, NewEntry(ch))
+	add(t, box, Entry{Change: ch})
 	last := errors.New("it was never sent")
 	sender := box.Sender(client, SenderOptions{Notify: func(e Event) {
 		if last = e.Err; e.Outcome == OutcomeAccepted {

@@ -19,7 +19,7 @@
 // answer means it asks of package apiclient.
 //
 //	box, err := outbox.Open(dir, outbox.Options{BaseURL: base, Account: account})
-//	entry, err := box.Add(outbox.NewEntry(change))
+//	entry, err := box.Add(outbox.Entry{Change: change})
 //	report, err := box.Sender(client, outbox.SenderOptions{}).SendDue(ctx)
 package outbox
 
@@ -27,7 +27,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +40,6 @@ import (
 	"time"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 )
 
@@ -59,30 +57,23 @@ const (
 
 // Entry is one change: the exact request, and what became of it.
 type Entry struct {
-	Version   int          `json:"version,omitzero"` // Of the format: see formatVersion.
-	ID        string       `json:"id"`
-	Seq       uint64       `json:"seq"` // Order in which the changes were made, over all processes.
-	State     State        `json:"-"`   // From the folder and the time.
-	Op        string       `json:"op"`  // Such as call.complete; see apiclient.Change.
-	UUID      apitype.UUID `json:"uuid"`
-	Method    string       `json:"method"`
-	Path      string       `json:"path"`
-	Body      []byte       `json:"body"`
-	BaseURL   string       `json:"baseUrl"`
-	Account   string       `json:"account"`
-	CreatedAt time.Time    `json:"createdAt"`
-	Holder    string       `json:"holder,omitzero"` // The process that made it, whose hold it is.
+	Version int    `json:"version,omitzero"` // Of the format: see formatVersion.
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"` // Order in which the changes were made, over all processes.
+	State   State  `json:"-"`   // From the folder and the time.
+	apiclient.Change
+	BaseURL   string    `json:"baseUrl"`
+	Account   string    `json:"account"`
+	CreatedAt time.Time `json:"createdAt"`
+	Holder    string    `json:"holder,omitzero"` // The process that made it, whose hold it is.
 	// NotBefore is the end of a hold, or of the wait after a failure, that began at
 	// WaitsSince.
 	NotBefore  time.Time `json:"notBefore,omitzero"`
 	WaitsSince time.Time `json:"waitsSince,omitzero"`
 	// SentAt is when its first byte may last have gone out; zero when it never has.
-	SentAt    time.Time       `json:"sentAt,omitzero"`
-	Tries     int             `json:"tries,omitzero"`
-	LastError string          `json:"lastError,omitzero"`
-	Seen      json.RawMessage `json:"seen,omitzero"` // See apiclient.Change: nothing personal.
-	Revision  string          `json:"revision,omitzero"`
-	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
+	SentAt    time.Time `json:"sentAt,omitzero"`
+	Tries     int       `json:"tries,omitzero"`
+	LastError string    `json:"lastError,omitzero"`
 	// After is the entry that must be accepted before this one; while it is in the outbox,
 	// refused too, this one waits.
 	After string `json:"after,omitzero"`
@@ -93,16 +84,6 @@ type Entry struct {
 	Looking bool `json:"looking,omitzero"`
 	// Fields are those of a refused update that were changed elsewhere since they were shown.
 	Fields []string `json:"fields,omitzero"`
-}
-
-// NewEntry is an entry that will send a change.
-func NewEntry(c apiclient.Change) Entry {
-	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Revision: c.Revision, Generated: c.Generated}
-}
-
-// Change is what the entry sends.
-func (e Entry) Change() apiclient.Change {
-	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Revision: e.Revision, Generated: e.Generated}
 }
 
 // waits reports whether the entry's time has not come. Where the clock was set back to
@@ -315,7 +296,7 @@ func (o *Outbox) Show(id string) (Entry, error) {
 		// It may be on its way from one folder to the next.
 		for _, folder := range slices.Concat(precedence, precedence) {
 			e, err := readEntry(o.path(folder, id))
-			if err == nil && o.owns(e.BaseURL, e.Account) {
+			if err == nil && o.Owns(e.BaseURL, e.Account) {
 				e.State = o.state(folder, e)
 				return e, nil
 			}
@@ -477,8 +458,8 @@ func (o *Outbox) state(folder string, e Entry) State {
 	}
 }
 
-// owns reports whether the entry belongs to this outbox's service and account.
-func (o *Outbox) owns(baseURL, account string) bool {
+// Owns reports whether the outbox shows and sends what is of a service and account.
+func (o *Outbox) Owns(baseURL, account string) bool {
 	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
 }
 

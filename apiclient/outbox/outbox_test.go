@@ -29,7 +29,7 @@ func attempt(t *testing.T, id apitype.UUID) Entry {
 	t.Helper()
 	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: new(apitype.NewTime(time.Now()))})
 	servicetest.Check(t, err)
-	return NewEntry(change)
+	return Entry{Change: change}
 }
 
 func completion(t *testing.T, id apitype.UUID) Entry {
@@ -38,7 +38,7 @@ func completion(t *testing.T, id apitype.UUID) Entry {
 		CompletedAt: new(apitype.NewTime(time.Now())), ResultCode: new("reached"), Notes: new("spoke with her"),
 	}})
 	servicetest.Check(t, err)
-	return NewEntry(change)
+	return Entry{Change: change}
 }
 
 func add(t *testing.T, box *Outbox, e Entry) Entry {
@@ -432,7 +432,7 @@ func TestMarkAnsweredWithJSONEnds(t *testing.T) {
 	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: apitype.EntityCall, EntityUUID: apitype.NewUUID(), ProcessedAt: apitype.NewTime(time.Now())}})
 	servicetest.Check(t, err)
 	box := open(t, t.TempDir(), server.URL)
-	add(t, box, NewEntry(change))
+	add(t, box, Entry{Change: change})
 	settleAll(t, box, client)
 	if left := list(t, box); len(left) != 0 || asked != 2 {
 		t.Errorf("left: got %v after %d requests, want none after 2", left, asked)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -224,11 +223,11 @@ func authStatus(s *cli.Session) *cobra.Command {
 				return err
 			}
 			state := authState{Profile: t.Name, Service: t.Service(), BaseURL: t.BaseURL, Source: t.TokenSource()}
-			token, err := s.CurrentToken(cmd, t)
+			token, err := s.CurrentToken(cmd.Context(), t)
 			if err != nil {
 				return err
 			}
-			state.note(cli.ClaimsOf(token))
+			state.note(apiclient.ClaimsOf(token))
 			_, problem := client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
 			switch apiclient.KindOf(problem) {
 			case "", apiclient.KindForbidden:
@@ -244,12 +243,12 @@ func authStatus(s *cli.Session) *cobra.Command {
 	}
 }
 
-func (a *authState) note(claims jwt.RegisteredClaims) {
+func (a *authState) note(claims apiclient.Claims) {
 	if claims.Subject != "" {
 		a.Subject = &claims.Subject
 	}
-	if at := claims.ExpiresAt; at != nil {
-		a.ExpiresAt, a.ends = new(apitype.NewTime(at.Time).String()), at.Time
+	if a.ends = claims.Ends; !a.ends.IsZero() {
+		a.ExpiresAt = new(apitype.NewTime(a.ends).String())
 	}
 }
 
@@ -286,7 +285,7 @@ func authToken(s *cli.Session) *cobra.Command {
 					return err
 				}
 			}
-			token, err := s.CurrentToken(cmd, t)
+			token, err := s.CurrentToken(cmd.Context(), t)
 			if err != nil {
 				return err
 			}

@@ -188,11 +188,7 @@ func profileUse(s *cli.Session) *cobra.Command {
 		Long:    "Make a profile the one that commands use without --profile.",
 		Example: "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
-			config, err := s.Config()
-			if err != nil {
-				return err
-			}
-			if _, err := cli.FindProfile(config, args[0]); err != nil {
+			if _, err := profileNamed(s, args[0]); err != nil {
 				return err
 			}
 			return s.Store().Change(func(config *profile.Config) error {

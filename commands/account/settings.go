@@ -2,11 +2,11 @@ package account
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,27 +93,17 @@ func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
 
 // text is the setting of a profile as it is shown, "" for none.
 func (t setting) text(p profile.Profile) string {
-	switch value := t.value(&p).(type) {
-	case *[]string:
-		separator := ","
-		if t.key == "token_command" { // As it would be typed.
-			separator = " "
-		}
-		return strings.Join(*value, separator)
-	case *int:
-		if *value != 0 {
-			return strconv.Itoa(*value)
-		}
+	value := reflect.ValueOf(t.value(&p)).Elem()
+	list, isList := reflect.TypeAssert[[]string](value)
+	switch {
+	case value.IsZero():
 		return ""
-	case *bool:
-		if *value {
-			return "true"
-		}
-		return ""
-	case *desk.HoursByCountry:
-		return value.String()
+	case isList && t.key == "token_command": // As it would be typed.
+		return strings.Join(list, " ")
+	case isList:
+		return strings.Join(list, ",")
 	default:
-		return *value.(*string)
+		return fmt.Sprint(value.Interface())
 	}
 }
 

@@ -67,7 +67,7 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 		login[1] = "log in"
 		return situation{"Profile " + t.Label() + " cannot be used yet: " + err.Error() + ".", []cli.Pair{login, demo}}
 	}
-	if expired := cli.Expiry(token); !expired.IsZero() && expired.Before(s.App.Now()) {
+	if expired := apiclient.ClaimsOf(token).Ends; !expired.IsZero() && expired.Before(s.App.Now()) {
 		return situation{"The token of " + t.Label() + " expired " + render.RelativeTime(expired, s.App.Now()) + ".", []cli.Pair{login}}
 	}
 	return askedSituation(ctx, s, t, login)

@@ -26,6 +26,7 @@ type Field struct {
 	Shown   string // Where answers show it; "" for nowhere in a form that can be compared.
 	Kind    apitype.FieldKind
 	Example string
+	values  []string // That are known; nil where it may be anything.
 	flag    string
 	usage   string
 }
@@ -38,7 +39,7 @@ func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) 
 			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
 				example = "" // What others recorded is not what an example creates.
 			}
-			fields = append(fields, Field{f.Path(), f.ShownAt(), f.Kind, example, f.FlagName(), f.Help})
+			fields = append(fields, Field{f.Path(), f.ShownAt(), f.Kind, example, f.Values, f.FlagName(), f.Help})
 		}
 	}
 	return fields
@@ -69,8 +70,10 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 			return nil
 		}
 		text := func() string { return strings.Join(*values, ",") }
-		flag := cmd.Flags().VarPF(&cli.Value{Word: wordOf(field.Kind), Text: text, Read: read}, field.flag, "", field.usage)
+		value := &cli.Value{Word: wordOf(field.Kind), Text: text, Read: read, Choice: func() []string { return field.values }}
+		flag := cmd.Flags().VarPF(value, field.flag, "", field.usage)
 		if field.Kind == apitype.YesNoField {
+			value.Choice = func() []string { return []string{"true", "false"} }
 			flag.NoOptDefVal = "true"
 			flag.Usage += " (=false: may not)"
 		}
@@ -275,12 +278,6 @@ func DecodeObject(data []byte) (map[string]any, error) {
 		object[name] = value
 	}
 	return object, nil
-}
-
-// DecodeAny decodes JSON that is kept as it was written.
-func DecodeAny(raw json.RawMessage) (value any, err error) {
-	err = apitype.DecodeExact(raw, &value)
-	return value, err
 }
 
 // Make makes a change of a body, which is read and checked as strictly as the service would. Its

@@ -26,17 +26,17 @@ func Processed(s *cli.Session) *cobra.Command {
 		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", cli.Verbs{"mark": processedMark})
 }
 
-// MarkFlags are the flags of processed mark.
-type MarkFlags struct {
+// markFlags are the flags of processed mark.
+type markFlags struct {
 	Flags
 	file        string
-	ProcessedAt *apitype.Time
-	Source      string
+	processedAt *apitype.Time
+	source      string
 	consumer    *apitype.UUID
 }
 
 func processedMark(s *cli.Session) *cobra.Command {
-	m := &MarkFlags{}
+	m := &markFlags{}
 	cmd := &cobra.Command{
 		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: completeEntity(s), Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
@@ -56,19 +56,19 @@ func processedMark(s *cli.Session) *cobra.Command {
 	cli.AllowEmptyFlag(cmd, &m.allowEmpty)
 	f := cmd.Flags()
 	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
-	f.Var(cli.TimeValue(s.App.Now, &m.ProcessedAt), "processed-at", "time of the processing (default: now)")
-	f.StringVar(&m.Source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
+	f.Var(cli.TimeValue(s.App.Now, &m.processedAt), "processed-at", "time of the processing (default: now)")
+	f.StringVar(&m.source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
 	f.Var(cli.UUIDValue(&m.consumer), "consumer-identifier", "identifier of the record in your own system")
 	return cmd
 }
 
 // entries are what is to be marked, from the arguments or the file.
-func (m *MarkFlags) entries(ctx context.Context, s *cli.Session, args []string) ([]apitype.ProcessedEntry, error) {
-	s.SetNow(&m.ProcessedAt)
-	if m.Source == "" {
-		m.Source = s.Defaults().ExternalSourceName
+func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) ([]apitype.ProcessedEntry, error) {
+	s.SetNow(&m.processedAt)
+	if m.source == "" {
+		m.source = s.Defaults().ExternalSourceName
 	}
-	if !utf8.ValidString(m.Source) {
+	if !utf8.ValidString(m.source) {
 		return nil, cli.UsageError("--external-source-name " + ErrUTF8.Error())
 	}
 	if m.file != "" {
@@ -96,21 +96,14 @@ func (m *MarkFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 	}
 	entries := make([]apitype.ProcessedEntry, len(ids))
 	for i, id := range ids {
-		entries[i] = apitype.ProcessedEntry{EntityName: apitype.EntityName(args[0]), EntityUUID: id, ProcessedAt: *m.ProcessedAt, ConsumerIdentifier: m.consumer}
-		m.AddSource(&entries[i])
+		entries[i] = apitype.ProcessedEntry{EntityName: apitype.EntityName(args[0]), EntityUUID: id, ProcessedAt: *m.processedAt, ConsumerIdentifier: m.consumer}
+		entries[i].SetSource(m.source)
 	}
 	return entries, nil
 }
 
-// AddSource names the external source of an entry that names none.
-func (m *MarkFlags) AddSource(entry *apitype.ProcessedEntry) {
-	if entry.ExternalSourceName == nil && m.Source != "" {
-		entry.ExternalSourceName = &m.Source
-	}
-}
-
 // parse reads NDJSON; every line is checked before anything is sent.
-func (m *MarkFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
+func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 	var entries []apitype.ProcessedEntry
 	var wrong []string
 	err := bulk.EachLine(bytes.NewReader(data), func(number int, line []byte) bool {
@@ -131,23 +124,23 @@ func (m *MarkFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 	return entries, nil
 }
 
-func (m *MarkFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
+func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	var unchecked apitype.UncheckedEntry
 	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
 	}
 	if unchecked.ProcessedAt == nil {
-		unchecked.ProcessedAt = new(m.ProcessedAt.String())
+		unchecked.ProcessedAt = new(m.processedAt.String())
 	}
 	entry, problem := unchecked.Check()
 	if problem != "" {
 		return entry, errors.New(problem)
 	}
-	m.AddSource(&entry)
+	entry.SetSource(m.source)
 	return entry, nil
 }
 
-func (m *MarkFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
+func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
 	if err := m.check(cmd); err != nil {
 		return err
 	}
@@ -194,25 +187,10 @@ func (m *MarkFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 	}
 	addMarks(printed, entries, refused)
 	printing := printed.Close()
-	if refused != nil { // More than that nobody read the results.
-		return markFailure(refused, len(entries))
+	if isMark && len(refused.Unconfirmed) > 0 {
+		return cli.WithHint(err, "the others are marked; run it again: marking again changes nothing")
 	}
-	return printing
-}
-
-// markFailure is the error of marks of which not all are known to be there.
-func markFailure(refused *apiclient.MarkError, of int) error {
-	switch {
-	case len(refused.Unconfirmed) > 0:
-		return cli.WithHint(refused, "the others are marked; run it again: marking again changes nothing")
-	case len(refused.Failed) >= of:
-		return &apiclient.Error{
-			Kind: apiclient.KindRejected, Status: refused.Cause.Status, RequestID: refused.Cause.RequestID,
-			Message: refused.Error(), Detail: cli.MarkDetail(refused), Err: refused.Cause,
-		}
-	default:
-		return refused
-	}
+	return cmp.Or(err, printing) // More than that the results were not read.
 }
 
 // enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent, or was refused, stays there.

@@ -162,7 +162,7 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	elsewhere, accounts := 0, map[string]int{}
 	for _, e := range all {
 		switch {
-		case own.Owns(e):
+		case own.Owns(e.BaseURL, e.Account):
 		case e.BaseURL != s.Client.BaseURL():
 			elsewhere++
 		default:
@@ -285,7 +285,7 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		if ch.Seen == nil && apiclient.Before(ch, none) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
 			ch = ch.After(s.Client.Look(ctx, ch, none))
 		}
-		entry := outbox.NewEntry(ch)
+		entry := outbox.Entry{Change: ch}
 		if hold > 0 {
 			entry.NotBefore = s.App.Now().Add(hold)
 		}

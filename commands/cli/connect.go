@@ -132,6 +132,14 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 	}
 }
 
+// CurrentToken is the token that requests carry.
+func (s *Session) CurrentToken(ctx context.Context, t *Target) (string, error) {
+	if t.IsEmbedded() {
+		return s.embedded.Token(), nil
+	}
+	return s.Token(ctx, t)
+}
+
 // OpenEmbedded opens the service of an embedded: base URL.
 func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	if s.embedded != nil {
@@ -188,7 +196,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add,
 		Token: func(ctx context.Context) (string, error) {
 			token, err := s.Token(ctx, t)
-			s.tokenEnds.Store(new(Expiry(token)))
+			s.tokenEnds.Store(new(apiclient.ClaimsOf(token).Ends))
 			return token, err
 		},
 	}

@@ -56,12 +56,6 @@ func newReport(err error, t *Target) Report {
 			r.Detail = known.Detail
 		}
 	}
-	if mark, ok := errors.AsType[*apiclient.MarkError](err); ok {
-		r.Detail = MarkDetail(mark)
-		if r.Kind != apiclient.KindInterrupted {
-			r.Kind = apiclient.KindPartial
-		}
-	}
 	if with, ok := errors.AsType[Hinted](err); ok {
 		r.Hint = with.hint
 	}
@@ -186,13 +180,4 @@ func IsClosedPipe(err error) bool {
 		return false
 	}
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
-}
-
-// MarkDetail names each refused entry and why.
-func MarkDetail(refused *apiclient.MarkError) []string {
-	detail := make([]string, len(refused.Failed))
-	for i, failed := range refused.Failed {
-		detail[i] = strings.TrimSpace(failed.EntityName+" "+failed.EntityUUID) + ": " + failed.ErrorMessage
-	}
-	return detail
 }

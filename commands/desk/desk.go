@@ -3,8 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
@@ -36,8 +35,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if err != nil {
 		return o, t, err
 	}
-	sum := sha256.Sum256([]byte(t.BaseURL))
-	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+hex.EncodeToString(sum[:6])+".json")
+	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+durable.NameOf(t.BaseURL)+".json")
 	if err = inProfile(s, t, deskSettings(t.Profile, &o)); err == nil {
 		err = s.Agent(&o.Agent)
 	}
@@ -52,9 +50,6 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
-	if err == nil {
-		err = inProfile(s, t, hiddenActions(t.Profile))
-	}
 	if err != nil {
 		return err
 	}
@@ -193,19 +188,15 @@ func (l *lineDesk) poll(ctx context.Context) {
 // perform does what the day asks for, one after the other, and what that asks for.
 func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
 	for len(events) > 0 {
-		events = l.performOne(ctx, events)
+		event := events[0]
+		events = events[1:]
+		switch e := event.(type) {
+		case desk.Job:
+			events = append(l.day.Receive(e(ctx)), events...)
+		case desk.Notice:
+			l.tell(e)
+		}
 	}
-}
-
-// performOne does the first of what the day asks for, and returns what is left to do.
-func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.Event {
-	switch e := events[0].(type) {
-	case desk.Job:
-		return append(l.day.Receive(e(ctx)), events[1:]...)
-	case desk.Notice:
-		l.tell(e)
-	}
-	return events[1:]
 }
 
 func (l *lineDesk) listen(ctx context.Context) {

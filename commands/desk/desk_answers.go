@@ -54,7 +54,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 			return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
 		})},
 		l.action("l", "last-calls"),
-		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.askDonor(ctx, typed) }},
+		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }},
 		l.action("t", "narrow"),
 		{"?", "help", "", "", l.saying(func() []string { return l.offered(true) })},
 		{"", "empty to skip", "skip", notHere(has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) }},
@@ -131,7 +131,11 @@ func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
 		if a.Wrong != "" {
 			l.say("%s", l.day.Say(a.Wrong))
 		}
-		if a.Next == nil {
+		switch {
+		case a.Then != nil:
+			a = a.Then()
+			continue
+		case a.Next == nil:
 			return nil
 		}
 		next, err := l.put(ctx, a.Next)
@@ -273,63 +277,3 @@ func (l *lineDesk) details() (lines []string) {
 
 // bankAccount returns that of the donor of the call; "" where none is known.
 func (l *lineDesk) bankAccount() string { return desk.Value(l.day.Call.Person.Value().IBAN) }
-
-// mostFound is how many donors are offered.
-const mostFound = 9
-
-// askDonor looks for a donor who rings back.
-func (l *lineDesk) askDonor(ctx context.Context, search string) error {
-	if search == "" {
-		var err error
-		if search, err = l.question(ctx, l.day.Say("name, city, or digits of a number")); err != nil || search == "" {
-			return err
-		}
-	}
-	found, err := l.lookFor(ctx, search, l.day.Search.SearchDonors())
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		if !l.day.Search.HasMoreDonors() {
-			l.say("no donor has that name or number")
-		}
-		return nil
-	}
-	ask := &desk.Question{Title: "number of the donor"}
-	for _, donor := range found {
-		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
-		pick := func() desk.Answer { return desk.Answer{Events: l.day.Search.OpenDonor(donor)} }
-		ask.Choices = append(ask.Choices, desk.Choice{Label: strings.Join(known, ", "), Pick: pick})
-	}
-	if err := l.follow(ctx, desk.Answer{Next: ask}); err != nil || l.day.Caller == nil {
-		return err
-	}
-	caller := *l.day.Caller
-	l.day.Caller = nil
-	l.say("%s has no open call", caller.Name)
-	ask = l.day.Ask.NewCall(caller)
-	ask.Title = "number"
-	return l.follow(ctx, desk.Answer{Next: ask})
-}
-
-// lookFor reads donors until enough are found. Where nobody is among the newest it asks
-// whether to read on.
-func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Event) ([]desk.Donor, error) {
-	donors := l.day.Search
-	for len(events) > 0 && len(donors.FindDonors(search, mostFound)) < mostFound {
-		events = l.performOne(ctx, events)
-	}
-	found := donors.FindDonors(search, mostFound)
-	if len(found) == 0 && donors.HasMoreDonors() {
-		n, _ := donors.DonorsRead()
-		answer, err := l.question(ctx, l.day.Say("no match among the newest %s; m looks through more, empty for not", l.day.Count(n, "donor", "donors")))
-		if err == nil && answer == "m" {
-			return l.lookFor(ctx, search, donors.SearchOn())
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	donors.LeaveSearch()
-	return found, nil
-}

@@ -73,15 +73,6 @@ func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
 	if !slices.Contains(page.Themes, o.Theme) {
 		return cli.UsageError("theme " + cli.Quote(o.Theme) + " is not " + strings.Join(page.Themes, ", "))
 	}
-	return hiddenActions(p)
-}
-
-func hiddenActions(p profile.Profile) error {
-	for _, name := range p.HiddenActions {
-		if !tui.IsOfDesk(name) {
-			return cli.UsageError("hidden_actions: the Desk has no action " + cli.Quote(name) + "; see: fundesk help keys")
-		}
-	}
 	return nil
 }
 
@@ -101,6 +92,11 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	o.Hours, o.Results = of.CallingHours, of.Results
 	if o.Agents, err = agentNames(p); err != nil {
 		return err
+	}
+	for _, name := range p.HiddenActions {
+		if !tui.IsOfDesk(name) {
+			return cli.UsageError("hidden_actions: the Desk has no action " + cli.Quote(name) + "; see: fundesk help keys")
+		}
 	}
 	if p.Language != "" {
 		o.Language = p.Language

@@ -136,11 +136,11 @@ func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *api
 	if _, err := client.Identity(cmd.Context()); err != nil {
 		return err
 	}
-	token, err := s.CurrentToken(cmd, t)
+	token, err := s.CurrentToken(cmd.Context(), t)
 	if err != nil {
 		return err
 	}
-	if at := cli.Expiry(token); !at.IsZero() && at.Before(s.App.Now()) {
+	if at := apiclient.ClaimsOf(token).Ends; !at.IsZero() && at.Before(s.App.Now()) {
 		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.TokenSource(), render.RelativeTime(at, s.App.Now())), cli.LoginHint(t))
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
-	"fundesk/commands/change"
 	"fundesk/commands/cli"
 )
 
@@ -220,9 +219,7 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
 	d := &comparison{reader: a.reader, empty: a.flags.empty, create: a.flags.create, object: map[string]any{}}
-	record, err := change.DecodeAny(raw)
-	var isObject bool
-	if d.record, isObject = record.(map[string]any); err != nil || !isObject {
+	if err := apitype.DecodeExact(raw, &d.record); err != nil || d.record == nil {
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}
 	asked, err := d.change(k.id, k.values, raw)

@@ -158,7 +158,8 @@ func (r *rowReader) isShownAs(path string, v rowValue, shown any) bool {
 	}
 	sent := v.value
 	if raw, ok := sent.(json.RawMessage); ok {
-		if decoded, err := change.DecodeAny(raw); err == nil {
+		var decoded any
+		if apitype.DecodeExact(raw, &decoded) == nil {
 			sent = decoded
 		}
 	}

@@ -3,7 +3,6 @@ package load
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
+	"fundesk/render"
 )
 
 // comparison finds what differs between a row and its record.
@@ -164,14 +164,10 @@ func (d *comparison) readOnly(v rowValue) {
 
 // tally tells how many records each field changes in, the most frequent first.
 func tally(fields map[string]int) string {
-	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Or(fields[b]-fields[a], strings.Compare(a, b)) })
 	const most = 5
-	parts := make([]string, 0, most+1)
-	for _, name := range names[:min(most, len(names))] {
-		parts = append(parts, fmt.Sprintf("%s %d", name, fields[name]))
-	}
-	if more := len(names) - most; more > 0 {
-		parts = append(parts, cli.Count(more, "field")+" more")
+	parts := strings.Split(render.Counted(fields, " ", ", "), ", ")
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], cli.Count(more, "field")+" more")
 	}
 	return strings.Join(parts, ", ")
 }

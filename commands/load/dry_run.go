@@ -54,8 +54,12 @@ func (r *rowRun) show() error {
 	}
 	err = print.Each(func(yield func(diffLine) bool) {
 		for line := range r.lines.All() {
-			for _, d := range diffLines(line) {
-				if !yield(d) {
+			changes := line.Changes
+			if line.Change.Operation().Creates { // A new record is one line.
+				changes = []fieldChange{{Field: "(new)", To: string(line.Change.Body)}}
+			}
+			for _, c := range changes {
+				if !yield(diffLine{line.Row.Line, line.Change.UUID.String(), c.Field, render.FieldText(c.From), render.FieldText(c.To)}) {
 					return
 				}
 			}
@@ -70,38 +74,6 @@ func (r *rowRun) show() error {
 	}
 	s.Note("%s not sent%s; %s", cli.Count(r.lines.Len, "change"), where, cli.Count(r.unchanged, "record")+" unchanged")
 	return nil
-}
-
-// diffLines are the fields of a planned line: a new record is one line.
-func diffLines(line plannedLine) []diffLine {
-	d := diffLine{Line: line.Row.Line, UUID: line.Change.UUID.String()}
-	if line.Change.Operation().Creates {
-		d.Field, d.To = "(new)", string(line.Change.Body)
-		return []diffLine{d}
-	}
-	lines := make([]diffLine, len(line.Changes))
-	for i, change := range line.Changes {
-		d.Field, d.From, d.To = change.Field, shownValue(change.From), shownValue(change.To)
-		lines[i] = d
-	}
-	return lines
-}
-
-func shownValue(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case json.Number, bool:
-		return fmt.Sprint(v)
-	default:
-		text, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return string(text)
-	}
 }
 
 func diffColumns() []render.Column[diffLine] {

@@ -12,7 +12,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -43,10 +42,17 @@ type puller[T any] struct {
 	mark     bool
 	follow   bool
 	interval time.Duration
+
+	session *cli.Session
+	client  *apiclient.Client
+	printer cli.Printer[T]
+	list    *render.List[T] // Of the round.
+	page    []apitype.UUID  // Written, and still to be marked.
 }
 
 // command declares what all pulls have in common.
 func (p *puller[T]) command(s *cli.Session) *cobra.Command {
+	p.session = s
 	entity := string(p.entity)
 	cmd := &cobra.Command{
 		Use: entity, Short: "Retrieve new " + entity + "s", Args: cli.NoArgs,
@@ -56,7 +62,7 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson",
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(s, cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "start at this time (default: where the last pull ended). Only --state or --reset save the position")
@@ -123,7 +129,8 @@ func pullPledges(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
+func (p *puller[T]) run(cmd *cobra.Command) (err error) {
+	s := p.session
 	if p.check != nil {
 		if err := p.check(); err != nil {
 			return err
@@ -138,31 +145,26 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
 		return cli.UsageError("--columns goes with -o csv and tsv")
 	}
-	client, print, err := cli.Open(cmd.Context(), s, "", p.columns())
-	if err != nil {
+	if p.client, p.printer, err = cli.Open(cmd.Context(), s, "", p.columns()); err != nil {
 		return err
 	}
-	if print.Endless = true; s.Flags.Output == "" {
-		print.Format = render.NDJSON
+	if p.printer.Endless = true; s.Flags.Output == "" {
+		p.printer.Format = render.NDJSON
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
-		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
+		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
 			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
 				"for new ones: fundesk pull person"))
 		}
 	}
-	out := &pullOutput[T]{session: s, client: client, printer: print}
-	if p.mark {
-		out.marks = p.entity
-	}
-	feed := p.feed(client, p.after)
-	last, path, err := p.begin(cmd.Context(), s, client, feed)
+	feed := p.feed(p.client, p.after)
+	last, path, err := p.begin(cmd.Context(), feed)
 	if err != nil {
 		return err
 	}
 	return follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
 		round := feed.From(last.Position)
-		next, err := out.pull(cmd.Context(), round)
+		next, err := p.pull(cmd.Context(), round)
 		if err != nil {
 			return false, err
 		}
@@ -170,20 +172,20 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 			s.Warn("the service's clock is before %s, where this pull began: what is new until then is not found; --reset begins again", last.After)
 		}
 		last.Position = next
-		return !p.follow, p.keep(s, path, last, out.list.Count())
+		return !p.follow, p.keep(path, last)
 	})
 }
 
 // begin finds where the pull begins, and the file that keeps where it ends; "" for none.
-func (p *puller[T]) begin(ctx context.Context, s *cli.Session, client *apiclient.Client, feed apiclient.Feed) (position, string, error) {
-	t, err := s.Resolve()
+func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, string, error) {
+	t, err := p.session.Resolve()
 	if err != nil {
 		return position{}, "", err
 	}
 	last := position{Service: t.BaseURL, Query: feed.Since + "?" + feed.Query.Encode()}
 	path := p.state
 	if path == "" {
-		if path, err = positionPath(ctx, s, client, p.entity, last); err != nil {
+		if path, err = positionPath(ctx, p.session, p.client, p.entity, last); err != nil {
 			return last, "", err
 		}
 	}
@@ -202,7 +204,8 @@ func (p *puller[T]) begin(ctx context.Context, s *cli.Session, client *apiclient
 }
 
 // keep keeps the position after everything was written, and says where the next pull begins.
-func (p *puller[T]) keep(s *cli.Session, path string, next position, printed int) error {
+func (p *puller[T]) keep(path string, next position) error {
+	s, printed := p.session, p.list.Count()
 	if path == "" {
 		s.Note("%s; --since moves no position: the next pull begins where the last one without it ended", cli.Count(printed, "record"))
 		return nil
@@ -220,64 +223,54 @@ func (p *puller[T]) keep(s *cli.Session, path string, next position, printed int
 	return nil
 }
 
-// pullOutput is where a pull writes, page by page.
-type pullOutput[T any] struct {
-	session *cli.Session
-	client  *apiclient.Client
-	printer cli.Printer[T]
-	marks   apitype.EntityName // "" for records that are not marked.
-	list    *render.List[T]
-	page    []apitype.UUID // Written, and still to be marked.
-}
-
 // pull writes what a round finds, and returns where the next one begins.
-func (o *pullOutput[T]) pull(ctx context.Context, round *apiclient.Round) (next apiclient.Position, err error) {
-	if o.list, err = o.printer.List(); err != nil {
+func (p *puller[T]) pull(ctx context.Context, round *apiclient.Round) (next apiclient.Position, err error) {
+	if p.list, err = p.printer.List(); err != nil {
 		return next, err
 	}
-	o.printer.NoHeader = true // Of the rounds that follow.
-	p := &printing[T]{list: o.list}
-	if o.marks != "" {
-		p.printed = func(record apiclient.Record[T]) {
+	p.printer.NoHeader = true // Of the rounds that follow.
+	out := &printing[T]{list: p.list}
+	if p.mark {
+		out.printed = func(record apiclient.Record[T]) {
 			if id, err := apitype.RecordUUID(record.Raw); err == nil {
-				o.page = append(o.page, id)
+				p.page = append(p.page, id)
 			}
 		}
 	}
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
-	options.Yielded = func() { p.flushed = o.endPage(ctx) } // Not when the next page answers: that may take long.
-	err = p.walk(apiclient.Changes[T](ctx, o.client, round, options))
+	options.Yielded = func() { out.flushed = p.endPage(ctx) } // Not when the next page answers: that may take long.
+	err = out.walk(apiclient.Changes[T](ctx, p.client, round, options))
 	switch {
-	case p.flushed != nil:
-		return next, p.flushed
+	case out.flushed != nil:
+		return next, out.flushed
 	case err == nil:
-		err = p.end()
+		err = out.end()
 	}
 	if err != nil {
-		return next, EndList(o.list, err)
+		return next, EndList(p.list, err)
 	}
-	return round.Next(), o.list.Close()
+	return round.Next(), p.list.Close()
 }
 
 // endPage flushes and marks a page.
-func (o *pullOutput[T]) endPage(ctx context.Context) error {
-	if err := o.list.Flush(); err != nil {
+func (p *puller[T]) endPage(ctx context.Context) error {
+	if err := p.list.Flush(); err != nil {
 		return err
 	}
-	if len(o.page) == 0 {
+	if len(p.page) == 0 {
 		return nil
 	}
-	mark := change.MarkFlags{ProcessedAt: new(apitype.NewTime(o.session.App.Now())), Source: o.session.Defaults().ExternalSourceName}
-	var entries []apitype.ProcessedEntry
-	for _, id := range o.page {
-		entry := apitype.ProcessedEntry{EntityName: o.marks, EntityUUID: id, ProcessedAt: *mark.ProcessedAt}
-		mark.AddSource(&entry)
-		entries = append(entries, entry)
+	now, source := apitype.NewTime(p.session.App.Now()), p.session.Defaults().ExternalSourceName
+	entries := make([]apitype.ProcessedEntry, len(p.page))
+	for i, id := range p.page {
+		entries[i] = apitype.ProcessedEntry{EntityName: p.entity, EntityUUID: id, ProcessedAt: now}
+		entries[i].SetSource(source)
 	}
-	o.page = o.page[:0]
-	err := o.client.EntityAccess.MarkProcessed(ctx, entries)
+	p.page = p.page[:0]
+	err := p.client.EntityAccess.MarkProcessed(ctx, entries)
 	if err == nil || apiclient.KindOf(err) == apiclient.KindInterrupted {
 		return err
 	}
-	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
+	known, _ := cli.ErrorAs(err)
+	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Detail: known.Detail, Err: err}
 }

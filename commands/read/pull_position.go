@@ -2,8 +2,6 @@ package read
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -16,6 +14,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/commands/cli"
 	"fundesk/render"
 )
@@ -78,8 +77,7 @@ func positionPath(ctx context.Context, s *cli.Session, client *apiclient.Client,
 		}
 		key += " " + account
 	}
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(dir, "pull", s.Target.Name+"-"+string(entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
+	return filepath.Join(dir, "pull", s.Target.Name+"-"+string(entity)+"-"+durable.NameOf(key)+".json"), nil
 }
 
 // keptPosition is where one pull stands.

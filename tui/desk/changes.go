@@ -203,7 +203,7 @@ func (c *Changes) save(change Change, until time.Time) queued {
 		}
 		return queued{change: change, err: change.err}
 	}
-	entry := outbox.NewEntry(change.Change)
+	entry := outbox.Entry{Change: change.Change}
 	entry.NotBefore = until
 	entry, err := change.group.follow(entry, c.Outbox.Add)
 	q := queued{change: change, entry: entry, err: err}

@@ -36,8 +36,9 @@ type Search struct {
 	all      []Donor
 	cursor   string
 	size     int
-	most     int  // How many are read before somebody asks for more.
-	isOpen   bool // Somebody searches.
+	most     int    // How many are read before somebody asks for more.
+	isOpen   bool   // Somebody searches.
+	wanted   string // What is read until there are mostFound of it; "" reads on.
 	reading  bool
 	ended    bool
 	mayBeCut bool // Nothing tells whether these are all.
@@ -86,7 +87,7 @@ func (s *Search) HasMoreDonors() bool {
 }
 
 // LeaveSearch ends the reading. What was read is kept for the next search.
-func (s *Search) LeaveSearch() { s.isOpen = false }
+func (s *Search) LeaveSearch() { s.isOpen, s.wanted = false, "" }
 
 // DonorsRead returns how many donors can be found so far; all reports whether there are no others.
 func (s *Search) DonorsRead() (n int, all bool) {
@@ -97,7 +98,7 @@ func (s *Search) DonorsRead() (n int, all bool) {
 func (s *Search) IsReadingDonors() bool { return s.reading }
 
 func (s *Search) readDonors() {
-	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most {
+	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most || len(s.FindDonors(s.wanted, mostFound)) == mostFound {
 		return
 	}
 	s.reading = true
@@ -302,6 +303,61 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 		f.open = id
 	}
 	return true, err
+}
+
+// mostFound is how many donors a question offers.
+const mostFound = 9
+
+// Find asks for a donor who calls back, by a name, a city or digits of a number. It puts the open call on the desk,
+// or asks what a new one is to be about.
+func (q *Questions) Find(search string) Answer {
+	if search == "" {
+		return Answer{Next: &Question{Title: "name, city, or digits of a number", Typed: q.Find, Empty: func() Answer { return Answer{} }}}
+	}
+	q.day.Search.wanted = search
+	return Answer{Events: q.day.Search.SearchDonors(), Then: func() Answer { return q.found(search) }}
+}
+
+// found offers the donors that were found. Where the newest have none it asks whether to read on.
+func (q *Questions) found(search string) Answer {
+	s := q.day.Search
+	found := s.FindDonors(search, mostFound)
+	if len(found) == 0 && s.HasMoreDonors() {
+		n, _ := s.DonorsRead()
+		leave := does(func() []Event {
+			s.LeaveSearch()
+			return nil
+		})
+		title := q.Say("no match among the newest %s; m looks through more, empty for not", q.day.Count(n, "donor", "donors"))
+		return Answer{Next: &Question{Title: title, Empty: leave, Typed: func(text string) Answer {
+			if text != "m" {
+				return leave()
+			}
+			return Answer{Events: s.SearchOn(), Then: func() Answer { return q.found(search) }}
+		}}}
+	}
+	if s.LeaveSearch(); len(found) == 0 {
+		return Answer{Wrong: "no donor has that name or number"}
+	}
+	ask := &Question{Title: "number of the donor"}
+	for _, donor := range found {
+		known := slices.DeleteFunc([]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		pick := func() Answer { return Answer{Events: s.OpenDonor(donor), Then: q.opened} }
+		ask.Choices = append(ask.Choices, Choice{Label: strings.Join(known, ", "), Pick: pick})
+	}
+	return ask.again()
+}
+
+// opened asks what a new call is to be about where the donor who was looked for has no open one.
+func (q *Questions) opened() Answer {
+	c := q.day.Caller
+	if c == nil {
+		return Answer{}
+	}
+	q.day.Caller = nil
+	ask := q.NewCall(*c)
+	ask.Title = "number"
+	return Answer{Events: []Event{Notice{Text: q.Say("%s has no open call", c.Name)}}, Next: ask}
 }
 
 // NewCall asks for a call to a donor who is on the line, and puts it on the desk as soon as the

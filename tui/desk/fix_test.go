@@ -287,7 +287,7 @@ func TestWhatEndsACall(t *testing.T) {
 		t.Errorf("got %v and %v, want both refused", q.err, err)
 	}
 	var none *changeGroup
-	if e, err := none.follow(outbox.NewEntry(entries[0].Change()), d.Outbox.Add); err != nil || e.ID == "" {
+	if e, err := none.follow(outbox.Entry{Change: entries[0].Change}, d.Outbox.Add); err != nil || e.ID == "" {
 		t.Errorf("got %+v, %v, want it saved", e, err)
 	}
 }

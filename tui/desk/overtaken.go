@@ -67,7 +67,7 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 func (e *Form) resolve(c conflict) []Event {
 	e.over(c.entry.ID)
 	e.day.Changes.onDisk(func(context.Context) (any, error) {
-		change := c.entry.Change().Without(c.theirs)
+		change := c.entry.Change.Without(c.theirs)
 		if change.Body == nil {
 			return nil, e.Outbox.Drop(c.entry.ID)
 		}

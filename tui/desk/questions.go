@@ -40,8 +40,9 @@ type Choice struct {
 // Answer is what follows from what the agent chose or typed.
 type Answer struct {
 	Events []Event
-	Next   *Question // Asked now; nil: nothing more.
-	Wrong  string    // Why nothing was taken: the same is asked again.
+	Then   func() Answer // Follows once the events and what they ask for are done; nil: nothing does.
+	Next   *Question     // Asked now; nil: nothing more.
+	Wrong  string        // Why nothing was taken: the same is asked again.
 }
 
 // IsYesNo reports whether a question is answered with yes or no.
