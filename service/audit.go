@@ -94,7 +94,7 @@ func (s *Service) Audit(ctx context.Context, f AuditFilter, do func(AuditLine) e
 	f.Limit = auditPage
 	for {
 		var lines []AuditLine
-		err := s.read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
+		err := s.Read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
 			lines, err = r.AuditLines(f)
 			return err
 		})
@@ -115,7 +115,7 @@ func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
 	}
-	return s.update(ctx, "note what is read", func(tx Tx) error { return each(lines, tx.Audit) })
+	return s.Write(ctx, WriteIsolated, "note what is read", func(tx Tx) error { return each(lines, tx.Audit) })
 }
 
 // notePerson is noteRead for a record that is answered with its person, nil: with none.
@@ -129,7 +129,7 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 	if err := decode("person", person.Doc, &shown); err != nil {
 		return err
 	}
-	return s.noteRead(ctx, line.of(shown.UUID))
+	return s.noteRead(ctx, line.Of(shown.UUID))
 }
 
 // listed is the line of a list that shows persons: the names of the filters, and how many records.
@@ -138,13 +138,13 @@ func (c Caller) listed(operation AuditOperation, query url.Values, records int, 
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Fields: filters, Records: &records}
 }
 
-// audited is the line of a change that a caller asks for.
-func (c Caller) audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
+// Audited is the line of a change that a caller asks for.
+func (c Caller) Audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Record: &record}
 }
 
-// of is a line about a record of a person.
-func (l AuditLine) of(person apitype.UUID) AuditLine {
+// Of is a line about a record of a person.
+func (l AuditLine) Of(person apitype.UUID) AuditLine {
 	l.Person = &person
 	return l
 }

@@ -73,7 +73,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	if err := cmp.Or(c.Require(PersonsErase), request.check()); err != nil {
 		return Answer{}, err
 	}
-	line := c.audited(AuditPersonErase, id, apitype.Time{})
+	line := c.Audited(AuditPersonErase, id, apitype.Time{})
 	line.Reason = strings.TrimSpace(request.Reason)
 	if record := s.recordErasure; record != nil {
 		request.Record = func(person ErasedPerson) error {
@@ -104,7 +104,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 			erasure, scrubbed.Later = open.Erasure, s.store.Held()
 			return nil
 		}
-		line.At = s.timeOf(tx)
+		line.At = s.TimeOf(tx)
 		if erasure = kept.erasure(line.At); kept.ErasedAt != nil {
 			return nil
 		}
@@ -118,9 +118,9 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		}
 		scrubbed.Later = s.store.Held()
 		line.Fields = "person,calls,pledges,transactions,signatures"
-		return errors.Join(setJSON(tx, UncleanSetting+id.String(), openErasure{kept.Person.Owner, erasure}), tx.Audit(line.of(id)))
+		return errors.Join(setJSON(tx, UncleanSetting+id.String(), openErasure{kept.Person.Owner, erasure}), tx.Audit(line.Of(id)))
 	}
-	if err := described("erase the person", s.store.Write(ctx, WriteShared, erase)); err != nil {
+	if err := s.Write(ctx, WriteShared, "erase the person", erase); err != nil {
 		return erasure, err
 	}
 	erasure.Scrubbed = scrubbed
@@ -128,9 +128,9 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 }
 
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
-	err = s.readLong(ctx, "count what would be erased", func(r Reader) error {
+	err = s.ReadLong(ctx, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
-		if erasure = kept.erasure(s.now()); open != nil {
+		if erasure = kept.erasure(s.Now()); open != nil {
 			erasure = open.Erasure
 			erasure.Repeated = true // Nothing is left that would be erased.
 		}
@@ -148,12 +148,12 @@ func toErase(r Reader, id apitype.UUID, c *Caller, keptOf func(apitype.UUID) (Ke
 		return kept, open, err
 	}
 	if c != nil {
-		if _, err := visiblePerson(r, *c, id); err != nil {
+		if _, err := VisiblePerson(r, *c, id); err != nil {
 			return kept, nil, err
 		}
 	}
 	if kept, err = keptOf(id); err != nil {
-		return kept, nil, orUnknown(err, "person", id)
+		return kept, nil, OrUnknown(err, "person", id)
 	}
 	if c != nil && len(kept.foreign(c.Scope)) > 0 {
 		return kept, nil, conflict("the person has pledges of another organization, which this account may not change; the operator erases the person: fundeskd person erase %s", id)
@@ -169,7 +169,7 @@ func (k Kept) erasure(now apitype.Time) Erasure {
 	}
 	e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting = len(k.Calls), len(k.Pledges), len(k.Transactions), len(k.Signatures), k.Waiting
 	for _, lease := range k.Leases {
-		if lease.live(now) {
+		if lease.Live(now) {
 			e.Leases++
 		}
 	}
@@ -201,8 +201,8 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 
 func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, err error) {
 	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
-	err = s.store.Write(ctx, WriteShared, func(tx Tx) error {
-		done, line.At = false, s.timeOf(tx)
+	err = s.Write(ctx, WriteShared, "replay the erasure", func(tx Tx) error {
+		done, line.At = false, s.TimeOf(tx)
 		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done 
 	if err == nil {
 		err = s.finishErasure(ctx, person.UUID)
 	}
-	return done, described("replay the erasure", err)
+	return done, err
 }
 
 // eraseKept leaves a tombstone of a person, and blanks what belongs to them: from then on no answer
@@ -233,7 +233,7 @@ func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
 		return err
 	}
 	err := inBatches(kept.Pledges, 0, func(ids []apitype.UUID) error {
-		return rewrite(ids, tx.KeptPledges, func(p *PledgeRow) error { return p.erase(now) }, tx.RewritePledge)
+		return rewrite(ids, tx.KeptPledges, func(p *PledgeRow) error { return p.Erase(now) }, tx.RewritePledge)
 	})
 	if err != nil {
 		return err
@@ -271,15 +271,15 @@ func eraseCalls(tx Tx, ids []apitype.UUID, now apitype.Time) error {
 		if erased("call", row.Private) != nil {
 			return nil
 		}
-		if err := row.erase(now); err != nil {
+		if err := row.Erase(now); err != nil {
 			return err
 		}
 		return tx.RewriteCall(row)
 	})
 }
 
-func (c *CallRow) erase(now apitype.Time) error {
-	if err := c.blank(now); err != nil {
+func (c *CallRow) Erase(now apitype.Time) error {
+	if err := c.Blank(now); err != nil {
 		return err
 	}
 	return revise("call", &c.Private, func(private *callPrivate) { private.ErasedAt = &now })
@@ -299,7 +299,7 @@ func rewrite[T any](ids []apitype.UUID, read func([]apitype.UUID) ([]T, error), 
 	})
 }
 
-func (p *PledgeRow) erase(now apitype.Time) error {
+func (p *PledgeRow) Erase(now apitype.Time) error {
 	var pledge apitype.Pledge
 	if err := decode("pledge", p.Doc, &pledge); err != nil {
 		return err
@@ -321,7 +321,7 @@ func each[T any](rows []T, do func(T) error) error {
 }
 
 // blank takes from a call its notes, external metadata and what is known of its recording.
-func (c *CallRow) blank(now apitype.Time) error {
+func (c *CallRow) Blank(now apitype.Time) error {
 	var call apitype.Call
 	if err := decode("call", c.Doc, &call); err != nil {
 		return err

@@ -23,7 +23,7 @@ const ErasingSetting = "erasing-"
 // finishErasure blanks the calls of a person that were not yet. A caller that leaves does not end it.
 func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	ctx = withoutDeadline(context.WithoutCancel(ctx))
-	kept, err := viewed(ctx, s, "read what is to be erased", func(r Reader) (kept Kept, err error) {
+	kept, err := View(ctx, s, "read what is to be erased", func(r Reader) (kept Kept, err error) {
 		erasing, err := r.Erasing()
 		if err == nil && slices.Contains(erasing, id) {
 			kept, err = r.Kept(id)
@@ -34,11 +34,11 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 		return err
 	}
 	shared := func(change func(Tx) error) error {
-		return described("erase the calls of the person", s.store.Write(ctx, WriteShared, change))
+		return s.Write(ctx, WriteShared, "erase the calls of the person", change)
 	}
 	err = inBatches(kept.Calls, keptBatch/mostErased, func(ids []apitype.UUID) error {
 		begun := s.clock()
-		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.timeOf(tx)) })
+		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.TimeOf(tx)) })
 		return errors.Join(err, Pause(ctx, s.clock().Sub(begun))) // Others have the writer for as long.
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 
 // FinishErasures continues erasures that were cut short.
 func (s *Service) FinishErasures(ctx context.Context) error {
-	erasing, err := viewed(ctx, s, "read what is to be erased", Reader.Erasing)
+	erasing, err := View(ctx, s, "read what is to be erased", Reader.Erasing)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c cover) call(row *CallRow) error {
 	if len(row.Private) == 0 {
 		row.Private = []byte(`{}`)
 	}
-	return row.erase(row.UpdatedAt)
+	return row.Erase(row.UpdatedAt)
 }
 
 func (c cover) calls(rows []CallRow) (err error) {
@@ -209,7 +209,7 @@ func (s *Service) Clean(ctx context.Context) (Scrubbed, error) {
 	if done, err = s.store.Scrub(ctx); err != nil || len(done.Busy) > 0 {
 		return done, err
 	}
-	return done, s.update(ctx, "note that the files are clean", func(tx Tx) (err error) {
+	return done, s.Write(ctx, WriteIsolated, "note that the files are clean", func(tx Tx) (err error) {
 		for _, name := range waiting {
 			err = errors.Join(err, tx.DeleteSetting(UncleanSetting+name))
 		}
@@ -222,12 +222,12 @@ const backupSetting = "backup_at"
 
 // NoteBackup saves that a backup was made now.
 func (s *Service) NoteBackup(ctx context.Context) error {
-	return s.update(ctx, "note the backup", func(tx Tx) error { return setJSON(tx, backupSetting, s.timeOf(tx).UnixMilli()) })
+	return s.Write(ctx, WriteIsolated, "note the backup", func(tx Tx) error { return setJSON(tx, backupSetting, s.TimeOf(tx).UnixMilli()) })
 }
 
 // LastBackup returns when the last backup was made, zero where there was none.
 func (s *Service) LastBackup(ctx context.Context) (at time.Time, err error) {
-	return viewed(ctx, s, "read when the last backup was made", func(r Reader) (time.Time, error) {
+	return View(ctx, s, "read when the last backup was made", func(r Reader) (time.Time, error) {
 		milliseconds, err := settingOf[int64](r, backupSetting)
 		if milliseconds == nil {
 			return time.Time{}, err

@@ -17,9 +17,9 @@ import (
 // handed out is noted before its first byte is. A person who is erased meanwhile ends it.
 func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	ctx = withoutDeadline(ctx)
-	err := e.s.update(ctx, "note the export", func(tx Tx) error {
-		e.line.At = e.s.timeOf(tx)
-		return tx.Audit(e.line.of(*e.line.Record))
+	err := e.s.Write(ctx, WriteIsolated, "note the export", func(tx Tx) error {
+		e.line.At = e.s.TimeOf(tx)
+		return tx.Audit(e.line.Of(*e.line.Record))
 	})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (e *Export) users(ctx context.Context, out *exportWriter) error {
 	if e.caller != nil {
 		scope = e.caller.Scope
 	}
-	named, err := viewed(ctx, e.s, "name the users", func(r Reader) ([]User, error) { return r.Users(scope) })
+	named, err := View(ctx, e.s, "name the users", func(r Reader) ([]User, error) { return r.Users(scope) })
 	for _, user := range named {
 		if out.users[user.UUID.String()] {
 			out.item(apitype.UserName{UUID: user.UUID, Name: user.Name})
@@ -142,10 +142,10 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 
 // readKept reads some of the records, unless the person was erased since the export began.
 func readKept[T any](ctx context.Context, e *Export, read func(Reader) (T, error)) (found T, err error) {
-	err = e.s.read(ctx, ReadSnapshot, "export the person", func(r Reader) error {
+	err = e.s.Read(ctx, ReadSnapshot, "export the person", func(r Reader) error {
 		if e.kept.ErasedAt == nil {
 			if _, err := r.Person(*e.line.Record, Scope{All: true}); err != nil {
-				return orNotFound(err, "person")
+				return OrNotFound(err, "person")
 			}
 		}
 		found, err = read(r)
@@ -355,7 +355,7 @@ func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID
 	if err := c.Require(PersonsErase); err != nil {
 		return Answer{}, err
 	}
-	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, apitype.Time{}), &c)
+	export, err := s.exportPerson(ctx, c.Audited(AuditPersonExport, id, apitype.Time{}), &c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -366,9 +366,9 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 	id := *line.Record
 	e := &Export{s: s, line: line, caller: c, mayShow: func(*apitype.UUID) bool { return true }}
 	var accounts []Account
-	err := s.readLong(ctx, "export the person", func(r Reader) (err error) {
+	err := s.ReadLong(ctx, "export the person", func(r Reader) (err error) {
 		if c != nil {
-			if _, err := visiblePerson(r, *c, id); err != nil {
+			if _, err := VisiblePerson(r, *c, id); err != nil {
 				return err
 			}
 			if accounts, err = r.Accounts(); err != nil {
@@ -376,7 +376,7 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 			}
 		}
 		e.kept, err = r.Kept(id)
-		return orUnknown(err, "person", id)
+		return OrUnknown(err, "person", id)
 	})
 	if err == nil && c != nil && !c.Scope.All {
 		e.mayShow = c.Scope.accounts(accounts)

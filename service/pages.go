@@ -133,7 +133,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	size := page.cut(w.backward, l.size)
 	if l.note != "" {
-		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.now())); err != nil {
+		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.Now())); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -150,7 +150,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
 	}
 	if l.more == nil {
-		err = s.read(ctx, ReadList, l.what, func(r Reader) (err error) {
+		err = s.Read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			page, err = of(r, true).read(w)
 			return err
 		})
@@ -158,7 +158,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 			return page, err
 		}
 	}
-	err = s.read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
+	err = s.Read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
 		if page, err = of(r, false).read(w); err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}

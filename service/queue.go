@@ -381,7 +381,7 @@ func leaseOf(l LeaseRow) apitype.Lease {
 	return l.Lease
 }
 
-func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
+func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
 // Work is what was done with the name of a user.
 type Work struct {

@@ -26,8 +26,8 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		request: apitype.TakeRequest{RequestUUID: request.RequestUUID, UserUUID: request.UserUUID, LeaseSeconds: request.LeaseSeconds},
 	}
 	var lease LeaseRow
-	err = s.update(ctx, "lease the call", func(tx Tx) (err error) {
-		t.at(s.timeOf(tx))
+	err = s.Write(ctx, WriteIsolated, "lease the call", func(tx Tx) (err error) {
+		t.at(s.TimeOf(tx))
 		lease, err = t.choose(tx, id)
 		return err
 	})
@@ -41,7 +41,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
 	}
-	err = s.read(ctx, ReadRecord, "read what was leased", func(r Reader) error {
+	err = s.Read(ctx, ReadRecord, "read what was leased", func(r Reader) error {
 		leases, err := named(r, t.leases)
 		if err == nil {
 			answer.JSON, err = s.appendLease(nil, s.viewer(c), r, leases[0])
@@ -68,7 +68,7 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	case errors.Is(err, ErrNoRow):
 	case err != nil:
 		return lease, err
-	case !held.live(t.now):
+	case !held.Live(t.now):
 		if _, err := tx.EndLeasesByTime(t.now); err != nil {
 			return lease, err
 		}
@@ -127,14 +127,14 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	err = s.update(ctx, "extend the lease", func(tx Tx) error {
-		now := s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "extend the lease", func(tx Tx) error {
+		now := s.TimeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
-		if err == nil && !lease.live(now) {
+		if err == nil && !lease.Live(now) {
 			err = ErrNoRow
 		}
 		if err != nil {
-			return orNotFound(err, "lease, or it has ended")
+			return OrNotFound(err, "lease, or it has ended")
 		}
 		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
 		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
@@ -177,11 +177,11 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 		return err
 	}
 	released := 0
-	err = s.update(ctx, "release the lease", func(tx Tx) error {
-		released, now = 0, s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "release the lease", func(tx Tx) error {
+		released, now = 0, s.TimeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
-		if err != nil || !lease.live(now) {
-			return orNotFound(err, "lease")
+		if err != nil || !lease.Live(now) {
+			return OrNotFound(err, "lease")
 		}
 		by := EndedByReturn
 		if request.NotBefore != nil {
@@ -190,7 +190,7 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 		released = 1
 		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
 		if by == EndedByDeferral {
-			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
+			line := c.Audited(AuditCallLater, lease.CallUUID, now).Of(lease.Person).by(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))
 		}
 		return err
@@ -220,8 +220,8 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err != nil {
 		return err
 	}
-	err = s.update(ctx, "defer the call", func(tx Tx) error {
-		now = s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "defer the call", func(tx Tx) error {
+		now = s.TimeOf(tx)
 		person, err := waitingCall(tx, c, id)
 		if err != nil {
 			return err
@@ -230,7 +230,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		if err != nil && !errors.Is(err, ErrNoRow) {
 			return err
 		}
-		if err == nil && lease.CallUUID == id && lease.live(now) {
+		if err == nil && lease.CallUUID == id && lease.Live(now) {
 			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
 				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
 			}
@@ -238,7 +238,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 				return err
 			}
 		}
-		line := c.audited(AuditCallLater, id, now).of(person).by(request.UserUUID)
+		line := c.Audited(AuditCallLater, id, now).Of(person).by(request.UserUUID)
 		return errors.Join(refreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
 	})
 	s.countRefused(err)
@@ -252,12 +252,12 @@ func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
 		return err
 	}
-	return s.update(ctx, "leave the note", func(tx Tx) error {
+	return s.Write(ctx, WriteIsolated, "leave the note", func(tx Tx) error {
 		person, err := waitingCall(tx, c, id)
 		if err != nil {
 			return err
 		}
-		now, isNew := s.timeOf(tx), false
+		now, isNew := s.TimeOf(tx), false
 		err = refreshEligibility(tx, person, now, func(row *QueueRow) bool {
 			text := request.Text
 			if row.Note != nil {
@@ -273,7 +273,7 @@ func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, requ
 			return true
 		})
 		if isNew {
-			err = errors.Join(err, tx.Audit(c.audited(AuditCallNote, id, now).of(person)))
+			err = errors.Join(err, tx.Audit(c.Audited(AuditCallNote, id, now).Of(person)))
 		}
 		return err
 	})
@@ -314,9 +314,9 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		return Answer{}, err
 	}
 	var released apitype.ReleasedUser
-	err := s.update(ctx, "release the user", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "release the user", func(tx Tx) error {
 		released = apitype.ReleasedUser{}
-		now := s.timeOf(tx)
+		now := s.TimeOf(tx)
 		leases, err := tx.Leases(c.Scope, &request.UserUUID, now)
 		if err != nil {
 			return err
@@ -330,7 +330,7 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		}
 		shared, err := tx.ShareDeferrals(request.UserUUID, c.Scope)
 		for _, row := range shared {
-			err = errors.Join(err, tx.Audit(c.audited(AuditCallLater, row.CallUUID, now).of(row.PersonUUID)))
+			err = errors.Join(err, tx.Audit(c.Audited(AuditCallLater, row.CallUUID, now).Of(row.PersonUUID)))
 		}
 		released.Deferrals = len(shared)
 		return err
@@ -354,7 +354,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 	}
 	query := DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: w.after, Limit: w.size + 1}
 	page := pageOf[DeferralRow]{hasPrevious: query.After != nil}
-	err = s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
+	err = s.Read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
 		if page.rows, err = r.Deferrals(query); err != nil {
 			return err
 		}
@@ -375,7 +375,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		return Answer{}, err
 	}
 	if len(page.rows) > 0 && c.May(PersonsRead) {
-		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.now())); err != nil {
+		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.Now())); err != nil {
 			return Answer{}, err
 		}
 	}

@@ -62,7 +62,7 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apity
 		return state, nil
 	}
 	var passed int
-	err = s.read(ctx, ReadSnapshot, "count the queue", func(r Reader) (err error) {
+	err = s.Read(ctx, ReadSnapshot, "count the queue", func(r Reader) (err error) {
 		state, passed, err = r.QueueState(query)
 		return err
 	})
@@ -96,7 +96,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
 		page.hasPrevious = w.after != nil // There was one: the cursor names it.
 		query.GaveBack, query.After, query.Limit = true, w.after, w.size+1
-		err = s.read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
+		err = s.Read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
 			page.rows, err = r.QueuePositions(query)
 			if page.limit(w.size); err != nil || len(page.rows) == 0 {
 				return err
@@ -131,7 +131,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return answered(viewed(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
+	return answered(View(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
 		rows, err := r.Leases(c.Scope, nil, now)
 		if err == nil {
 			all.Leases, err = named(r, rows)
@@ -165,7 +165,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		}
 	}
 	var later map[apitype.UUID]int
-	names, err := viewed(ctx, s, "read the names", func(r Reader) (_ map[apitype.UUID]*string, err error) {
+	names, err := View(ctx, s, "read the names", func(r Reader) (_ map[apitype.UUID]*string, err error) {
 		if later, err = r.DeferralCounts(c.Scope); err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.
 func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
-	err = s.read(ctx, ReadSnapshot, "count the agents", func(r Reader) (err error) {
+	err = s.Read(ctx, ReadSnapshot, "count the agents", func(r Reader) (err error) {
 		clear(agents)
 		if counted, err = r.QueueCounted(); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (s *Service) countHours(ctx context.Context, scope Scope, since, counted ap
 	defer s.long.End(ctx)
 	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
 		until := soonest(counted, apitype.NewTime(from.Add(countedAtOnce)))
-		part, err := viewed(ctx, s, "count the agents", func(r Reader) ([]HourDone, error) { return r.HoursDone(scope, from, until) })
+		part, err := View(ctx, s, "count the agents", func(r Reader) ([]HourDone, error) { return r.HoursDone(scope, from, until) })
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	if lease.ShownAt != nil && !lease.ShownAt.Before(since.Time) {
 		agent.Taken++
 	}
-	if lease.ShownAt != nil && lease.live(now) && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
+	if lease.ShownAt != nil && lease.Live(now) && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
 		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
 	}
 	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
@@ -304,7 +304,7 @@ func (s *Service) OldestWaiting(ctx context.Context) (oldest *apitype.Time, now 
 		return nil, now, err
 	}
 	query := QueueQuery{Scope: Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
-	err = s.read(ctx, ReadRecord, "look at the queue", func(r Reader) (err error) {
+	err = s.Read(ctx, ReadRecord, "look at the queue", func(r Reader) (err error) {
 		oldest, err = r.QueueOldest(query)
 		return err
 	})

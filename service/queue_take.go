@@ -35,13 +35,13 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	}
 	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
 	t := &taking{s: s, c: c, request: request, query: query, nothing: !ok}
-	err := described("take calls", s.store.Write(ctx, WriteShared, func(tx Tx) error {
+	err := s.Write(ctx, WriteShared, "take calls", func(tx Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
 		}
-		t.at(s.timeOf(tx))
+		t.at(s.TimeOf(tx))
 		return t.give(tx)
-	}))
+	})
 	s.counted(LeasesExpired, t.expired)
 	if err != nil {
 		return Answer{}, err
@@ -61,7 +61,7 @@ func (t *taking) shown() (lines []AuditLine) {
 		return nil
 	}
 	for _, lease := range t.leases {
-		lines = append(lines, t.c.audited(AuditQueueTake, lease.CallUUID, t.now).of(lease.Person).by(&lease.UserUUID))
+		lines = append(lines, t.c.Audited(AuditQueueTake, lease.CallUUID, t.now).Of(lease.Person).by(&lease.UserUUID))
 	}
 	return lines
 }
@@ -100,7 +100,7 @@ func (t *taking) begin(before QueueRequest) {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
 			t.want = 0
-			if lease.live(t.now) {
+			if lease.Live(t.now) {
 				t.leases = append(t.leases, lease)
 			}
 		}
@@ -234,7 +234,7 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 // too long, with one lease at least; the other calls wait again. Spec gap: S32.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
 	given := 0
-	err = s.read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
+	err = s.Read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		leases, err := named(r, t.leases)
 		if err != nil {
@@ -268,7 +268,7 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 	}
 	over := t.leases[given:]
 	t.leases = t.leases[:given]
-	return answer, s.update(ctx, "give calls back", func(tx Tx) error {
+	return answer, s.Write(ctx, WriteIsolated, "give calls back", func(tx Tx) error {
 		return each(over, func(l LeaseRow) error {
 			return endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
 				isDue := row.Call == l.CallUUID && l.DueAt != nil
@@ -292,7 +292,7 @@ func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*Que
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
 	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
 	if err != nil {
-		return nil, orNotFound(err, "call")
+		return nil, OrNotFound(err, "call")
 	}
 	if numbers := s.numbersOf(row.PersonRow); len(numbers) > 0 && v.mayReadPerson(row.Owner) {
 		if lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact))); err != nil {

@@ -25,14 +25,14 @@ type Retention struct {
 
 // Retentions are those of all organizations that have one.
 func (s *Service) Retentions(ctx context.Context) ([]Retention, error) {
-	return viewed(ctx, s, "read the retention", Reader.Retentions)
+	return View(ctx, s, "read the retention", Reader.Retentions)
 }
 
 // SetRetention changes the retention of an organization.
 func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*Retention)) (r Retention, err error) {
-	err = s.update(ctx, "change the retention", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "change the retention", func(tx Tx) error {
 		if _, err := tx.Organization(organization); err != nil {
-			return orUnknown(err, "organization", organization)
+			return OrUnknown(err, "organization", organization)
 		}
 		all, err := tx.Retentions()
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 			r = all[i]
 		}
 		set(&r)
-		line := AuditLine{At: s.timeOf(tx), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
+		line := AuditLine{At: s.TimeOf(tx), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
 		return errors.Join(tx.SetRetention(r), tx.Audit(line))
 	})
 	return r, err
@@ -109,7 +109,7 @@ type RetentionFacts struct {
 // what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
 // the caller is sure.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
-	run := &retaining{s: s, dry: true, now: s.now()}
+	run := &retaining{s: s, dry: true, now: s.Now()}
 	if !o.Dry && !o.Sure {
 		if all, err = run.all(ctx); err == nil {
 			err = run.doubt(ctx, all)
@@ -155,7 +155,7 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 // doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	var last *lastRun
-	facts, err := viewed(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
+	facts, err := View(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
 		if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
 			facts, err = reader.RetentionFacts()
 		}
@@ -183,7 +183,7 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 
 // begin gives the run a number that no run had.
 func (r *retaining) begin(ctx context.Context, after int) error {
-	return r.s.update(ctx, "begin a run of the retention", func(tx Tx) error {
+	return r.s.Write(ctx, WriteIsolated, "begin a run of the retention", func(tx Tx) error {
 		last, err := settingOf[lastRun](tx, lastRetention)
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 	for more := true; more; {
 		var last *Position
 		var n int
-		err := r.s.update(ctx, "take back calls", func(tx Tx) error {
+		err := r.s.Write(ctx, WriteIsolated, "take back calls", func(tx Tx) error {
 			last, n = nil, 0
 			rows, err := tx.CallsToRetain(q)
 			if err != nil {
@@ -230,7 +230,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 			for _, row := range rows {
 				last = &Position{At: row.UpdatedAt, UUID: row.UUID}
 				before := row
-				if err := row.blank(row.UpdatedAt); err != nil {
+				if err := row.Blank(row.UpdatedAt); err != nil {
 					return err
 				}
 				if string(before.Doc) == string(row.Doc) {
@@ -247,7 +247,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 				return nil
 			}
 			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(AuditLine{
-				At: r.s.timeOf(tx), Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
+				At: r.s.TimeOf(tx), Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
 			}))
 		})
@@ -263,7 +263,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 // persons erases persons one by one, as they are erased on request.
 func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (n int, err error) {
 	for {
-		found, err := viewed(ctx, r.s, "look for persons", func(reader Reader) ([]PersonRow, error) { return reader.PersonsToRetain(q) })
+		found, err := View(ctx, r.s, "look for persons", func(reader Reader) ([]PersonRow, error) { return reader.PersonsToRetain(q) })
 		if err != nil {
 			return n, err
 		}
@@ -288,7 +288,7 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
 	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
-	err = r.s.store.Write(ctx, WriteShared, func(tx Tx) error {
+	err = r.s.Write(ctx, WriteShared, "erase the person", func(tx Tx) error {
 		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}

@@ -127,12 +127,12 @@ func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
 
-// now returns the current time, truncated to milliseconds. A change takes its time from timeOf.
-func (s *Service) now() apitype.Time { return apitype.NewTime(s.clock()) }
+// Now returns the current time, truncated to milliseconds. A change takes its time from TimeOf.
+func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 
-// timeOf returns the time of a change: the store's, and not before the change has begun. The time of
+// TimeOf returns the time of a change: the store's, and not before the change has begun. The time of
 // the request may be long past when a change waited, and a reader may have gone on meanwhile.
-func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
+func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.
@@ -152,33 +152,33 @@ func chosenUUID(id *apitype.UUID) apitype.UUID {
 	return apitype.NewUUID()
 }
 
-// read runs read on the store and keeps kinds of errors that have one.
-func (s *Service) read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
+// Read runs read on the store. Its errors say what was read, but for refusals.
+func (s *Service) Read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
 	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
 }
 
-// readLong reads one state of the data when no other long read is under way.
-func (s *Service) readLong(ctx context.Context, what string, read func(Reader) error) error {
+// ReadLong reads one state of the data when no other long read is under way.
+func (s *Service) ReadLong(ctx context.Context, what string, read func(Reader) error) error {
 	if err := s.long.Take(ctx); err != nil {
 		return err
 	}
 	defer s.long.End(ctx)
-	return s.read(ctx, ReadSnapshot, what, read)
+	return s.Read(ctx, ReadSnapshot, what, read)
 }
 
-// viewed returns what read finds in one state of the data.
-func viewed[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
-	err = s.read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
+// View returns what read finds in one state of the data.
+func View[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
+	err = s.Read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
 		found, err = read(r)
 		return err
 	})
 	return found, err
 }
 
-// update runs change in one transaction; the rule runs inside it, so that what it
+// Write runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
-func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Write(ctx, WriteIsolated, coveredChange(ctx, change)))
+func (s *Service) Write(ctx context.Context, mode WriteMode, what string, change func(Tx) error) error {
+	return described(what, s.store.Write(ctx, mode, coveredChange(ctx, change)))
 }
 
 // Request is what a context says of the request that is worked on. The zero value is the program's
