@@ -85,37 +85,20 @@ type AuditFilter struct {
 	Limit   int
 }
 
-// auditPage is how many lines are read at one time: an audit is read whole, and is longer than
-// the memory that there is for it.
-const auditPage = 500
-
-// Audit hands the lines that pass a filter to do, the oldest first.
-func (s *Service) Audit(ctx context.Context, f AuditFilter, do func(AuditLine) error) error {
-	f.Limit = auditPage
-	for {
-		var lines []AuditLine
-		err := s.Read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
-			lines, err = r.AuditLines(f)
-			return err
-		})
-		if err == nil {
-			err = each(lines, do)
-		}
-		if err != nil || len(lines) < f.Limit {
-			return err
-		}
-		last := lines[len(lines)-1]
-		f.After = &Position{At: last.At, UUID: last.UUID}
-	}
-}
-
 // noteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
 // What cannot be noted is not shown.
 func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
 	}
-	return s.Write(ctx, WriteIsolated, "note what is read", func(tx Tx) error { return each(lines, tx.Audit) })
+	return s.Write(ctx, WriteIsolated, "note what is read", func(tx Tx) error {
+		for _, line := range lines {
+			if err := tx.Audit(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // notePerson is noteRead for a record that is answered with its person, nil: with none.

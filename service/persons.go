@@ -59,7 +59,7 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	}
 	err = s.Read(ctx, ReadRecord, "read the person", func(r Reader) error {
 		row, err := VisiblePerson(r, c, id)
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return err
 	})
 	if err == nil {
@@ -80,12 +80,12 @@ func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
 	return row, OrNotFound(err, "person")
 }
 
-// appendPerson writes a person with everything that is known of it. Spec gap: L14.
-func appendPerson(dst []byte, row PersonRow) []byte {
+// AppendPerson writes a person with everything that is known of it. Spec gap: L14.
+func AppendPerson(dst []byte, row PersonRow) []byte {
 	if len(row.Doc) == 0 {
 		return dst
 	}
-	return append(member(open(dst, row.Doc), "qualityResult", row.Quality), '}')
+	return AppendWith(dst, row.Doc, "qualityResult", row.Quality)
 }
 
 // CreatePerson saves a new person.
@@ -109,7 +109,7 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		if err := tx.InsertPerson(row, &line); err != nil {
 			return orTaken(err, "person")
 		}
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
 	return answer, err
@@ -215,7 +215,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			}
 			row.Rev++
 		}
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
 	switch {

@@ -376,11 +376,13 @@ type LeaseRow struct {
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
-func leaseOf(l LeaseRow) apitype.Lease {
+// Sent is the lease as answers show it.
+func (l LeaseRow) Sent() apitype.Lease {
 	l.Ahead = l.ShownAt == nil
 	return l.Lease
 }
 
+// Live reports whether the lease holds.
 func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
 // Work is what was done with the name of a user.

@@ -321,8 +321,10 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		if err != nil {
 			return err
 		}
-		if err := each(leases, func(l LeaseRow) error { return endLease(tx, l, now, EndedByReturn, nil) }); err != nil {
-			return err
+		for _, lease := range leases {
+			if err := endLease(tx, lease, now, EndedByReturn, nil); err != nil {
+				return err
+			}
 		}
 		released.Leases = len(leases)
 		if !request.Deferrals {
@@ -338,7 +340,7 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 	if err == nil {
 		s.counted(LeasesReleased, released.Leases)
 	}
-	return answered(released, err)
+	return Answered(released, err)
 }
 
 // QueueDeferrals is a page of the callbacks, the earliest first.

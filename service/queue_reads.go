@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"fundesk/apiclient/apitype"
 )
 
@@ -44,7 +42,7 @@ func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptio
 	if state.ByLanguage == nil {
 		state.ByLanguage = map[string]int{}
 	}
-	return answered(state, err)
+	return Answered(state, err)
 }
 
 // A count passes over every call that is requested. So that supervisors of a long queue
@@ -70,13 +68,6 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state apity
 		s.states.put(asked, state, query.Now, time.Duration(passed)*countLife)
 	}
 	return state, err
-}
-
-func answered[T any](value T, err error) (answer Answer, _ error) {
-	if err == nil {
-		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
-	}
-	return answer, err
 }
 
 // QueueCalls is a page of the calls that wait, in the order in which they would be taken.
@@ -119,7 +110,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 		if call.PersonRow != nil && c.May(PersonsRead) {
 			person = call.PersonRow.Doc
 		}
-		return append(member(open(dst, call.Doc), "person", person), '}')
+		return AppendWith(dst, call.Doc, "person", person)
 	}
 	return Answer{JSON: envelope(page, 0, cursors.append, node)}, nil
 }
@@ -131,7 +122,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return answered(View(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
+	return Answered(View(ctx, s, "list the leases", func(r Reader) (all apitype.Leases, err error) {
 		rows, err := r.Leases(c.Scope, nil, now)
 		if err == nil {
 			all.Leases, err = named(r, rows)
@@ -177,7 +168,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 	for user, agent := range agents {
 		agent.Name, agent.Deferred = names[user], later[user]
 	}
-	return answered(agents.answer(), nil)
+	return Answered(agents.answer(), nil)
 }
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.

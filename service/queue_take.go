@@ -269,15 +269,19 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 	over := t.leases[given:]
 	t.leases = t.leases[:given]
 	return answer, s.Write(ctx, WriteIsolated, "give calls back", func(tx Tx) error {
-		return each(over, func(l LeaseRow) error {
-			return endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
+		for _, l := range over {
+			err := endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
 				isDue := row.Call == l.CallUUID && l.DueAt != nil
 				if isDue {
 					row.DueAt = l.DueAt
 				}
 				return isDue
 			})
-		})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -304,14 +308,14 @@ func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Leas
 		return nil, err
 	}
 	head, err := json.Marshal(lease)
-	return append(member(open(dst, head), "call", call.JSON), '}'), err
+	return AppendWith(dst, head, "call", call.JSON), err
 }
 
 // named returns leases as they are sent, with the names of their users.
 func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
 	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
 	return mapped(rows, func(row LeaseRow) apitype.Lease {
-		lease := leaseOf(row)
+		lease := row.Sent()
 		lease.Name = names[lease.UserUUID]
 		return lease
 	}), err

@@ -16,8 +16,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 )
@@ -28,8 +31,6 @@ type Options struct {
 	Now   func() time.Time // Nil: the system's clock.
 	// Count is told of what happens in the queue; it may be nil.
 	Count func(event QueueEvent, n int)
-	// RecordErasure notes each erasure outside the store before it is done; it may be nil.
-	RecordErasure func(ErasedPerson) error
 	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
 	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
@@ -45,7 +46,6 @@ type Service struct {
 	keys          keyring
 	waited        memo[int]                // How many calls wait, where they are many.
 	states        memo[apitype.QueueState] // Likewise what was counted of the queue.
-	recordErasure func(ErasedPerson) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
@@ -55,7 +55,7 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, count: o.Count, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -73,6 +73,14 @@ type Answer struct {
 	Rev    int64 // The record's revision, its entity tag.
 	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
 	Settled *apitype.Time
+}
+
+// Answered is the answer with a value as JSON, unless err says why there is none.
+func Answered[T any](value T, err error) (answer Answer, _ error) {
+	if err == nil {
+		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+	}
+	return answer, err
 }
 
 // Caller is the account that asks for an operation.
@@ -119,6 +127,9 @@ func (s *Service) Ready(ctx context.Context) error {
 // links go by it.
 const clockMost = 30 * time.Second
 
+// Store is where the records are kept.
+func (s *Service) Store() Store { return s.store }
+
 // ClockAhead returns how far the clock of the database is ahead of this computer's.
 func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 	return s.store.ClockAhead(ctx)
@@ -126,6 +137,28 @@ func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
+
+// backupSetting holds when the last backup was made, in milliseconds.
+const backupSetting = "backup_at"
+
+// NoteBackup saves that a backup was made now.
+func (s *Service) NoteBackup(ctx context.Context) error {
+	return s.Write(ctx, WriteIsolated, "note the backup", func(tx Tx) error {
+		return tx.SetSetting(backupSetting, strconv.FormatInt(s.TimeOf(tx).UnixMilli(), 10))
+	})
+}
+
+// LastBackup returns when the last backup was made, zero where there was none.
+func (s *Service) LastBackup(ctx context.Context) (time.Time, error) {
+	return View(ctx, s, "read when the last backup was made", func(r Reader) (at time.Time, err error) {
+		text, err := r.Setting(backupSetting)
+		if err != nil || text == "" {
+			return at, err
+		}
+		milliseconds, err := strconv.ParseInt(text, 10, 64)
+		return time.UnixMilli(milliseconds), err
+	})
+}
 
 // Now returns the current time, truncated to milliseconds. A change takes its time from TimeOf.
 func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
@@ -206,13 +239,6 @@ type requestKey struct{}
 // WithRequest is a context that says it.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
-}
-
-// withoutDeadline is a context for many questions, each with a deadline of its own.
-func withoutDeadline(ctx context.Context) context.Context {
-	r := RequestOf(ctx)
-	r.Spent = nil
-	return WithRequest(ctx, r)
 }
 
 // RequestOf is what a context says.

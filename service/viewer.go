@@ -182,7 +182,7 @@ func (v viewer) personMember(dst []byte, person *PersonRow) []byte {
 	if !v.caller.shown(person) {
 		return member(dst, "person", nil)
 	}
-	return appendPerson(append(dst, `,"person":`...), *person)
+	return AppendPerson(append(dst, `,"person":`...), *person)
 }
 
 // openPledge writes the members that every answer with a pledge carries.
@@ -214,7 +214,7 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 		case p == nil:
 			dst = member(dst, "person", nil)
 		case parts.quality:
-			dst = appendPerson(append(dst, `,"person":`...), *p)
+			dst = AppendPerson(append(dst, `,"person":`...), *p)
 		default:
 			dst = member(dst, "person", p.Doc)
 		}

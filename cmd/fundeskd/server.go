@@ -20,6 +20,7 @@ import (
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
@@ -99,7 +100,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.metrics.ends(served, s.certificate, strings.HasPrefix(name, "sqlite:"), s.program.Now)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
-		Version: release.Version, Observe: s.metrics.observe,
+		Version: release.Version, RecordErasure: s.options.recordErasure, Observe: s.metrics.observe,
 	}))
 	return nil
 }
@@ -253,7 +254,7 @@ const clockWarned = 5 * time.Second
 func (s *server) keepHouse(ctx context.Context) {
 	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
 		if rules := s.rules.Load(); rules != nil {
-			if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
+			if err := privacy.New(rules, nil).FinishErasures(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
 			}
 			s.saveTokenUse(ctx)

@@ -16,10 +16,7 @@ import (
 
 // operations returns those of the interface and of its extensions.
 func (a *api) operations() []route {
-	s := a.service
-	erase := func(ctx context.Context, c service.Caller, id apitype.UUID, r apitype.EraseRequest) (service.Answer, error) {
-		return s.ErasePersonFor(ctx, c, id, service.EraseRequest{Reason: r.Reason, DryRun: r.DryRun})
-	}
+	s, p := a.service, a.privacy
 	return []route{
 		{http.MethodGet, "/api/v1/persons", service.PersonsRead, list(apitype.ParsePersonListOptions, s.ListPersons)},
 		{http.MethodPost, "/api/v1/persons", service.PersonsCreate, create(s.CreatePerson)},
@@ -54,8 +51,8 @@ func (a *api) operations() []route {
 		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
 		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
 		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
-		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(s.ExportPersonFor)},
-		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(erase)},
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(p.ExportFor)},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(p.EraseFor)},
 	}
 }
 
