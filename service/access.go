@@ -129,7 +129,7 @@ func (a Account) without(change AccessChange) Account {
 	}
 	a.Permissions = slices.DeleteFunc(slices.Clone(a.Permissions), func(p Permission) bool { return !slices.Contains(change.Permissions, p) })
 	if change.Organizations != nil {
-		if narrowed, _ := a.Scope.narrow(change.Organizations); len(change.Organizations) == 0 {
+		if narrowed, _ := a.Scope.Narrow(change.Organizations); len(change.Organizations) == 0 {
 			a.Scope = Scope{}
 		} else if a.Scope.All || len(narrowed.Organizations) < len(a.Scope.Organizations) {
 			a.Scope = narrowed

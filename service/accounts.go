@@ -64,9 +64,9 @@ func (s Scope) Contains(organization apitype.UUID) bool {
 	return s.All || slices.Contains(s.Organizations, organization)
 }
 
-// narrow is the part of the scope within organizations; an empty list of organizations
+// Narrow is the part of the scope within organizations; an empty list of organizations
 // asks for all of it. ok is false when nothing is left.
-func (s Scope) narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
+func (s Scope) Narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
 	switch {
 	case len(organizations) == 0:
 		narrowed = Scope{All: s.All, Organizations: slices.Clone(s.Organizations)} // Sorted below.

@@ -85,9 +85,9 @@ type AuditFilter struct {
 	Limit   int
 }
 
-// noteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
+// NoteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
 // What cannot be noted is not shown.
-func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
+func (s *Service) NoteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
 	})
 }
 
-// notePerson is noteRead for a record that is answered with its person, nil: with none.
+// notePerson is NoteRead for a record that is answered with its person, nil: with none.
 func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, person *PersonRow) error {
 	if !s.auditReads || !c.shown(person) {
 		return nil
@@ -112,7 +112,7 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 	if err := decode("person", person.Doc, &shown); err != nil {
 		return err
 	}
-	return s.noteRead(ctx, line.Of(shown.UUID))
+	return s.NoteRead(ctx, line.Of(shown.UUID))
 }
 
 // listed is the line of a list that shows persons: the names of the filters, and how many records.
@@ -132,8 +132,8 @@ func (l AuditLine) Of(person apitype.UUID) AuditLine {
 	return l
 }
 
-// by is a line about what was done on behalf of a user; nil: unknown.
-func (l AuditLine) by(user *apitype.UUID) AuditLine {
+// By is a line about what was done on behalf of a user; nil: unknown.
+func (l AuditLine) By(user *apitype.UUID) AuditLine {
 	l.User = user
 	return l
 }

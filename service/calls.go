@@ -69,7 +69,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 	if o.OwningOrganizationUUID != nil {
 		owners = []apitype.UUID{*o.OwningOrganizationUUID}
 	}
-	f.Scope, ok = c.Scope.narrow(owners)
+	f.Scope, ok = c.Scope.Narrow(owners)
 	return f, ok
 }
 
@@ -102,6 +102,22 @@ func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 		err = erased("call", row.Private)
 	}
 	return row, err
+}
+
+// WaitingCall returns the person of a call that waits and that the caller may change.
+func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
+	row, err := changeableCall(tx, c, id)
+	if err != nil {
+		return person, err
+	}
+	var call apitype.Call
+	if err := decode("call", row.Doc, &call); err != nil {
+		return person, err
+	}
+	if call.Status != apitype.CallRequested {
+		return person, conflict("the call is %s and waits no more", call.Status)
+	}
+	return call.PersonUUID, nil
 }
 
 // CreateCall saves a new call.
@@ -141,7 +157,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := s.enqueue(tx, row, call, person, now); err != nil {
 			return err
 		}
-		err = recordAudited(tx, c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
+		err = recordAudited(tx, c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
 		switch row.PersonRow = &person; {
 		case err != nil:
 		case row.Case == nil:
@@ -275,7 +291,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	if err != nil {
 		return Answer{}, err
 	}
-	s.forgetQueue(ctx, s.Now())
+	s.ForgetQueue(ctx, s.Now())
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}
@@ -292,7 +308,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	line := c.Audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
+	line := c.Audited(AuditCallAttempt, id, apitype.Time{}).By(request.UserUUID)
 	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		organization, err := tx.OrganizationForShare(row.Owner)
 		if err != nil {
@@ -310,7 +326,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	line := c.Audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	line := c.Audited(AuditCallComplete, id, apitype.Time{}).By(request.UserUUID)
 	move := callMove{name: "completed", to: apitype.CallCompleted, result: request.Result}
 	if request.Result != nil {
 		move.at = request.Result.CompletedAt

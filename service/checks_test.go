@@ -192,7 +192,7 @@ func TestNarrow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			before := Scope{All: test.scope.All, Organizations: append([]apitype.UUID(nil), test.scope.Organizations...)}
-			got, ok := test.scope.narrow(test.filter)
+			got, ok := test.scope.Narrow(test.filter)
 			if diff := cmp.Diff(test.want, got); diff != "" || ok != test.ok {
 				t.Errorf("got ok %v, want %v; %s", ok, test.ok, diff)
 			}

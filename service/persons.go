@@ -16,7 +16,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	scope, ok := c.Scope.narrow(o.OwningOrganizationUUIDs)
+	scope, ok := c.Scope.Narrow(o.OwningOrganizationUUIDs)
 	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, UpdatedAfter: o.UpdatedAfter, IBAN: o.IBAN}
 	return answerList(ctx, s, c, listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
@@ -63,7 +63,7 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 		return err
 	})
 	if err == nil {
-		err = s.noteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
+		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 	}
 	return answer, err
 }
@@ -223,7 +223,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	case !c.May(PersonsRead):
 		return sentBack(id, answer.Rev, "", request)
 	case !changed: // It was a read.
-		err = s.noteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
+		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 	}
 	return answer, err
 }

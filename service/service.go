@@ -29,8 +29,6 @@ import (
 type Options struct {
 	Store Store
 	Now   func() time.Time // Nil: the system's clock.
-	// Count is told of what happens in the queue; it may be nil.
-	Count func(event QueueEvent, n int)
 	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
 	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
@@ -42,10 +40,7 @@ type Options struct {
 type Service struct {
 	store         Store
 	clock         func() time.Time
-	count         func(event QueueEvent, n int)
 	keys          keyring
-	waited        memo[int]                // How many calls wait, where they are many.
-	states        memo[apitype.QueueState] // Likewise what was counted of the queue.
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
@@ -55,7 +50,7 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, count: o.Count, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -113,7 +108,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.keys.latest(ctx); err != nil {
 		return err
 	}
-	ahead, err := s.ClockAhead(ctx)
+	ahead, err := s.store.ClockAhead(ctx)
 	if err == nil && ahead.Abs() > clockMost {
 		err = &Error{Kind: Unavailable, Detail: "this computer's clock and the database's differ by " + ahead.Abs().Round(time.Second).String()}
 	}
@@ -129,14 +124,6 @@ const clockMost = 30 * time.Second
 
 // Store is where the records are kept.
 func (s *Service) Store() Store { return s.store }
-
-// ClockAhead returns how far the clock of the database is ahead of this computer's.
-func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
-	return s.store.ClockAhead(ctx)
-}
-
-// ReadyForChanges reports whether the store takes changes now.
-func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
 
 // backupSetting holds when the last backup was made, in milliseconds.
 const backupSetting = "backup_at"
@@ -167,11 +154,17 @@ func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 // the request may be long past when a change waited, and a reader may have gone on meanwhile.
 func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
+// StoreTime is the present by the clock that all processes share.
+func (s *Service) StoreTime(ctx context.Context) (apitype.Time, error) {
+	ahead, err := s.store.ClockAhead(ctx)
+	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
+}
+
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.
 func (s *Service) Settled(ctx context.Context) *apitype.Time {
 	age, ok := s.store.Settled(ctx)
-	now, err := s.queueTime(ctx)
+	now, err := s.StoreTime(ctx)
 	if !ok || err != nil {
 		return nil
 	}

@@ -377,7 +377,7 @@ func (s *Service) SaveTokenUse(ctx context.Context) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	if s.ReadyForChanges(ctx) != nil {
+	if s.store.PingChanges(ctx) != nil {
 		s.uses.putBack(uses)
 		return nil
 	}

@@ -28,6 +28,9 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
+// CallAnswer is the answer with a call, of which it shows what the caller may see.
+func (s *Service) CallAnswer(c Caller, row *WholeCall) (Answer, error) { return s.viewer(c).call(row) }
+
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
 func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(Reader, Weight) (*T, error)) (found *T, err error) {
 	find := func(w Weight) error {

@@ -19,6 +19,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/privacy"
+	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
 
@@ -325,7 +326,7 @@ func TestMetricsPage(t *testing.T) {
 	m.observe(httpapi.Observation{Status: 404, Duration: 3 * time.Millisecond, Bytes: 1})
 	m.transaction(true, 7*time.Second)
 	m.transaction(false, 20*time.Second)
-	m.queueEvent(service.LeasesTaken, 3)
+	m.queueEvent(queue.Taken, 3)
 	answer := httptest.NewRecorder()
 	m.page.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	var got strings.Builder
