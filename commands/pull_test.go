@@ -21,7 +21,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -329,7 +328,7 @@ func (c *copying) step(n int) {
 	case kind < 7:
 		i := c.random.IntN(len(c.persons))
 		id, _ := apitype.ParseUUID(c.persons[i])
-		if _, err := c.service.Service.ErasePerson(c.Context(), id, service.EraseRequest{Reason: "r"}); err != nil {
+		if _, err := c.service.Privacy.Erase(c.Context(), id, apitype.EraseRequest{Reason: "r"}); err != nil {
 			c.Fatal(err)
 		}
 		c.persons = append(c.persons[:i], c.persons[i+1:]...)

@@ -28,7 +28,7 @@ type AccessChange struct {
 // AccessChanges returns what this database knows of an account and its tokens; nil: of all accounts,
 // and of tokens that were ended together.
 func (s *Service) AccessChanges(ctx context.Context, of *apitype.UUID) ([]AccessChange, error) {
-	return viewed(ctx, s, "read the accounts", func(r Reader) (all []AccessChange, err error) {
+	return View(ctx, s, "read the accounts", func(r Reader) (all []AccessChange, err error) {
 		accounts, err := r.Accounts()
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (s *Service) AccessChanges(ctx context.Context, of *apitype.UUID) ([]Access
 // since its backup, and returns how many it changed. It never gives anything.
 func (s *Service) ReplayAccess(ctx context.Context, changes []AccessChange) (changed int, err error) {
 	endAll := false
-	err = s.update(ctx, "replay the changes of access", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "replay the changes of access", func(tx Tx) error {
 		changed = 0
 		for _, change := range changes {
 			done, err := s.replayAccess(tx, change)
@@ -99,7 +99,7 @@ func (s *Service) replayAccess(tx Tx, change AccessChange) (done bool, err error
 	if err != nil || fields == "" {
 		return false, err
 	}
-	line := AuditLine{At: s.timeOf(tx), Operation: AuditAccountSet, Record: change.Account, Fields: fields, Reason: "replayed"}
+	line := AuditLine{At: s.TimeOf(tx), Operation: AuditAccountSet, Record: change.Account, Fields: fields, Reason: "replayed"}
 	return true, errors.Join(tx.UpdateAccount(after), tx.Audit(line))
 }
 
@@ -129,7 +129,7 @@ func (a Account) without(change AccessChange) Account {
 	}
 	a.Permissions = slices.DeleteFunc(slices.Clone(a.Permissions), func(p Permission) bool { return !slices.Contains(change.Permissions, p) })
 	if change.Organizations != nil {
-		if narrowed, _ := a.Scope.narrow(change.Organizations); len(change.Organizations) == 0 {
+		if narrowed, _ := a.Scope.Narrow(change.Organizations); len(change.Organizations) == 0 {
 			a.Scope = Scope{}
 		} else if a.Scope.All || len(narrowed.Organizations) < len(a.Scope.Organizations) {
 			a.Scope = narrowed

@@ -64,9 +64,9 @@ func (s Scope) Contains(organization apitype.UUID) bool {
 	return s.All || slices.Contains(s.Organizations, organization)
 }
 
-// narrow is the part of the scope within organizations; an empty list of organizations
+// Narrow is the part of the scope within organizations; an empty list of organizations
 // asks for all of it. ok is false when nothing is left.
-func (s Scope) narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
+func (s Scope) Narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
 	switch {
 	case len(organizations) == 0:
 		narrowed = Scope{All: s.All, Organizations: slices.Clone(s.Organizations)} // Sorted below.
@@ -113,11 +113,11 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 	if err := a.check(); err != nil {
 		return Account{}, err
 	}
-	err := s.update(ctx, "add the account", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "add the account", func(tx Tx) error {
 		if err := a.Scope.check(tx); err != nil {
 			return err
 		}
-		a.CreatedAt = s.timeOf(tx)
+		a.CreatedAt = s.TimeOf(tx)
 		return accountAudited(tx, a)
 	})
 	return a, err
@@ -126,7 +126,7 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 // SetAccount changes what an account may do, from the next request on, in every process. One that
 // is revoked stays so.
 func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Account) error) (account Account, err error) {
-	err = s.update(ctx, "change the account", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "change the account", func(tx Tx) error {
 		if account, err = activeAccount(tx, id); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 		if err := cmp.Or(account.check(), account.Scope.check(tx)); err != nil {
 			return err
 		}
-		line := AuditLine{At: s.timeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
+		line := AuditLine{At: s.TimeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
@@ -148,7 +148,7 @@ func activeAccount(tx Tx, id apitype.UUID) (Account, error) {
 	if err == nil && account.RevokedAt != nil {
 		err = &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
 	}
-	return account, orUnknown(err, "account", id)
+	return account, OrUnknown(err, "account", id)
 }
 
 // maxSource is how long the name of an external source may be, in characters: marks are found by it.
@@ -221,18 +221,18 @@ func (a Account) check() error {
 
 // Accounts are all accounts, the oldest first.
 func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
-	return viewed(ctx, s, "list the accounts", Reader.Accounts)
+	return View(ctx, s, "list the accounts", Reader.Accounts)
 }
 
 // RevokeAccount ends an account; its tokens are refused from the next request on, in
 // every process. Spec gap: A4.
 func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account Account, err error) {
-	err = s.update(ctx, "revoke the account", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "revoke the account", func(tx Tx) error {
 		account, err = tx.Account(id)
 		if err != nil || account.RevokedAt != nil {
-			return orUnknown(err, "account", id)
+			return OrUnknown(err, "account", id)
 		}
-		account.RevokedAt = new(s.timeOf(tx))
+		account.RevokedAt = new(s.TimeOf(tx))
 		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line), s.dropKeys(tx))
 	})

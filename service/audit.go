@@ -85,40 +85,23 @@ type AuditFilter struct {
 	Limit   int
 }
 
-// auditPage is how many lines are read at one time: an audit is read whole, and is longer than
-// the memory that there is for it.
-const auditPage = 500
-
-// Audit hands the lines that pass a filter to do, the oldest first.
-func (s *Service) Audit(ctx context.Context, f AuditFilter, do func(AuditLine) error) error {
-	f.Limit = auditPage
-	for {
-		var lines []AuditLine
-		err := s.read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
-			lines, err = r.AuditLines(f)
-			return err
-		})
-		if err == nil {
-			err = each(lines, do)
-		}
-		if err != nil || len(lines) < f.Limit {
-			return err
-		}
-		last := lines[len(lines)-1]
-		f.After = &Position{At: last.At, UUID: last.UUID}
-	}
-}
-
-// noteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
+// NoteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
 // What cannot be noted is not shown.
-func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
+func (s *Service) NoteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
 	}
-	return s.update(ctx, "note what is read", func(tx Tx) error { return each(lines, tx.Audit) })
+	return s.Write(ctx, WriteIsolated, "note what is read", func(tx Tx) error {
+		for _, line := range lines {
+			if err := tx.Audit(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// notePerson is noteRead for a record that is answered with its person, nil: with none.
+// notePerson is NoteRead for a record that is answered with its person, nil: with none.
 func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, person *PersonRow) error {
 	if !s.auditReads || !c.shown(person) {
 		return nil
@@ -129,7 +112,7 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 	if err := decode("person", person.Doc, &shown); err != nil {
 		return err
 	}
-	return s.noteRead(ctx, line.of(shown.UUID))
+	return s.NoteRead(ctx, line.Of(shown.UUID))
 }
 
 // listed is the line of a list that shows persons: the names of the filters, and how many records.
@@ -138,19 +121,19 @@ func (c Caller) listed(operation AuditOperation, query url.Values, records int, 
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Fields: filters, Records: &records}
 }
 
-// audited is the line of a change that a caller asks for.
-func (c Caller) audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
+// Audited is the line of a change that a caller asks for.
+func (c Caller) Audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Record: &record}
 }
 
-// of is a line about a record of a person.
-func (l AuditLine) of(person apitype.UUID) AuditLine {
+// Of is a line about a record of a person.
+func (l AuditLine) Of(person apitype.UUID) AuditLine {
 	l.Person = &person
 	return l
 }
 
-// by is a line about what was done on behalf of a user; nil: unknown.
-func (l AuditLine) by(user *apitype.UUID) AuditLine {
+// By is a line about what was done on behalf of a user; nil: unknown.
+func (l AuditLine) By(user *apitype.UUID) AuditLine {
 	l.User = user
 	return l
 }

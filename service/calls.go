@@ -69,7 +69,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 	if o.OwningOrganizationUUID != nil {
 		owners = []apitype.UUID{*o.OwningOrganizationUUID}
 	}
-	f.Scope, ok = c.Scope.narrow(owners)
+	f.Scope, ok = c.Scope.Narrow(owners)
 	return f, ok
 }
 
@@ -84,7 +84,7 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 		return Answer{}, err
 	}
 	if answer, err = s.viewer(c).call(row); err == nil {
-		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.now()), row.PersonRow)
+		err = s.notePerson(ctx, c, c.Audited(AuditCallGet, id, s.Now()), row.PersonRow)
 	}
 	return answer, err
 }
@@ -92,7 +92,7 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 // visibleCall is a call that the caller may see, through its person. Spec gap: A3.
 func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	row, err := r.Call(id, c.Scope)
-	return row, orNotFound(err, "call")
+	return row, OrNotFound(err, "call")
 }
 
 // changeableCall is a call that the caller may see, and that can be changed. Spec gap: S60.
@@ -102,6 +102,22 @@ func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 		err = erased("call", row.Private)
 	}
 	return row, err
+}
+
+// WaitingCall returns the person of a call that waits and that the caller may change.
+func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
+	row, err := changeableCall(tx, c, id)
+	if err != nil {
+		return person, err
+	}
+	var call apitype.Call
+	if err := decode("call", row.Doc, &call); err != nil {
+		return person, err
+	}
+	if call.Status != apitype.CallRequested {
+		return person, conflict("the call is %s and waits no more", call.Status)
+	}
+	return call.PersonUUID, nil
 }
 
 // CreateCall saves a new call.
@@ -120,8 +136,8 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	id := chosenUUID(request.UUID)
 	var row CallRow
 	var seen *WholeCall
-	err = s.update(ctx, "create the call", func(tx Tx) error {
-		now := s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
+		now := s.TimeOf(tx)
 		person, err := callReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -141,7 +157,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := s.enqueue(tx, row, call, person, now); err != nil {
 			return err
 		}
-		err = recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
+		err = recordAudited(tx, c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
 		switch row.PersonRow = &person; {
 		case err != nil:
 		case row.Case == nil:
@@ -239,7 +255,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	var row CallRow
 	var seen *WholeCall
 	var changed bool
-	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
+	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = changeableCall(tx, c, *line.Record); err != nil {
 			return err
 		}
@@ -251,7 +267,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			return err
 		}
 		from := call.Status
-		line.At = s.timeOf(tx)
+		line.At = s.TimeOf(tx)
 		if changed, err = rule(tx, &row, &call, line.At); err != nil {
 			return err
 		}
@@ -260,7 +276,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, line.At), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, line.At), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -275,13 +291,13 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	if err != nil {
 		return Answer{}, err
 	}
-	s.forgetQueue(ctx, s.now())
+	s.ForgetQueue(ctx, s.Now())
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}
 	answer, shown, err := s.committedCall(ctx, c, row, seen)
 	if err == nil && !changed { // It was a read.
-		err = s.notePerson(ctx, c, c.audited(AuditCallGet, row.UUID, s.now()), shown)
+		err = s.notePerson(ctx, c, c.Audited(AuditCallGet, row.UUID, s.Now()), shown)
 	}
 	return answer, err
 }
@@ -292,7 +308,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
+	line := c.Audited(AuditCallAttempt, id, apitype.Time{}).By(request.UserUUID)
 	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		organization, err := tx.OrganizationForShare(row.Owner)
 		if err != nil {
@@ -310,7 +326,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	line := c.Audited(AuditCallComplete, id, apitype.Time{}).By(request.UserUUID)
 	move := callMove{name: "completed", to: apitype.CallCompleted, result: request.Result}
 	if request.Result != nil {
 		move.at = request.Result.CompletedAt
@@ -342,7 +358,7 @@ func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operati
 	if err := c.Require(may); err != nil {
 		return Answer{}, err
 	}
-	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+	return s.changeCall(ctx, c, c.Audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		return s.onCallEnded(tx, row, call, nil, now)

@@ -12,7 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// TestChecksOfOperators says what an organization, an account and an erasure may not be, and takes what is next to it.
+// TestChecksOfOperators says what an organization and an account may not be, and takes what is next to it.
 func TestChecksOfOperators(t *testing.T) {
 	t.Parallel()
 	organization := func(change func(*Organization)) error {
@@ -69,10 +69,6 @@ func TestChecksOfOperators(t *testing.T) {
 				o.Settings = &apitype.OrganizationSettings{CallingHours: map[string]apitype.HoursOfDays{"nl": {}}}
 			}), notValid + "callingHours.nl is no country: two capital letters such as NL are",
 		},
-		{"no reason", EraseRequest{Reason: " "}.check(), notValid + "reason is required"},
-		{"a long reason", EraseRequest{Reason: " " + strings.Repeat("é", 1000) + " "}.check(), ""},
-		{"a longer reason", EraseRequest{Reason: strings.Repeat("é", 1001)}.check(), notValid + "reason must have 1000 characters at most"},
-		{"a reason with a NUL", EraseRequest{Reason: "a\x00"}.check(), notValid + "reason must not contain a NUL character"},
 		{"an organization again", taken("organization"), "an organization with this uuid already exists: uuid is already taken"},
 		{"a call again", taken("call"), "a call with this uuid already exists: uuid is already taken"},
 	} {
@@ -175,65 +171,6 @@ func TestPatchPerson(t *testing.T) {
 	}
 }
 
-// TestWhoIsOver says of whom nothing more is to happen: retention erases nobody else.
-func TestWhoIsOver(t *testing.T) {
-	t.Parallel()
-	now, old := testNow, *ago(time.Millisecond)
-	person := func(created apitype.Time) PersonRow { return PersonRow{CreatedAt: created} }
-	call := func(requested, updated apitype.Time) []CallRow {
-		return []CallRow{{RequestedAt: old, UpdatedAt: old}, {RequestedAt: requested, UpdatedAt: updated}}
-	}
-	pledge := func(status apitype.PledgeStatus, updated apitype.Time) []PledgeRow {
-		return []PledgeRow{{Status: apitype.PledgeDropped, UpdatedAt: old}, {Status: status, UpdatedAt: updated}}
-	}
-	for _, test := range []struct {
-		name  string
-		kept  Kept
-		leads bool
-		want  bool
-	}{
-		{"a lead", Kept{Person: person(old)}, true, true},
-		{"a lead, as a person", Kept{Person: person(old)}, false, false},
-		{"a lead made then", Kept{Person: person(now)}, true, false},
-		{"a lead who was erased", Kept{Person: person(old), ErasedAt: &old}, true, false},
-		{"a lead with calls", Kept{Person: person(old), Calls: call(old, old)}, true, true},
-		{"a lead with a call that waits", Kept{Person: person(old), Calls: call(old, old), Waiting: 1}, true, false},
-		{"a lead with a call of then", Kept{Person: person(old), Calls: call(now, old)}, true, false},
-		{"a lead with a call that changed then", Kept{Person: person(old), Calls: call(old, now)}, true, false},
-		{"a person", Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, false, true},
-		{"a person, as a lead", Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, true, false},
-		{"a person with a pledge to be released", Kept{Person: person(old), Pledges: pledge(apitype.PledgeLead, old)}, false, false},
-		{"a person with a pledge that holds", Kept{Person: person(old), Pledges: pledge(apitype.PledgeActive, old)}, false, false},
-		{"a person with a pledge that ended then", Kept{Person: person(old), Pledges: pledge(apitype.PledgeCancelled, now)}, false, false},
-	} {
-		if got := test.kept.isOver(RetainQuery{Before: now, Leads: test.leads}); got != test.want {
-			t.Errorf("%s: got it over: %t, want %t", test.name, got, test.want)
-		}
-	}
-}
-
-// TestErasureCounts counts what is kept of a person, and the leases that hold; of who was erased nothing.
-func TestErasureCounts(t *testing.T) {
-	t.Parallel()
-	id := apitype.NewUUID()
-	lease := func(expires apitype.Time, ended *apitype.Time) LeaseRow {
-		return LeaseRow{Lease: apitype.Lease{ExpiresAt: expires}, EndedAt: ended}
-	}
-	kept := Kept{
-		Person: PersonRow{UUID: id}, Calls: make([]CallRow, 1), Pledges: make([]PledgeRow, 2), Transactions: make([]TransactionRow, 3),
-		Signatures: make([]SignatureRow, 4), Waiting: 5,
-		Leases: []LeaseRow{lease(testLater, nil), lease(testLater, nil), lease(testNow, nil), lease(testLater, &testNow)},
-	}
-	want := Erasure{PersonUUID: id, ErasedAt: testNow, Calls: 1, Pledges: 2, Transactions: 3, Signatures: 4, Waiting: 5, Leases: 2}
-	if diff := cmp.Diff(want, kept.erasure(testNow)); diff != "" {
-		t.Error(diff)
-	}
-	kept.ErasedAt = ago(time.Hour)
-	if diff := cmp.Diff(Erasure{PersonUUID: id, ErasedAt: *ago(time.Hour), Repeated: true}, kept.erasure(testNow)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	a, b, c := apitype.UUID{1}, apitype.UUID{2}, apitype.UUID{3}
@@ -255,7 +192,7 @@ func TestNarrow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			before := Scope{All: test.scope.All, Organizations: append([]apitype.UUID(nil), test.scope.Organizations...)}
-			got, ok := test.scope.narrow(test.filter)
+			got, ok := test.scope.Narrow(test.filter)
 			if diff := cmp.Diff(test.want, got); diff != "" || ok != test.ok {
 				t.Errorf("got ok %v, want %v; %s", ok, test.ok, diff)
 			}

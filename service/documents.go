@@ -48,6 +48,11 @@ func member(dst []byte, name string, value []byte) []byte {
 	return append(dst, value...)
 }
 
+// AppendWith appends a document with one more member, which is null where value is nil.
+func AppendWith(dst, doc []byte, name string, value []byte) []byte {
+	return append(member(open(dst, doc), name, value), '}')
+}
+
 // array appends one more member that is an array of documents.
 func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T) []byte) []byte {
 	dst = append(append(append(dst, `,"`...), name...), `":[`...)

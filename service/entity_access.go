@@ -21,9 +21,9 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}
-	err = s.update(ctx, "mark entities", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "mark entities", func(tx Tx) error {
 		failures = nil
-		now := s.timeOf(tx)
+		now := s.TimeOf(tx)
 		for _, sent := range entries {
 			problem, err := markEntry(tx, c, sent, now)
 			if err != nil {
@@ -53,7 +53,7 @@ func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (
 	if err != nil {
 		return "", err
 	}
-	line := c.audited(AuditOperation(entry.EntityName)+".mark-processed", entry.EntityUUID, now)
+	line := c.Audited(AuditOperation(entry.EntityName)+".mark-processed", entry.EntityUUID, now)
 	line.Person = person
 	return "", errors.Join(tx.Mark(c.UUID, entry), tx.Audit(line))
 }
@@ -66,7 +66,7 @@ func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *ap
 	}
 	switch entry.EntityName {
 	case apitype.EntityPerson:
-		_, err = visiblePerson(r, c, entry.EntityUUID)
+		_, err = VisiblePerson(r, c, entry.EntityUUID)
 		return &entry.EntityUUID, err
 	case apitype.EntityPledge:
 		row, err := visiblePledge(r, c, entry.EntityUUID)
@@ -81,7 +81,7 @@ func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *ap
 	default:
 		row, err := r.Transaction(entry.EntityUUID, c.Scope)
 		if err != nil {
-			return nil, orNotFound(err, string(apitype.EntityTransaction))
+			return nil, OrNotFound(err, string(apitype.EntityTransaction))
 		}
 		err = decode("transaction", row.Doc, &about)
 		return about.PersonUUID, err

@@ -64,16 +64,16 @@ func notFound(kind string) error {
 	return &Error{Kind: NotFound, Detail: "there is no such " + kind}
 }
 
-// orNotFound is err, and notFound where the store has no such row.
-func orNotFound(err error, kind string) error {
+// OrNotFound is err, and notFound where the store has no such row.
+func OrNotFound(err error, kind string) error {
 	if errors.Is(err, ErrNoRow) {
 		return notFound(kind)
 	}
 	return err
 }
 
-// orUnknown is likewise for an operator, and names the identifier.
-func orUnknown(err error, kind string, id apitype.UUID) error {
+// OrUnknown is likewise for an operator, and names the identifier.
+func OrUnknown(err error, kind string, id apitype.UUID) error {
 	if errors.Is(err, ErrNoRow) {
 		return &Error{Kind: NotFound, Detail: "there is no " + kind + " " + id.String()}
 	}

@@ -137,8 +137,8 @@ func (s *Service) RotateKey(ctx context.Context, endOld bool) (rotation KeyRotat
 		return rotation, err
 	}
 	var seed []byte
-	err = s.update(ctx, "rotate the key", func(tx Tx) error {
-		now := s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "rotate the key", func(tx Tx) error {
+		now := s.TimeOf(tx)
 		if err := tx.Audit(AuditLine{At: now, Operation: AuditKeyRotate}); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *Service) keysInUse(tx Tx) (good func(id string) bool, err error) {
 		return nil, err
 	}
 	tokens, err := tx.Tokens(nil)
-	now := s.timeOf(tx).Time
+	now := s.TimeOf(tx).Time
 	revoked := make(map[apitype.UUID]bool)
 	for _, account := range accounts {
 		revoked[account.UUID] = account.RevokedAt != nil

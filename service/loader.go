@@ -29,7 +29,7 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 		organizations, err := r.Organizations()
 		return len(organizations) == 0, err
 	}
-	if fill, err := viewed(ctx, s, "look for records", empty); err != nil || !fill {
+	if fill, err := View(ctx, s, "look for records", empty); err != nil || !fill {
 		return err
 	}
 	for {
@@ -53,7 +53,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 			return err
 		}
 		l := &loader{
-			tx: tx, now: s.timeOf(tx), skip: skip, saved: saved,
+			tx: tx, now: s.TimeOf(tx), skip: skip, saved: saved,
 			organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
 		}
 		err := feed(func(record LoadRecord) error {

@@ -221,7 +221,7 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	}
 	busy, err := tx.BusyPersons(persons)
 	for _, id := range busy {
-		err = errors.Join(err, refreshEligibility(tx, id, now, nil))
+		err = errors.Join(err, RefreshEligibility(tx, id, now, nil))
 	}
 	return err
 }

@@ -19,12 +19,12 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	if err := o.check(); err != nil {
 		return Organization{}, err
 	}
-	return o, s.update(ctx, "add the organization", func(tx Tx) error {
+	return o, s.Write(ctx, WriteIsolated, "add the organization", func(tx Tx) error {
 		if err := tx.InsertOrganization(o); err != nil {
 			return orTaken(err, "organization")
 		}
 		return tx.Audit(AuditLine{
-			At: s.timeOf(tx), Operation: AuditOrganizationAdd, Record: &o.UUID,
+			At: s.TimeOf(tx), Operation: AuditOrganizationAdd, Record: &o.UUID,
 			Fields: "name,abbreviation,maxCallAttempts,coolingOff",
 		})
 	})
@@ -33,22 +33,22 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 // SetOrganization changes the settings of an organization. Its names stay: they stand in the
 // documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
-	err = described("change the organization", s.store.Write(ctx, WriteShared, func(tx Tx) error {
+	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
 			set(o)
 			return nil
 		})
 		return err
-	}))
+	})
 	return o, err
 }
 
 // changeOrganization changes an organization in a shared change: the attempts that were recorded while it
 // waited for the organization are seen. The line says whose change it is.
 func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set func(*Organization) error) (o Organization, err error) {
-	now := s.timeOf(tx)
+	now := s.TimeOf(tx)
 	if o, err = tx.OrganizationForUpdate(id); err != nil {
-		return o, orUnknown(err, "organization", id)
+		return o, OrUnknown(err, "organization", id)
 	}
 	before := o
 	if err := cmp.Or(set(&o), o.check()); err != nil {
@@ -102,7 +102,7 @@ func (o Organization) check() error {
 
 // Organizations are all organizations, by name.
 func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
-	return viewed(ctx, s, "list the organizations", Reader.Organizations)
+	return View(ctx, s, "list the organizations", Reader.Organizations)
 }
 
 // ownAccount is the account that a program keeps under a name in the database for
@@ -117,15 +117,15 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		}
 		return err
 	}
-	if err := s.read(ctx, ReadRecord, "read the account", read); err != nil || !id.IsZero() {
+	if err := s.Read(ctx, ReadRecord, "read the account", read); err != nil || !id.IsZero() {
 		return id, err
 	}
-	err = s.update(ctx, "make the account", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "make the account", func(tx Tx) error {
 		if err := read(tx); err != nil || !id.IsZero() {
 			return err
 		}
 		id = apitype.NewUUID()
-		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.timeOf(tx)}
+		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.TimeOf(tx)}
 		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
 		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
 	})
@@ -157,7 +157,7 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 	if err := u.check(); err != nil {
 		return User{}, err
 	}
-	return u, s.update(ctx, "add the user", func(tx Tx) error {
+	return u, s.Write(ctx, WriteIsolated, "add the user", func(tx Tx) error {
 		if u.Organization != nil {
 			if err := (Scope{Organizations: []apitype.UUID{*u.Organization}}).check(tx); err != nil {
 				return err
@@ -166,26 +166,26 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 		if err := tx.InsertUser(u); err != nil {
 			return orTaken(err, "user")
 		}
-		return tx.Audit(AuditLine{At: s.timeOf(tx), Operation: AuditUserAdd, Record: &u.UUID, Fields: "name,organization"})
+		return tx.Audit(AuditLine{At: s.TimeOf(tx), Operation: AuditUserAdd, Record: &u.UUID, Fields: "name,organization"})
 	})
 }
 
 // RenameUser gives a user another name, wherever it is shown.
 func (s *Service) RenameUser(ctx context.Context, id apitype.UUID, name string) (u User, err error) {
-	return u, s.update(ctx, "change the user", func(tx Tx) error {
+	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
 		if u, err = tx.User(id); err != nil {
-			return orUnknown(err, "user", id)
+			return OrUnknown(err, "user", id)
 		}
 		u.Name = name
 		if err := u.check(); err != nil {
 			return err
 		}
-		line := AuditLine{At: s.timeOf(tx), Operation: AuditUserSet, Record: &id, Fields: "name"}
+		line := AuditLine{At: s.TimeOf(tx), Operation: AuditUserSet, Record: &id, Fields: "name"}
 		return errors.Join(tx.UpdateUser(u), tx.Audit(line))
 	})
 }
 
 // Users are all users, by uuid.
 func (s *Service) Users(ctx context.Context) ([]User, error) {
-	return viewed(ctx, s, "list the users", func(r Reader) ([]User, error) { return r.Users(Scope{All: true}) })
+	return View(ctx, s, "list the users", func(r Reader) ([]User, error) { return r.Users(Scope{All: true}) })
 }

@@ -21,8 +21,8 @@ const (
 	callCursor     = 'c'
 	pledgeCursor   = 'l'
 	erasureCursor  = 'e'
-	queueCursor    = 'q'
-	deferralCursor = 'd'
+	QueueCursor    = 'q'
+	DeferralCursor = 'd'
 )
 
 // A cursor is kind, rank, milliseconds, uuid and MAC.
@@ -133,11 +133,57 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	size := page.cut(w.backward, l.size)
 	if l.note != "" {
-		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.now())); err != nil {
+		if err := s.NoteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.Now())); err != nil {
 			return Answer{}, err
 		}
 	}
 	return Answer{JSON: envelope(page, size, cursor, l.node), Settled: settled}, nil
+}
+
+// ForwardList is a list of the queue, of which requests name the first rows after a cursor alone.
+type ForwardList[T any] struct {
+	What     string
+	Cursor   byte // The kind of its cursors.
+	First    *int
+	After    string
+	Now      apitype.Time
+	IsEmpty  bool // No row can pass the filters.
+	Rows     func(r Reader, after *Position, limit int) ([]T, error)
+	More     func(Reader, []T) error // Reads what belongs to the rows of a page.
+	Position func(T) Position
+	Node     func(dst []byte, row T) []byte
+	Filters  func() url.Values
+}
+
+// AnswerForward is a page of such a list.
+func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardList[T]) (Answer, error) {
+	cursors := s.cursors(l.Cursor)
+	w, err := cursors.window(apitype.Paging{First: l.First, After: l.After})
+	if err != nil {
+		return Answer{}, err
+	}
+	var page pageOf[T]
+	if !l.IsEmpty {
+		page.hasPrevious = w.after != nil // There was one: the cursor names it.
+		err = s.Read(ctx, ReadSnapshot, l.What, func(r Reader) (err error) {
+			if page.rows, err = l.Rows(r, w.after, w.size+1); err != nil || len(page.rows) == 0 {
+				return err
+			}
+			page.next = len(page.rows) > w.size
+			page.rows = page.rows[:min(w.size, len(page.rows))]
+			return l.More(r, page.rows)
+		})
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(page.rows) > 0 && c.May(PersonsRead) {
+		if err := s.NoteRead(ctx, c.listed(AuditQueueList, l.Filters(), len(page.rows), l.Now)); err != nil {
+			return Answer{}, err
+		}
+	}
+	cursor := func(dst []byte, row T) []byte { return cursors.append(dst, l.Position(row)) }
+	return Answer{JSON: envelope(page, 0, cursor, l.Node)}, nil
 }
 
 // errSeveral is a page that cannot be told by one answer of the store.
@@ -150,7 +196,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
 	}
 	if l.more == nil {
-		err = s.read(ctx, ReadList, l.what, func(r Reader) (err error) {
+		err = s.Read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			page, err = of(r, true).read(w)
 			return err
 		})
@@ -158,7 +204,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 			return page, err
 		}
 	}
-	err = s.read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
+	err = s.Read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
 		if page, err = of(r, false).read(w); err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}
@@ -188,15 +234,8 @@ type pageOf[T any] struct {
 	hasPrevious, next bool
 }
 
-// pageBytes is how long the edges of a page get: what stands around them is short.
-const pageBytes = apitype.MaxPageBytes - 1<<10
-
-// limit leaves so many rows, and notes whether there are more.
-func (p *pageOf[T]) limit(size int) {
-	if p.next = len(p.rows) > size; p.next {
-		p.rows = p.rows[:size]
-	}
-}
+// PageBytes is how long the edges of a page get: what stands around them is short.
+const PageBytes = apitype.MaxPageBytes - 1<<10
 
 // cut ends a page before it gets too long, where it would go on, and is how long it is. One
 // row it has in any case. size is how long the part of a row gets. Spec gap: S32.
@@ -207,7 +246,7 @@ func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 			at = len(p.rows) - 1 - n
 		}
 		more := size(p.rows[at])
-		if n > 0 && bytes+more > pageBytes {
+		if n > 0 && bytes+more > PageBytes {
 			if backward {
 				p.rows, p.hasPrevious = p.rows[at+1:], true
 			} else {
@@ -260,7 +299,7 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 // than were read. The cursor names a row that was there: it is read along, and only when it
 // passes the filters no more, or is of another list, another question finds out.
 func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
-	r := Range{Backward: w.backward, Limit: w.size + 1, Bytes: pageBytes}
+	r := Range{Backward: w.backward, Limit: w.size + 1, Bytes: PageBytes}
 	r.Below, r.Above = bound(w.after, !w.backward), bound(w.before, w.backward)
 	start, other := w.after, Range{Above: bound(w.after, false)}
 	if w.backward {

@@ -16,7 +16,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	scope, ok := c.Scope.narrow(o.OwningOrganizationUUIDs)
+	scope, ok := c.Scope.Narrow(o.OwningOrganizationUUIDs)
 	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, UpdatedAfter: o.UpdatedAfter, IBAN: o.IBAN}
 	return answerList(ctx, s, c, listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
@@ -57,35 +57,35 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.read(ctx, ReadRecord, "read the person", func(r Reader) error {
-		row, err := visiblePerson(r, c, id)
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+	err = s.Read(ctx, ReadRecord, "read the person", func(r Reader) error {
+		row, err := VisiblePerson(r, c, id)
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return err
 	})
 	if err == nil {
-		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.now()).of(id))
+		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 	}
 	return answer, err
 }
 
-// visiblePerson is a person that the caller may see. Spec gap: A3.
-func visiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
+// VisiblePerson is a person that the caller may see. Spec gap: A3.
+func VisiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := r.Person(id, c.Scope)
-	return row, orNotFound(err, "person")
+	return row, OrNotFound(err, "person")
 }
 
 // personToRefer is a person that the caller may see, for a new record that is about them.
 func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := tx.PersonToRefer(id, c.Scope)
-	return row, orNotFound(err, "person")
+	return row, OrNotFound(err, "person")
 }
 
-// appendPerson writes a person with everything that is known of it. Spec gap: L14.
-func appendPerson(dst []byte, row PersonRow) []byte {
+// AppendPerson writes a person with everything that is known of it. Spec gap: L14.
+func AppendPerson(dst []byte, row PersonRow) []byte {
 	if len(row.Doc) == 0 {
 		return dst
 	}
-	return append(member(open(dst, row.Doc), "qualityResult", row.Quality), '}')
+	return AppendWith(dst, row.Doc, "qualityResult", row.Quality)
 }
 
 // CreatePerson saves a new person.
@@ -95,21 +95,21 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		return Answer{}, err
 	}
 	id := chosenUUID(request.UUID)
-	err = s.update(ctx, "create the person", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "create the person", func(tx Tx) error {
 		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
 		if err != nil {
 			return err
 		}
-		now := s.timeOf(tx)
+		now := s.TimeOf(tx)
 		row, err := newPerson(id, request, owner, now)
 		if err != nil {
 			return err
 		}
-		line := personAudited(c.audited(AuditPersonCreate, id, now), PersonRow{}, row)
+		line := personAudited(c.Audited(AuditPersonCreate, id, now), PersonRow{}, row)
 		if err := tx.InsertPerson(row, &line); err != nil {
 			return orTaken(err, "person")
 		}
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
 	return answer, err
@@ -187,9 +187,9 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		return Answer{}, err
 	}
 	changed := false
-	err = s.update(ctx, "update the person", func(tx Tx) error {
-		now := s.timeOf(tx)
-		row, err := visiblePerson(tx, c, id)
+	err = s.Write(ctx, WriteIsolated, "update the person", func(tx Tx) error {
+		now := s.TimeOf(tx)
+		row, err := VisiblePerson(tx, c, id)
 		if err != nil {
 			return err
 		}
@@ -209,13 +209,13 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		}
 		row.UpdatedAt = now
 		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
-			line := personAudited(c.audited(AuditPersonUpdate, id, now), before, row)
+			line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
 			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), tx.Audit(line)); err != nil {
 				return err
 			}
 			row.Rev++
 		}
-		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
 	switch {
@@ -223,7 +223,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	case !c.May(PersonsRead):
 		return sentBack(id, answer.Rev, "", request)
 	case !changed: // It was a read.
-		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.now()).of(id))
+		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 	}
 	return answer, err
 }
@@ -233,7 +233,7 @@ func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 	if !equal(before.MandateID, after.MandateID) {
 		line.Fields = strings.TrimPrefix(line.Fields+",mandate.id", ",")
 	}
-	return line.of(after.UUID)
+	return line.Of(after.UUID)
 }
 
 // patchPerson merges an update into a person, and says what is then wrong with it.

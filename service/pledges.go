@@ -60,7 +60,7 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 		return Answer{}, err
 	}
 	if answer, err = s.viewer(c).pledge(row); err == nil {
-		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.now()), row.PersonRow)
+		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, id, s.Now()), row.PersonRow)
 	}
 	return answer, err
 }
@@ -69,7 +69,7 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 // organization. Spec gap: A3.
 func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
 	row, err := r.Pledge(id, c.Scope)
-	return row, orNotFound(err, "pledge")
+	return row, OrNotFound(err, "pledge")
 }
 
 // CreatePledge saves a new pledge.
@@ -84,8 +84,8 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	id := chosenUUID(request.UUID)
 	var row PledgeRow
 	var seen *WholePledge
-	err = s.update(ctx, "create the pledge", func(tx Tx) error {
-		now := s.timeOf(tx)
+	err = s.Write(ctx, WriteIsolated, "create the pledge", func(tx Tx) error {
+		now := s.TimeOf(tx)
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := tx.InsertPledge(row); err != nil {
 			return orTaken(err, "pledge")
 		}
-		err = recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
+		err = recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc)
 		if err == nil {
 			seen, err = tx.WholePledge(id, c.Scope, LightOnly)
 		}
@@ -188,7 +188,7 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
-	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, apitype.Time{}), request, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
+	return s.changePledge(ctx, c, c.Audited(AuditPledgeUpdate, id, apitype.Time{}), request, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := NotValid(request.ValidateFor(*pledge, row.External)); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
-	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, apitype.Time{}), struct{}{}, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
+	return s.changePledge(ctx, c, c.Audited("pledge."+AuditOperation(action), id, apitype.Time{}), struct{}{}, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := m.check(row.Rev); err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	var row PledgeRow
 	var seen *WholePledge
 	var changed bool
-	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
+	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			return err
 		}
 		before := row
-		line.At = s.timeOf(tx)
+		line.At = s.TimeOf(tx)
 		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			return err
 		}
 		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
-			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.of(row.Person), before.Doc, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -274,7 +274,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	}
 	answer, shown, err := s.committedPledge(ctx, c, row, seen)
 	if err == nil && !changed { // It was a read.
-		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, row.UUID, s.now()), shown)
+		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, row.UUID, s.Now()), shown)
 	}
 	return answer, err
 }
@@ -297,8 +297,8 @@ func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, s
 	if !slices.ContainsFunc(known.all, signed) {
 		return nil, notFound(noSignature)
 	}
-	content, err = viewed(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
-	return content, orNotFound(err, noSignature)
+	content, err = View(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
+	return content, OrNotFound(err, noSignature)
 }
 
 func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {

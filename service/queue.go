@@ -5,28 +5,24 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"fundesk/apiclient/apitype"
 )
 
-// The queue says which agent is about to call which donor. It is an extension of the interface: a
-// lease blocks no operation, and a client that does not know the queue loses nothing by it.
+// A call that waits has a row in the queue, which says from when it may be given. This file keeps that row
+// with each change that it depends on; package queue gives the calls.
 
 // The times of the queue.
 const (
-	restAfterContact = 4 * time.Hour    // Between two calls to a person.
-	keptPastDue      = 30 * time.Minute // How long a call that is due waits for its user alone.
-	returnPause      = 10 * time.Minute // How long a user's release has them offered all else first.
-	requestLife      = 24 * time.Hour   // How long a take is recognised when it is repeated.
+	restAfterContact = 4 * time.Hour // Between two calls to a person.
 
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
 	forgetPause = time.Minute         // How often a process looks for what is older.
 
 	countedAfter  = 10 * time.Minute // How long after its end an hour is counted: a change may be committed late.
-	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction, or read.
+	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction.
 )
 
 // forgetMost is how much that is old is deleted at one time, so that no request waits long for it.
@@ -102,8 +98,8 @@ func languageOf(p apitype.Person) string {
 
 func optedOut(p apitype.Person) bool { return p.OptInPhone != nil && !*p.OptInPhone }
 
-// refreshEligibility recomputes when the calls of a person become eligible.
-func refreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueRow) bool) error {
+// RefreshEligibility recomputes when the calls of a person become eligible.
+func RefreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueRow) bool) error {
 	rows, err := tx.QueueOfPerson(person)
 	if err != nil {
 		return err
@@ -122,6 +118,20 @@ func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow
 		}
 	}
 	return nil
+}
+
+// StillEligible reports whether a call that is next may be given as its person is, and makes it ineligible
+// where not: an opt-out while the call was created is known here at last.
+func (q QueueRow) StillEligible(tx Tx, now apitype.Time) (bool, error) {
+	var person apitype.Person
+	if err := decode("person", q.PersonDoc, &person); err != nil {
+		return false, err
+	}
+	q.OptedOut = optedOut(person)
+	if q.refresh(now); !q.Ready {
+		return false, personChanged(tx, q.Person, person, now)
+	}
+	return true, nil
 }
 
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes
@@ -147,7 +157,7 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 	if contacted == nil {
 		return nil
 	}
-	return refreshEligibility(tx, call.PersonUUID, now, nil)
+	return RefreshEligibility(tx, call.PersonUUID, now, nil)
 }
 
 // recordContact saves when a person was last contacted on a call, and returns that time; nil: not
@@ -181,6 +191,15 @@ func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	return slices.Compact(digests)
 }
 
+// NumberContacted returns when one of a person's numbers was contacted last, before a time; nil: too long
+// ago to matter.
+func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Time) (at *apitype.Time, err error) {
+	if numbers := s.numbersOf(person); len(numbers) > 0 {
+		at, err = r.NumbersContacted(numbers, apitype.NewTime(before.Add(-restAfterContact)))
+	}
+	return at, err
+}
+
 // lastContact returns when a person was last contacted on a call: by an attempt, or when it was
 // completed; nil: too long ago to matter. The clock of the caller is not trusted: a time ahead would
 // keep the person from being called, and a contact that ended a lease came after that was taken.
@@ -209,7 +228,7 @@ func lastContact(call apitype.Call, taken *apitype.Time, now apitype.Time) (last
 
 // personChanged carries over to the queue what it knows of a person.
 func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
-	return refreshEligibility(tx, id, now, func(row *QueueRow) bool {
+	return RefreshEligibility(tx, id, now, func(row *QueueRow) bool {
 		changed := row.Language != languageOf(person) || row.OptedOut != optedOut(person)
 		row.Language, row.OptedOut = languageOf(person), optedOut(person)
 		return changed
@@ -285,7 +304,7 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 		contacted, err = s.recordContact(tx, call, taken, now)
 	}
 	if err == nil && (taken != nil || contacted != nil) {
-		err = refreshEligibility(tx, call.PersonUUID, now, nil)
+		err = RefreshEligibility(tx, call.PersonUUID, now, nil)
 	}
 	if err != nil || user == nil || call.Status != apitype.CallCompleted {
 		return err
@@ -300,10 +319,10 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 // QueueForgets are the times before which the queue forgets what was last seen.
 type QueueForgets struct{ Leases, Work, Hours, Numbers apitype.Time }
 
-// forgetQueue counts hours that are over and deletes what is old of the queue, after a change that
+// ForgetQueue counts hours that are over and deletes what is old of the queue, after a change that
 // added to it: at once again where there was more, else a minute later. One that fails is made up for
 // by the next: the change is made, and its answer is due.
-func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
+func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) {
 	due := s.forgets.Load()
 	wait := time.Duration(due-now.UnixMilli()) * time.Millisecond
 	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
@@ -319,7 +338,10 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 		if from.IsZero() {
 			from = oldest
 		}
-		until := soonest(over, apitype.NewTime(from.Add(countedAtOnce)))
+		until := apitype.NewTime(from.Add(countedAtOnce))
+		if until.After(over.Time) {
+			until = over
+		}
 		if from.Before(until.Time) {
 			if err := tx.CountQueue(from, until); err != nil {
 				return err
@@ -335,13 +357,6 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 		}
 		return err
 	})
-}
-
-func soonest(a, b apitype.Time) apitype.Time {
-	if b.Before(a.Time) {
-		return b
-	}
-	return a
 }
 
 // LeaseEnd is what ended a lease.
@@ -376,12 +391,14 @@ type LeaseRow struct {
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
-func leaseOf(l LeaseRow) apitype.Lease {
+// Sent is the lease as answers show it.
+func (l LeaseRow) Sent() apitype.Lease {
 	l.Ahead = l.ShownAt == nil
 	return l.Lease
 }
 
-func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
+// Live reports whether the lease holds.
+func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
 // Work is what was done with the name of a user.
 type Work struct {
@@ -401,12 +418,6 @@ type HourDone struct {
 	Records int
 	SeenAt  apitype.Time
 }
-
-// What else is counted by the hour: work, the ends of leases, and that a user was seen have names of their own.
-const (
-	hourTaken  = "taken"
-	hourResult = "result"
-)
 
 // The kinds of work that are counted.
 const (
@@ -428,22 +439,6 @@ type QueueQuery struct {
 	After     *Position    // For QueuePositions.
 	Limit     int
 }
-
-// queueQuery is what a caller asks of the queue; ok is false when nothing can be found.
-func (s *Service) queueQuery(c Caller, f apitype.QueueFilter, user *apitype.UUID, now apitype.Time) (q QueueQuery, ok bool) {
-	q = QueueQuery{Types: f.Types, Languages: f.Languages, User: user}
-	q.at(now)
-	q.Scope, ok = c.Scope.narrow(f.OwningOrganizationUUIDs) // Spec gap: L8
-	return q, ok
-}
-
-// at sets the time at which is asked.
-func (q *QueueQuery) at(now apitype.Time) {
-	q.Now, q.KeptUntil, q.Returned = now, apitype.NewTime(now.Add(-keptPastDue)), apitype.NewTime(now.Add(-returnPause))
-}
-
-// narrowing is by what the calls are chosen, for any user.
-func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
 
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
@@ -469,7 +464,6 @@ type DeferralQuery struct {
 type DeferralRow struct {
 	apitype.Deferral
 	PersonDoc []byte
-	node      []byte
 }
 
 // Contact is when a person was last contacted.

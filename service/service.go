@@ -16,8 +16,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 )
@@ -26,10 +29,6 @@ import (
 type Options struct {
 	Store Store
 	Now   func() time.Time // Nil: the system's clock.
-	// Count is told of what happens in the queue; it may be nil.
-	Count func(event QueueEvent, n int)
-	// RecordErasure notes each erasure outside the store before it is done; it may be nil.
-	RecordErasure func(ErasedPerson) error
 	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
 	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
@@ -41,11 +40,7 @@ type Options struct {
 type Service struct {
 	store         Store
 	clock         func() time.Time
-	count         func(event QueueEvent, n int)
 	keys          keyring
-	waited        memo[int]                // How many calls wait, where they are many.
-	states        memo[apitype.QueueState] // Likewise what was counted of the queue.
-	recordErasure func(ErasedPerson) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
@@ -55,7 +50,7 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -73,6 +68,14 @@ type Answer struct {
 	Rev    int64 // The record's revision, its entity tag.
 	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
 	Settled *apitype.Time
+}
+
+// Answered is the answer with a value as JSON, unless err says why there is none.
+func Answered[T any](value T, err error) (answer Answer, _ error) {
+	if err == nil {
+		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+	}
+	return answer, err
 }
 
 // Caller is the account that asks for an operation.
@@ -105,7 +108,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.keys.latest(ctx); err != nil {
 		return err
 	}
-	ahead, err := s.ClockAhead(ctx)
+	ahead, err := s.store.ClockAhead(ctx)
 	if err == nil && ahead.Abs() > clockMost {
 		err = &Error{Kind: Unavailable, Detail: "this computer's clock and the database's differ by " + ahead.Abs().Round(time.Second).String()}
 	}
@@ -119,26 +122,49 @@ func (s *Service) Ready(ctx context.Context) error {
 // links go by it.
 const clockMost = 30 * time.Second
 
-// ClockAhead returns how far the clock of the database is ahead of this computer's.
-func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
-	return s.store.ClockAhead(ctx)
+// Store is where the records are kept.
+func (s *Service) Store() Store { return s.store }
+
+// backupSetting holds when the last backup was made, in milliseconds.
+const backupSetting = "backup_at"
+
+// NoteBackup saves that a backup was made now.
+func (s *Service) NoteBackup(ctx context.Context) error {
+	return s.Write(ctx, WriteIsolated, "note the backup", func(tx Tx) error {
+		return tx.SetSetting(backupSetting, strconv.FormatInt(s.TimeOf(tx).UnixMilli(), 10))
+	})
 }
 
-// ReadyForChanges reports whether the store takes changes now.
-func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
+// LastBackup returns when the last backup was made, zero where there was none.
+func (s *Service) LastBackup(ctx context.Context) (time.Time, error) {
+	return View(ctx, s, "read when the last backup was made", func(r Reader) (at time.Time, err error) {
+		text, err := r.Setting(backupSetting)
+		if err != nil || text == "" {
+			return at, err
+		}
+		milliseconds, err := strconv.ParseInt(text, 10, 64)
+		return time.UnixMilli(milliseconds), err
+	})
+}
 
-// now returns the current time, truncated to milliseconds. A change takes its time from timeOf.
-func (s *Service) now() apitype.Time { return apitype.NewTime(s.clock()) }
+// Now returns the current time, truncated to milliseconds. A change takes its time from TimeOf.
+func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 
-// timeOf returns the time of a change: the store's, and not before the change has begun. The time of
+// TimeOf returns the time of a change: the store's, and not before the change has begun. The time of
 // the request may be long past when a change waited, and a reader may have gone on meanwhile.
-func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
+func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
+
+// StoreTime is the present by the clock that all processes share.
+func (s *Service) StoreTime(ctx context.Context) (apitype.Time, error) {
+	ahead, err := s.store.ClockAhead(ctx)
+	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
+}
 
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.
 func (s *Service) Settled(ctx context.Context) *apitype.Time {
 	age, ok := s.store.Settled(ctx)
-	now, err := s.queueTime(ctx)
+	now, err := s.StoreTime(ctx)
 	if !ok || err != nil {
 		return nil
 	}
@@ -152,33 +178,33 @@ func chosenUUID(id *apitype.UUID) apitype.UUID {
 	return apitype.NewUUID()
 }
 
-// read runs read on the store and keeps kinds of errors that have one.
-func (s *Service) read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
+// Read runs read on the store. Its errors say what was read, but for refusals.
+func (s *Service) Read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
 	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
 }
 
-// readLong reads one state of the data when no other long read is under way.
-func (s *Service) readLong(ctx context.Context, what string, read func(Reader) error) error {
+// ReadLong reads one state of the data when no other long read is under way.
+func (s *Service) ReadLong(ctx context.Context, what string, read func(Reader) error) error {
 	if err := s.long.Take(ctx); err != nil {
 		return err
 	}
 	defer s.long.End(ctx)
-	return s.read(ctx, ReadSnapshot, what, read)
+	return s.Read(ctx, ReadSnapshot, what, read)
 }
 
-// viewed returns what read finds in one state of the data.
-func viewed[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
-	err = s.read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
+// View returns what read finds in one state of the data.
+func View[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
+	err = s.Read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
 		found, err = read(r)
 		return err
 	})
 	return found, err
 }
 
-// update runs change in one transaction; the rule runs inside it, so that what it
+// Write runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
-func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Write(ctx, WriteIsolated, coveredChange(ctx, change)))
+func (s *Service) Write(ctx context.Context, mode WriteMode, what string, change func(Tx) error) error {
+	return described(what, s.store.Write(ctx, mode, coveredChange(ctx, change)))
 }
 
 // Request is what a context says of the request that is worked on. The zero value is the program's
@@ -206,13 +232,6 @@ type requestKey struct{}
 // WithRequest is a context that says it.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
-}
-
-// withoutDeadline is a context for many questions, each with a deadline of its own.
-func withoutDeadline(ctx context.Context) context.Context {
-	r := RequestOf(ctx)
-	r.Spent = nil
-	return WithRequest(ctx, r)
 }
 
 // RequestOf is what a context says.

@@ -17,7 +17,7 @@ func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	return viewed(ctx, s, "read the settings", func(r Reader) (Answer, error) {
+	return View(ctx, s, "read the settings", func(r Reader) (Answer, error) {
 		all, err := settingsOf(r, c.Scope)
 		if err != nil {
 			return Answer{}, err
@@ -60,9 +60,9 @@ func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m 
 		return Answer{}, err
 	}
 	if !c.Scope.Contains(id) {
-		return Answer{}, orUnknown(ErrNoRow, "organization", id)
+		return Answer{}, OrUnknown(ErrNoRow, "organization", id)
 	}
-	err = described("set the settings", s.store.Write(ctx, WriteShared, coveredChange(ctx, func(tx Tx) error {
+	err = s.Write(ctx, WriteShared, "set the settings", func(tx Tx) error {
 		line := AuditLine{Account: &c.UUID, RequestID: c.RequestID}
 		_, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
 			all, err := settingsOf(tx, c.Scope)
@@ -85,7 +85,7 @@ func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m 
 			return err
 		})
 		return err
-	})))
+	})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -214,3 +214,65 @@ type PledgeFilter struct {
 
 	WithPersonOwner bool // Read PersonOwner.
 }
+
+// Scrubbed is what was done, and is to be done, so that the files of the database hold nothing of erased values.
+type Scrubbed struct {
+	Rewritten []string `json:"rewritten"` // What was written anew.
+	Later     []string `json:"later"`     // What holds it in unused space until the next cleaning.
+	Busy      []string `json:"-"`         // Those of them that the next cleaning may write anew.
+}
+
+// ErasedPerson says when a person was erased.
+type ErasedPerson struct {
+	UUID     apitype.UUID `json:"uuid"`
+	ErasedAt apitype.Time `json:"erasedAt"`
+	Run      int          `json:"run,omitzero"` // The run of the retention that erased them; 0: it was asked for.
+}
+
+// Kept is everything that is kept of a person, without the documents: Bytes of each row says how long
+// they are, and the reader has them for some rows at a time.
+type Kept struct {
+	Person       PersonRow // Without a document when they were erased.
+	ErasedAt     *apitype.Time
+	Calls        []CallRow
+	Pledges      []PledgeRow
+	Transactions []TransactionRow
+	Signatures   []SignatureRow
+	Marks        []MarkRow
+	Waiting      int        // Calls in the queue.
+	Leases       []LeaseRow // Also those that have ended.
+	ContactedAt  *apitype.Time
+}
+
+// MarkRow is a mark with the account that made it.
+type MarkRow struct {
+	Account apitype.UUID `json:"account"`
+	apitype.ProcessedEntry
+}
+
+// Retention is after how many months what is kept of an organization's donors is taken back; nil:
+// never. Spec gap: S61.
+type Retention struct {
+	Organization apitype.UUID `json:"organization"`
+	// Calls that have ended lose their notes, external metadata and what is known of the recording.
+	Calls *int `json:"calls"`
+	// Persons who never had a pledge are erased.
+	Leads *int `json:"leads"`
+	// Persons whose pledges have all ended are erased.
+	Persons *int `json:"persons"`
+}
+
+// RetainQuery chooses records that may be old enough: those after a position, up to a limit.
+type RetainQuery struct {
+	Organization apitype.UUID
+	Before       apitype.Time
+	Leads        bool // Persons without a pledge; else those with pledges.
+	After        *Position
+	Limit        int
+}
+
+// RetentionFacts are what a run of the retention is judged by.
+type RetentionFacts struct {
+	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
+	Persons int           // Not erased.
+}

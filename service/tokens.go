@@ -241,7 +241,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 		return "", expires, err
 	}
 	issued.IssuedAt, issued.ExpiresAt, issued.SignedBy = apitype.NewTime(now), &expires, &known.all[0].id
-	err = s.update(ctx, "issue the token", func(tx Tx) error {
+	err = s.Write(ctx, WriteIsolated, "issue the token", func(tx Tx) error {
 		if _, err := activeAccount(tx, id); err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 		return Account{}, refusal
 	}
 	now, ends := s.clock(), known.expires.Add(-tokenLeeway)
-	err = s.read(ctx, ReadRecord, "look up the account", func(r Reader) error {
+	err = s.Read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
 		if errors.Is(err, ErrNoRow) || err == nil && (found.RevokedAt != nil || ended != nil && !ended.After(now)) {
 			return refusal
@@ -318,7 +318,7 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 
 // Tokens are what is kept of all tokens, those of an account together, the oldest first.
 func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
-	return viewed(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
+	return View(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
 }
 
 // tokenUse is the first use of a token on a day.
@@ -377,11 +377,11 @@ func (s *Service) SaveTokenUse(ctx context.Context) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	if s.ReadyForChanges(ctx) != nil {
+	if s.store.PingChanges(ctx) != nil {
 		s.uses.putBack(uses)
 		return nil
 	}
-	err := s.update(ctx, "save when tokens were used", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "save when tokens were used", func(tx Tx) error {
 		// In one order: programs that save at once wait for each other, and for nothing else.
 		for _, id := range slices.SortedFunc(maps.Keys(uses), apitype.UUID.Compare) {
 			if err := tx.UseToken(id, uses[id].on, uses[id].expires); err != nil {

@@ -23,15 +23,18 @@ type viewer struct {
 }
 
 func (s *Service) viewer(c Caller) viewer {
-	now := s.now()
+	now := s.Now()
 	expires := strconv.FormatInt(now.Add(signatureLife).Unix(), 10)
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
+// CallAnswer is the answer with a call, of which it shows what the caller may see.
+func (s *Service) CallAnswer(c Caller, row *WholeCall) (Answer, error) { return s.viewer(c).call(row) }
+
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
 func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(Reader, Weight) (*T, error)) (found *T, err error) {
 	find := func(w Weight) error {
-		return s.read(ctx, ReadRecord, what, func(r Reader) (err error) {
+		return s.Read(ctx, ReadRecord, what, func(r Reader) (err error) {
 			found, err = read(r, w)
 			return err
 		})
@@ -49,12 +52,12 @@ func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(
 
 func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholeCall, error) {
 	call, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholeCall, error) { return r.WholeCall(id, c.Scope, w) })
-	return call, orNotFound(err, "call")
+	return call, OrNotFound(err, "call")
 }
 
 func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholePledge, error) {
 	pledge, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholePledge, error) { return r.WholePledge(id, c.Scope, w) })
-	return pledge, orNotFound(err, "pledge")
+	return pledge, OrNotFound(err, "pledge")
 }
 
 // sentBack is the answer to a change for an account that may not read the record: its identifier and
@@ -182,7 +185,7 @@ func (v viewer) personMember(dst []byte, person *PersonRow) []byte {
 	if !v.caller.shown(person) {
 		return member(dst, "person", nil)
 	}
-	return appendPerson(append(dst, `,"person":`...), *person)
+	return AppendPerson(append(dst, `,"person":`...), *person)
 }
 
 // openPledge writes the members that every answer with a pledge carries.
@@ -214,7 +217,7 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 		case p == nil:
 			dst = member(dst, "person", nil)
 		case parts.quality:
-			dst = appendPerson(append(dst, `,"person":`...), *p)
+			dst = AppendPerson(append(dst, `,"person":`...), *p)
 		default:
 			dst = member(dst, "person", p.Doc)
 		}

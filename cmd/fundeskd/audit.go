@@ -10,9 +10,10 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/privacy"
 )
 
-func auditCells(v service.ExportAudit) []string {
+func auditCells(v privacy.ExportAudit) []string {
 	who := "an operator"
 	if v.Account != nil {
 		who = v.Account.String()
@@ -58,8 +59,8 @@ func (p *program) auditList() *cobra.Command {
 			}
 			return p.with(c.Context(), func(s *service.Service) error {
 				out := p.lines()
-				err := s.Audit(c.Context(), f, func(line service.AuditLine) error {
-					view := line.Exported()
+				err := privacy.New(s, nil).Audit(c.Context(), f, func(line service.AuditLine) error {
+					view := privacy.ExportedAudit(line)
 					return out.add(view, func() []string { return auditCells(view) })
 				})
 				return out.end(err)

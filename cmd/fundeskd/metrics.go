@@ -19,6 +19,7 @@ import (
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/queue"
 	"fundesk/service/sqlstore"
 )
 
@@ -54,7 +55,7 @@ func newMetrics() *metrics {
 	m.sent = count("fundeskd_http_response_bytes_total", "Bytes of answers as they were sent, by route template.", "route")
 	m.queue = count("fundeskd_queue_leases_total",
 		"Leases of the queue, by what happened: taken, expired, released, or refused because the call or the lease was not to be had.", "event")
-	for _, event := range []service.QueueEvent{service.LeasesTaken, service.LeasesExpired, service.LeasesReleased, service.LeasesRefused} {
+	for _, event := range []queue.Event{queue.Taken, queue.Expired, queue.Released, queue.Refused} {
 		m.queue.WithLabelValues(string(event))
 	}
 	m.inFlight = made.NewGauge(prometheus.GaugeOpts{Name: "fundeskd_http_requests_in_flight", Help: "Requests being answered."})
@@ -94,7 +95,7 @@ func (m *metrics) transaction(change bool, took time.Duration) {
 	m.database.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-func (m *metrics) queueEvent(event service.QueueEvent, n int) {
+func (m *metrics) queueEvent(event queue.Event, n int) {
 	m.queue.WithLabelValues(string(event)).Add(float64(n))
 }
 
@@ -117,14 +118,14 @@ func (m *metrics) gauge(name, help string, value func(context.Context) (float64,
 // of shows what a service tells of its queue and its clock.
 func (m *metrics) of(s *service.Service) {
 	m.gauge("fundeskd_queue_oldest_seconds", "How long the oldest call of the queue has waited; 0: none waits; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
-		requested, now, err := s.OldestWaiting(ctx)
+		requested, now, err := queue.New(s, nil).Oldest(ctx)
 		if err != nil || requested == nil {
 			return 0, err
 		}
 		return now.Sub(requested.Time).Seconds(), nil
 	})
 	m.gauge("fundeskd_clock_ahead_seconds", "How far the database's clock is ahead of this computer's; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
-		ahead, err := s.ClockAhead(ctx)
+		ahead, err := s.Store().ClockAhead(ctx)
 		return ahead.Seconds(), err
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 	"fundesk/service"
+	"fundesk/service/privacy"
 )
 
 func (p *program) personExport() *cobra.Command {
@@ -34,7 +35,7 @@ func (p *program) personExport() *cobra.Command {
 		Args:    exactly("UUID"),
 		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
 			return p.with(c.Context(), func(s *service.Service) error {
-				export, err := s.ExportPerson(c.Context(), id)
+				export, err := privacy.New(s, nil).Export(c.Context(), id)
 				if err == nil {
 					err = export.Write(c.Context(), p.Out, p.output == ndjson)
 				}
@@ -50,7 +51,7 @@ func (p *program) personExport() *cobra.Command {
 }
 
 func (p *program) personErase() *cobra.Command {
-	var request service.EraseRequest
+	var request apitype.EraseRequest
 	var yes bool
 	c := &cobra.Command{
 		Use:   "erase UUID --reason TEXT",
@@ -68,19 +69,20 @@ func (p *program) personErase() *cobra.Command {
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
 		Args: exactly("UUID"),
-		RunE: about("person", func(c *cobra.Command, id apitype.UUID) (err error) {
+		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
 			switch {
 			case request.Reason == "":
 				return usage("--reason is needed; it is kept in the audit")
 			case !yes && !request.DryRun:
 				return usage("what is erased does not come back: use --dry-run to see what it would be, and --yes to erase it")
 			}
-			if request.Record, err = p.erasures(); err != nil {
+			record, err := p.erasures()
+			if err != nil {
 				return err
 			}
 			p.store.AnswerTimeout = forgoTimeout
-			return answer(c.Context(), p, "erase the person", func(s *service.Service) (service.Erasure, error) {
-				return s.ErasePerson(c.Context(), id, request)
+			return answer(c.Context(), p, "erase the person", func(s *service.Service) (privacy.Erasure, error) {
+				return privacy.New(s, record).Erase(c.Context(), id, request)
 			}, writeErasure)
 		}),
 	}
@@ -92,7 +94,7 @@ func (p *program) personErase() *cobra.Command {
 	return c
 }
 
-func writeErasure(w io.Writer, e service.Erasure) {
+func writeErasure(w io.Writer, e privacy.Erasure) {
 	switch {
 	case e.Repeated:
 		fmt.Fprintf(w, "person %s was erased at %s\n", e.PersonUUID, e.ErasedAt)
@@ -236,7 +238,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			}
 			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (view replayView, err error) {
 				view.Noted = len(persons)
-				if view.Replayed, err = s.ReplayErasures(c.Context(), persons); err == nil {
+				if view.Replayed, err = privacy.New(s, nil).ReplayErasures(c.Context(), persons); err == nil {
 					view.Revoked, err = s.ReplayAccess(c.Context(), changes)
 				}
 				return view, err

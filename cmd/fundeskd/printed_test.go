@@ -18,6 +18,8 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
+	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
 
@@ -26,8 +28,8 @@ func TestPrinted(t *testing.T) {
 	t.Parallel()
 	id := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01")
 	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
-	erasure := service.Erasure{PersonUUID: id, ErasedAt: at, Calls: 1, Pledges: 2, Transactions: 0, Signatures: 1, Waiting: 1, Leases: 3}
-	erased := func(change func(*service.Erasure)) string {
+	erasure := privacy.Erasure{PersonUUID: id, ErasedAt: at, Calls: 1, Pledges: 2, Transactions: 0, Signatures: 1, Waiting: 1, Leases: 3}
+	erased := func(change func(*privacy.Erasure)) string {
 		e := erasure
 		change(&e)
 		var out bytes.Buffer
@@ -39,7 +41,7 @@ func TestPrinted(t *testing.T) {
 		servicetest.Report(t, (&program{Out: &out}).printSaved(saved))
 		return out.String()
 	}
-	cells := func(line service.ExportAudit) string {
+	cells := func(line privacy.ExportAudit) string {
 		line.Time = at
 		return strings.Join(auditCells(line), " | ")
 	}
@@ -70,19 +72,19 @@ func TestPrinted(t *testing.T) {
 	}
 	const noMonths = "must be months such as 24mo, years such as 2y, or never"
 	for _, test := range []struct{ name, got, want string }{
-		{"an erasure", erased(func(*service.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
-		{"a dry run", erased(func(e *service.Erasure) { e.DryRun = true }), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
-		{"an erasure again", erased(func(e *service.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{} }), "person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n"},
+		{"an erasure", erased(func(*privacy.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
+		{"a dry run", erased(func(e *privacy.Erasure) { e.DryRun = true }), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
+		{"an erasure again", erased(func(e *privacy.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{} }), "person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n"},
 		{
-			"an erasure that left something", erased(func(e *service.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}} }),
+			"an erasure that left something", erased(func(e *privacy.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}} }),
 			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
 				"the bytes remain in unused space (calls) until the next fundeskd clean\n",
 		},
 		{"a load", counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
 		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
-		{"a line of an operator", cells(service.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
+		{"a line of an operator", cells(privacy.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
 		{
-			"a line of an account", cells(service.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
+			"a line of an account", cells(privacy.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
 			"2026-11-20T09:15:00.000Z | " + id.String() + " | person.erase | " + id.String() + "  a,b  (R)",
 		},
 		{"a refusal", told(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
@@ -324,7 +326,7 @@ func TestMetricsPage(t *testing.T) {
 	m.observe(httpapi.Observation{Status: 404, Duration: 3 * time.Millisecond, Bytes: 1})
 	m.transaction(true, 7*time.Second)
 	m.transaction(false, 20*time.Second)
-	m.queueEvent(service.LeasesTaken, 3)
+	m.queueEvent(queue.Taken, 3)
 	answer := httptest.NewRecorder()
 	m.page.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	var got strings.Builder

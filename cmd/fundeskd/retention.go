@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/service"
+	"fundesk/service/privacy"
 )
 
 func (p *program) retentionSet() *cobra.Command {
@@ -53,7 +55,7 @@ func (p *program) retentionSet() *cobra.Command {
 				return usage("use --calls, --leads or --persons, as in --calls 24mo")
 			}
 			return answer(c.Context(), p, "change the retention", func(s *service.Service) (retentionView, error) {
-				r, err := s.SetRetention(c.Context(), id, func(r *service.Retention) {
+				r, err := privacy.New(s, nil).SetRetention(c.Context(), id, func(r *service.Retention) {
 					for _, change := range changes {
 						change(r)
 					}
@@ -115,11 +117,14 @@ func (r retentionView) cells() []string {
 }
 
 func (p *program) retentionShow() *cobra.Command {
-	return listCommand(p, "show", "Show the retention periods", "  fundeskd retention show", (*service.Service).Retentions, viewRetention, retentionView.cells)
+	all := func(s *service.Service, ctx context.Context) ([]service.Retention, error) {
+		return privacy.New(s, nil).Retentions(ctx)
+	}
+	return listCommand(p, "show", "Show the retention periods", "  fundeskd retention show", all, viewRetention, retentionView.cells)
 }
 
 func (p *program) retentionRun() *cobra.Command {
-	var o service.RetentionRun
+	var o privacy.RetentionRun
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Apply the retention periods",
@@ -133,22 +138,22 @@ func (p *program) retentionRun() *cobra.Command {
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if o.Record, err = p.erasures(); err != nil {
+			record, err := p.erasures()
+			if err != nil {
 				return err
 			}
 			if o.After, err = p.lastRun(); err != nil {
 				return err
 			}
 			p.store.AnswerTimeout = forgoTimeout
-			return answer(c.Context(), p, "", func(s *service.Service) ([]service.Retired, error) {
-				all, later, err := s.RunRetention(c.Context(), o)
+			return answer(c.Context(), p, "", func(s *service.Service) ([]privacy.Retired, error) {
+				all, later, err := privacy.New(s, record).RunRetention(c.Context(), o)
 				if err == nil && len(later) > 0 {
 					p.tellLater(later)
 				}
 				return all, err
-			}, func(w io.Writer, all []service.Retired) {
-				table(w, all, func(r service.Retired) []string {
+			}, func(w io.Writer, all []privacy.Retired) {
+				table(w, all, func(r privacy.Retired) []string {
 					cells := []string{r.Organization.String(), count(r.Calls, "call"), count(r.Leads, "lead"), count(r.Persons, "person")}
 					if r.Run > 0 {
 						cells = append(cells, "run "+strconv.Itoa(r.Run))
@@ -194,7 +199,7 @@ func (p *program) cleanCommand() *cobra.Command {
 				}
 			}
 			return answer(c.Context(), p, "clean", func(s *service.Service) (service.Scrubbed, error) {
-				done, err := s.Clean(c.Context())
+				done, err := privacy.New(s, nil).Clean(c.Context())
 				if err == nil {
 					p.tellLater(done.Later)
 				}

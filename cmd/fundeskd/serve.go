@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"fundesk/service"
 )
 
 type serveOptions struct {
@@ -34,6 +36,7 @@ type serveOptions struct {
 	// The defaults of flags are there before any command runs: this one would end the
 	// long statements of the others.
 	answerTimeout time.Duration
+	recordErasure func(service.ErasedPerson) error // Nil in a sandbox.
 }
 
 // timeouts end connections of slow clients, and bound how long requests in flight may
@@ -77,7 +80,7 @@ func (p *program) serveCommand() *cobra.Command {
 			if o.sandbox {
 				return p.serveSandbox(c.Context(), o)
 			}
-			p.rules.RecordErasure = p.recordErasures()
+			o.recordErasure = p.recordErasures()
 			s, err := p.newServer(c.Context(), o)
 			if err != nil {
 				return err

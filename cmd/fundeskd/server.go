@@ -20,6 +20,7 @@ import (
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
@@ -78,7 +79,7 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, er
 	p.rules.TokenEnds = func(a service.Account, at time.Time) {
 		s.logger.Warn("a token ends soon; fundeskd token issue makes another one", "account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
 	}
-	p.store.Observe, p.rules.Count, p.store.AnswerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
+	p.store.Observe, p.store.AnswerTimeout = s.metrics.transaction, o.answerTimeout
 	if err := s.begin(ctx); err != nil && !comesLater(err) {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.metrics.ends(served, s.certificate, strings.HasPrefix(name, "sqlite:"), s.program.Now)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
-		Version: release.Version, Observe: s.metrics.observe,
+		Version: release.Version, RecordErasure: s.options.recordErasure, CountQueue: s.metrics.queueEvent, Observe: s.metrics.observe,
 	}))
 	return nil
 }
@@ -253,11 +254,11 @@ const clockWarned = 5 * time.Second
 func (s *server) keepHouse(ctx context.Context) {
 	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
 		if rules := s.rules.Load(); rules != nil {
-			if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
+			if err := privacy.New(rules, nil).FinishErasures(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
 			}
 			s.saveTokenUse(ctx)
-			if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
+			if ahead, err := rules.Store().ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
 				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
 			}
 		}

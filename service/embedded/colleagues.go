@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/queue"
 )
 
 const (
@@ -27,6 +28,7 @@ const (
 // concurrent use.
 type colleagues struct {
 	rules  *service.Service
+	queue  *queue.Queue
 	caller service.Caller
 	now    func() time.Time
 	rand   *rand.Rand
@@ -53,7 +55,7 @@ func newColleagues(ctx context.Context, rules *service.Service, token string, no
 	if err != nil || len(users) <= colleagueCount {
 		return nil, err
 	}
-	c := &colleagues{rules: rules, caller: service.Caller{Account: account}, now: now, self: users[colleagueCount].UUID}
+	c := &colleagues{rules: rules, queue: queue.New(rules, nil), caller: service.Caller{Account: account}, now: now, self: users[colleagueCount].UUID}
 	c.rand = rand.New(rand.NewPCG(uint64(now().UnixNano()), 0))
 	for _, u := range users[:colleagueCount] {
 		c.all = append(c.all, colleague{user: u.UUID})
@@ -104,18 +106,18 @@ func (c *colleagues) step(ctx context.Context) {
 
 // take returns the next call for a colleague, nil where few wait, or another process has the colleague work.
 func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Duration) (*apitype.Lease, error) {
-	var queue apitype.QueueState
+	var counts apitype.QueueState
 	var held, taken apitype.Leases
-	state, err := c.rules.QueueState(ctx, c.caller, apitype.QueueOptions{})
-	if err = read(state, err, &queue); err != nil || queue.Waiting <= leaveWaiting {
+	state, err := c.queue.State(ctx, c.caller, apitype.QueueOptions{})
+	if err = read(state, err, &counts); err != nil || counts.Waiting <= leaveWaiting {
 		return nil, err
 	}
-	leases, err := c.rules.QueueLeases(ctx, c.caller)
+	leases, err := c.queue.Leases(ctx, c.caller)
 	err = read(leases, err, &held)
 	if err != nil || slices.ContainsFunc(held.Leases, func(l apitype.Lease) bool { return l.UserUUID == user }) {
 		return nil, err
 	}
-	answer, err := c.rules.TakeCalls(ctx, c.caller, apitype.TakeRequest{
+	answer, err := c.queue.Take(ctx, c.caller, apitype.TakeRequest{
 		RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int((talk + time.Minute) / time.Second)),
 	})
 	if err = read(answer, err, &taken); err != nil || len(taken.Leases) == 0 {
@@ -152,7 +154,7 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 func (c *colleagues) leave(ctx context.Context) {
 	for i := range c.all {
 		if held := c.all[i].call; held != nil {
-			_ = c.rules.ReleaseLease(ctx, c.caller, held.LeaseUUID, apitype.DeferRequest{})
+			_ = c.queue.Release(ctx, c.caller, held.LeaseUUID, apitype.DeferRequest{})
 			c.all[i].call = nil
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // lines are those of the audit that pass a filter.
 func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.AuditLine) {
 	t.Helper()
-	err := w.Service.Audit(t.Context(), f, func(line service.AuditLine) error {
+	err := w.Privacy.Audit(t.Context(), f, func(line service.AuditLine) error {
 		lines = append(lines, line)
 		return nil
 	})

@@ -97,14 +97,14 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 	erased := []string{persons[4], persons[0], persons[2]}
 	for _, person := range erased {
 		f.Clock.Advance(time.Second)
-		if _, err := f.Service.ErasePerson(t.Context(), apitype.MustParseUUID(person), service.EraseRequest{Reason: "r"}); err != nil {
+		if _, err := f.Privacy.Erase(t.Context(), apitype.MustParseUUID(person), apitype.EraseRequest{Reason: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	slices.Reverse(erased)
 	own, foreign := f.Token(servicetest.For(f.organization)), f.Token(servicetest.For(f.Organization("Elsewhere")))
 	unknown := service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: apitype.TimeFromMilli(1)}
-	if _, err := f.Service.ReplayErasures(t.Context(), []service.ErasedPerson{unknown}); err != nil {
+	if _, err := f.Privacy.ReplayErasures(t.Context(), []service.ErasedPerson{unknown}); err != nil {
 		t.Fatal(err)
 	}
 	const erasures = "/fundesk/v1/erasures"

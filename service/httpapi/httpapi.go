@@ -26,6 +26,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/privacy"
+	"fundesk/service/queue"
 )
 
 // OpenAPI is the description of the interface, OpenAPI 3.1 in JSON.
@@ -45,6 +47,10 @@ type Options struct {
 	// Version is the program's, for GET /fundesk/v1; empty: "devel".
 	Version string
 	Now     func() time.Time // Nil: the system's clock. Only the rate hangs on it.
+	// RecordErasure notes each erasure outside the database before it is made; it may be nil.
+	RecordErasure func(service.ErasedPerson) error
+	// CountQueue is told of what happens in the queue; it may be nil.
+	CountQueue func(event queue.Event, n int)
 	// Observe is told of each request when it has been answered; it may be nil.
 	Observe func(Observation)
 }
@@ -59,6 +65,8 @@ type Observation struct {
 
 type api struct {
 	service *service.Service
+	privacy *privacy.Service
+	queue   *queue.Queue
 	logger  *slog.Logger
 	baseURL string
 	version string
@@ -78,6 +86,8 @@ type api struct {
 func New(o Options) http.Handler {
 	a := &api{
 		service: o.Service,
+		privacy: privacy.New(o.Service, o.RecordErasure),
+		queue:   queue.New(o.Service, o.CountQueue),
 		logger:  o.Logger,
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
 		version: cmp.Or(o.Version, "devel"),

@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
@@ -51,7 +52,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	o := w.Organization("Old")
-	if _, err := w.Service.SetRetention(t.Context(), o, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(24), new(12), new(84) }); err != nil {
+	if _, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(24), new(12), new(84) }); err != nil {
 		t.Fatal(err)
 	}
 	goes := map[apitype.UUID]bool{}
@@ -75,15 +76,16 @@ func TestRetention(t *testing.T) {
 	goes[other] = false
 
 	noted := 0
-	run := func(dry bool) service.Retired {
+	noting := privacy.New(w.Service, func(service.ErasedPerson) error { noted++; return nil })
+	run := func(dry bool) privacy.Retired {
 		t.Helper()
-		done, _, err := w.Service.RunRetention(t.Context(), service.RetentionRun{Dry: dry, Sure: true, Record: func(service.ErasedPerson) error { noted++; return nil }})
+		done, _, err := noting.RunRetention(t.Context(), privacy.RetentionRun{Dry: dry, Sure: true})
 		if err != nil || len(done) != 1 {
 			t.Fatalf("got %v, %v, want one organization", done, err)
 		}
 		return done[0]
 	}
-	want := service.Retired{Organization: o, Calls: 1, Leads: 2, Persons: 1}
+	want := privacy.Retired{Organization: o, Calls: 1, Leads: 2, Persons: 1}
 	ran := want
 	ran.Run = 1
 	if diff := cmp.Diff(want, run(true)); diff != "" || noted != 0 {
@@ -111,7 +113,7 @@ func TestRetention(t *testing.T) {
 	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil || *lines[0].Records != 1 || lines[1].Person == nil {
 		t.Errorf("got %v, want a line for the calls and one for each person", brief(lines))
 	}
-	servicetest.Same(t, "again", service.Retired{Run: 2, Organization: o}, run(false))
+	servicetest.Same(t, "again", privacy.Retired{Run: 2, Organization: o}, run(false))
 }
 
 // TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
@@ -182,6 +184,7 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
 	servicetest.Check(t, err)
 	w.Service, w.Handler = s, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+	p := privacy.New(s, nil)
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	other := w.Token(servicetest.For(w.b.organization), servicetest.May(service.PersonsErase))
 	erase := func(token string, want int) string {
@@ -207,29 +210,29 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	if again := erase(may, 200); again != first {
 		t.Errorf("got %s, want %s as the first time", again, first)
 	}
-	if _, err := s.Clean(t.Context()); err == nil {
+	if _, err := p.Clean(t.Context()); err == nil {
 		t.Error("the files were not cleaned, and nobody is told")
 	}
 	waits(w.a.person.String())
 	store.inUse = false
-	clean := func() error { _, err := s.Clean(t.Context()); return err }
+	clean := func() error { _, err := p.Clean(t.Context()); return err }
 	if err := errors.Join(clean(), clean()); err != nil || store.cleaned != 1 {
 		t.Errorf("got %v, cleaned %d times, want once", err, store.cleaned)
 	}
 	waits()
 	erase(may, 404)
-	if done, err := s.ErasePerson(t.Context(), w.a.person, service.EraseRequest{Reason: "r"}); err != nil || !done.Repeated || len(done.Scrubbed.Later) > 0 {
+	if done, err := p.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"}); err != nil || !done.Repeated || len(done.Scrubbed.Later) > 0 {
 		t.Errorf("got %+v, %v, want that nothing holds the bytes any more", done, err)
 	}
 
 	store.inUse = true
 	o := w.Organization("Old")
 	w.old(o, 13, "", "")
-	if _, err := s.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
+	if _, err := p.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
 		t.Fatal(err)
 	}
 	run := func() error {
-		_, _, err := s.RunRetention(t.Context(), service.RetentionRun{Record: func(service.ErasedPerson) error { return nil }})
+		_, _, err := p.RunRetention(t.Context(), privacy.RetentionRun{})
 		return err
 	}
 	if err := run(); err == nil {
@@ -248,11 +251,9 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 func TestErasureThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	rules, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, RecordErasure: func(service.ErasedPerson) error {
+	w.Handler = httpapi.New(httpapi.Options{Service: w.Service, Now: w.Clock.Now, RecordErasure: func(service.ErasedPerson) error {
 		return errors.New("no space left on device")
 	}})
-	servicetest.Check(t, err)
-	w.Handler = httpapi.New(httpapi.Options{Service: rules, Now: w.Clock.Now})
 	may := w.Token(servicetest.May(service.PersonsErase))
 	answer := w.Do(may, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
 	if answer.Status != 503 || answer.Header.Get("Retry-After") == "" {
@@ -282,7 +283,7 @@ func TestCleaningGivesWay(t *testing.T) {
 	erased := f.person("null")
 	f.call(f.person("null"), time.Hour, "winback")
 	begun := time.Now()
-	done, err := f.Service.ErasePerson(t.Context(), erased, service.EraseRequest{Reason: "r"})
+	done, err := f.Privacy.Erase(t.Context(), erased, apitype.EraseRequest{Reason: "r"})
 	if err != nil || done.Scrubbed == nil || len(done.Scrubbed.Later) == 0 || time.Since(begun) > 5*time.Second {
 		t.Fatalf("got %+v, %v after %s, want the erasure at once, and the tables that still hold it", done.Scrubbed, err, time.Since(begun))
 	}
@@ -290,7 +291,7 @@ func TestCleaningGivesWay(t *testing.T) {
 	defer enough()
 	cleaned := make(chan service.Scrubbed, 1)
 	go func() {
-		done, err := f.Service.Clean(cleaning)
+		done, err := f.Privacy.Clean(cleaning)
 		if err != nil && cleaning.Err() == nil {
 			t.Error(err)
 		}
@@ -311,11 +312,11 @@ func TestCleaningGivesWay(t *testing.T) {
 		t.Errorf("got %v, %v, want that the erasure still waits to be cleaned", waiting, err)
 	}
 	servicetest.Check(t, dump.Rollback())
-	all, err := f.Service.Clean(t.Context())
+	all, err := f.Privacy.Clean(t.Context())
 	if waiting, unclean := f.Store.Unclean(t.Context()); err != nil || unclean != nil || len(waiting) > 0 || len(all.Rewritten) < 7 {
 		t.Errorf("got %+v, %v, still waiting %v, want every table written anew", all, err, waiting)
 	}
-	if again, err := f.Service.Clean(t.Context()); err != nil || len(again.Rewritten) > 0 {
+	if again, err := f.Privacy.Clean(t.Context()); err != nil || len(again.Rewritten) > 0 {
 		t.Errorf("got %+v, %v with nothing to clean", again, err)
 	}
 }
@@ -339,29 +340,29 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 		}
 		f.Load(records...)
 	}
-	if _, err := f.Service.SetRetention(t.Context(), organization, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
+	if _, err := f.Privacy.SetRetention(t.Context(), organization, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
 		t.Fatal(err)
 	}
 	erased := 0
-	run := func(o service.RetentionRun) (number int, doubt string) {
-		t.Helper()
-		o.Record = func(e service.ErasedPerson) error {
-			if e.Run == 0 {
-				t.Error("the erasure has no number of a run")
-			}
-			erased++
-			return nil
+	noting := privacy.New(f.Service, func(e service.ErasedPerson) error {
+		if e.Run == 0 {
+			t.Error("the erasure has no number of a run")
 		}
-		done, _, err := f.Service.RunRetention(t.Context(), o)
+		erased++
+		return nil
+	})
+	run := func(o privacy.RetentionRun) (number int, doubt string) {
+		t.Helper()
+		done, _, err := noting.RunRetention(t.Context(), o)
 		switch {
-		case errors.Is(err, service.ErrDoubt):
+		case errors.Is(err, privacy.ErrDoubt):
 			return 0, err.Error()
 		case err != nil || len(done) != 1:
 			t.Fatalf("got %v, %v", done, err)
 		}
 		return done[0].Run, ""
 	}
-	wants := func(o service.RetentionRun, number, persons int, doubt string) {
+	wants := func(o privacy.RetentionRun, number, persons int, doubt string) {
 		t.Helper()
 		erased = 0
 		if got, told := run(o); got != number || erased != persons || !strings.Contains(told, doubt) || (told == "") != (doubt == "") {
@@ -371,17 +372,17 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 	now, old := servicetest.Start, servicetest.Start.AddDate(-2, 0, 0)
 	leads(900, now)
 	leads(49, old)
-	wants(service.RetentionRun{}, 1, 49, "")
+	wants(privacy.RetentionRun{}, 1, 49, "")
 	leads(50, old)
-	wants(service.RetentionRun{}, 0, 0, "would erase 50 of ")
-	wants(service.RetentionRun{Sure: true}, 2, 50, "")
+	wants(privacy.RetentionRun{}, 0, 0, "would erase 50 of ")
+	wants(privacy.RetentionRun{Sure: true}, 2, 50, "")
 
 	f.Clock.Advance(24 * time.Hour)
-	wants(service.RetentionRun{}, 3, 0, "")
+	wants(privacy.RetentionRun{}, 3, 0, "")
 	f.Clock.Advance(24*time.Hour + time.Minute)
-	wants(service.RetentionRun{}, 0, 0, "the newest change is of")
+	wants(privacy.RetentionRun{}, 0, 0, "the newest change is of")
 	f.person("null") // A change at this time is a sign that the clock is right.
-	wants(service.RetentionRun{After: 8}, 9, 0, "")
+	wants(privacy.RetentionRun{After: 8}, 9, 0, "")
 	f.Clock.Advance(10 * 365 * 24 * time.Hour)
-	wants(service.RetentionRun{}, 0, 0, "correct the clock")
+	wants(privacy.RetentionRun{}, 0, 0, "correct the clock")
 }

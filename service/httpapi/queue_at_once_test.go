@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
 
@@ -92,7 +93,7 @@ type crowd struct {
 // take lets one more agent take calls.
 func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int) {
 	c.Go(func() {
-		answer, err := c.service.TakeCalls(ctx, c.caller, apitype.TakeRequest{RequestUUID: request, UserUUID: user, Count: &count})
+		answer, err := queue.New(c.service, nil).Take(ctx, c.caller, apitype.TakeRequest{RequestUUID: request, UserUUID: user, Count: &count})
 		var taken apitype.Taken
 		if err == nil {
 			err = json.Unmarshal(answer.JSON, &taken)

@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
 
@@ -24,7 +25,7 @@ import (
 // Promise S37: what counting the queue costs is bounded.
 func BenchmarkTake(b *testing.B) {
 	f := newTakeBench(b, servicetest.New(b))
-	f.run(b, nil, []*service.Service{f.Service})
+	f.run(b, nil, []*queue.Queue{queue.New(f.Service, nil)})
 }
 
 // BenchmarkTakePostgres is BenchmarkTake with three services on one PostgreSQL server.
@@ -33,11 +34,11 @@ func BenchmarkTakePostgres(b *testing.B) {
 	server := servicetest.NewServer(b)
 	database := servicetest.Clusters("", server)
 	f := newTakeBench(b, servicetest.NewOn(b, database))
-	services := []*service.Service{f.Service}
+	queues := []*queue.Queue{queue.New(f.Service, nil)}
 	for range 2 {
-		services = append(services, servicetest.NewOn(b, database).Service)
+		queues = append(queues, queue.New(servicetest.NewOn(b, database).Service, nil))
 	}
-	f.run(b, server, services)
+	f.run(b, server, queues)
 }
 
 // takeBench is a service whose calls wait.
@@ -94,7 +95,7 @@ func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID,
 	return add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
 }
 
-func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, services []*service.Service) {
+func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*queue.Queue) {
 	b.Helper()
 	used := func() time.Duration {
 		if server == nil {
@@ -102,10 +103,10 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, services []*s
 		}
 		return server.ProcessorTime(b)
 	}
-	f.takes(b, services, 3000, 0) // What the load left to do is done meanwhile.
+	f.takes(b, queues, 3000, 0) // What the load left to do is done meanwhile.
 	b.ResetTimer()
 	begun, before := processorTime(b), used()
-	took := f.takes(b, services, b.N, 0)
+	took := f.takes(b, queues, b.N, 0)
 	b.ReportMetric(float64((processorTime(b)-begun).Microseconds())/float64(b.N), "cpu-µs/take")
 	b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N), "server-µs/take")
 	b.StopTimer()
@@ -118,7 +119,7 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, services []*s
 		return // To find out how many there are to be.
 	}
 	begins := time.Now()
-	paced := f.takes(b, services, pacedTakes, pacedPause)
+	paced := f.takes(b, queues, pacedTakes, pacedPause)
 	b.ReportMetric(pacedTakes/time.Since(begins).Seconds(), "paced-takes/s")
 	slices.Sort(paced)
 	b.ReportMetric(float64(paced[len(paced)*99/100].Microseconds())/1000, "paced-p99-ms")
@@ -132,7 +133,7 @@ const (
 )
 
 // takes is how long each of n takes took, by 50 agents who pause before each.
-func (f *takeBench) takes(b *testing.B, services []*service.Service, n int, pause time.Duration) (took []time.Duration) {
+func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int, pause time.Duration) (took []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
 	next := make(chan struct{}, n)
@@ -143,13 +144,13 @@ func (f *takeBench) takes(b *testing.B, services []*service.Service, n int, paus
 	var agents sync.WaitGroup
 	for range 50 {
 		agents.Go(func() {
-			s := services[rand.IntN(len(services))]
+			s := queues[rand.IntN(len(queues))]
 			for range next {
 				if pause > 0 {
 					time.Sleep(rand.N(2 * pause))
 				}
 				begun := time.Now()
-				answer, err := s.TakeCalls(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}) // One user may hold ten.
+				answer, err := s.Take(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}) // One user may hold ten.
 				duration := time.Since(begun)
 				var taken apitype.Taken
 				if err == nil {

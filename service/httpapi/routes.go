@@ -12,14 +12,12 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/queue"
 )
 
 // operations returns those of the interface and of its extensions.
 func (a *api) operations() []route {
-	s := a.service
-	erase := func(ctx context.Context, c service.Caller, id apitype.UUID, r apitype.EraseRequest) (service.Answer, error) {
-		return s.ErasePersonFor(ctx, c, id, service.EraseRequest{Reason: r.Reason, DryRun: r.DryRun})
-	}
+	s, p, q := a.service, a.privacy, a.queue
 	return []route{
 		{http.MethodGet, "/api/v1/persons", service.PersonsRead, list(apitype.ParsePersonListOptions, s.ListPersons)},
 		{http.MethodPost, "/api/v1/persons", service.PersonsCreate, create(s.CreatePerson)},
@@ -39,23 +37,23 @@ func (a *api) operations() []route {
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge},
 		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, act(http.StatusBadRequest, a.markProcessed)},
 		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
-		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, s.QueueState)},
-		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, s.QueueCalls)},
-		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, read(s.QueueLeases)},
-		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, s.QueueAgents)},
-		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, s.TakeCalls))},
-		{http.MethodGet, "/fundesk/v1/queue/deferrals", service.CallsRead, list(apitype.ParseQueueDeferralListOptions, s.QueueDeferrals)},
-		{http.MethodPost, "/fundesk/v1/queue/release", service.CallsRead, worked(act(http.StatusOK, s.ReleaseUser))},
-		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/lease", service.CallsRead, worked(actOn(s.LeaseCall))},
-		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/extend", service.CallsRead, worked(actOn(s.ExtendLease))},
-		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(s.ReleaseLease))},
-		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(s.DeferCall))},
-		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(s.LeaveNote))},
+		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, q.State)},
+		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, q.Calls)},
+		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, read(q.Leases)},
+		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, q.Agents)},
+		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, q.Take))},
+		{http.MethodGet, "/fundesk/v1/queue/deferrals", service.CallsRead, list(apitype.ParseQueueDeferralListOptions, q.Deferrals)},
+		{http.MethodPost, "/fundesk/v1/queue/release", service.CallsRead, worked(act(http.StatusOK, q.ReleaseUser))},
+		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/lease", service.CallsRead, worked(actOn(q.Lease))},
+		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/extend", service.CallsRead, worked(actOn(q.Extend))},
+		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(q.Release))},
+		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(q.Defer))},
+		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
 		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
 		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
 		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
-		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(s.ExportPersonFor)},
-		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(erase)},
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(p.ExportFor)},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(p.EraseFor)},
 	}
 }
 
@@ -104,7 +102,7 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 // values of the request. Spec gap: R3.
 func worked(handle handler) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
-		if err := service.RequireQueue(c); err != nil {
+		if err := queue.Require(c); err != nil {
 			return err
 		}
 		return handle(w, r, c)
@@ -139,7 +137,7 @@ var textType = []string{"text/plain; charset=utf-8"}
 func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 	err := a.service.Ready(r.Context())
 	if err == nil && r.URL.Query().Get("for") != "reads" {
-		err = a.service.ReadyForChanges(r.Context())
+		err = a.service.Store().PingChanges(r.Context())
 	}
 	if err != nil {
 		if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {

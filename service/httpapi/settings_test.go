@@ -143,7 +143,7 @@ func testSettingsAreAudited(t *testing.T, f *floor) {
 		}
 	}
 	var got []string
-	servicetest.Check(t, f.Service.Audit(t.Context(), service.AuditFilter{Account: &account.UUID}, func(line service.AuditLine) error {
+	servicetest.Check(t, f.Privacy.Audit(t.Context(), service.AuditFilter{Account: &account.UUID}, func(line service.AuditLine) error {
 		if line.Operation != service.AuditOrganizationSet || *line.Record != f.organization || line.RequestID == "" {
 			t.Errorf("got the line %+v", line)
 		}

@@ -33,6 +33,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
@@ -67,6 +68,7 @@ func Check(t testing.TB, err error) {
 // Harness is the real service for one test.
 type Harness struct {
 	Service  *service.Service
+	Privacy  *privacy.Service
 	Store    *sqlstore.Store
 	Handler  http.Handler
 	Database string // As sqlstore.Open takes it.
@@ -189,6 +191,7 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	if h.Service, err = service.New(t.Context(), service.Options{Store: h.Store, Now: h.Clock.Now}); err != nil {
 		t.Fatal(err)
 	}
+	h.Privacy = privacy.New(h.Service, nil)
 	o := httpapi.Options{Service: h.Service, Now: h.Clock.Now}
 	for _, option := range options {
 		option(&o)

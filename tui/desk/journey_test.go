@@ -9,7 +9,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -84,7 +83,7 @@ func TestErasedWhileOnTheLine(t *testing.T) {
 	a.perform(a.Next())
 	call, person := a.Call.UUID, a.Call.PersonUUID
 	a.speak("her new address is Secretstreet 9")
-	if _, err := f.Service.ErasePerson(t.Context(), person, service.EraseRequest{Reason: "asked on the phone"}); err != nil {
+	if _, err := f.Privacy.Erase(t.Context(), person, apitype.EraseRequest{Reason: "asked on the phone"}); err != nil {
 		t.Fatal(err)
 	}
 	a.perform(a.CompleteCall())

@@ -1,81 +1,65 @@
-package service
+package queue
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
-// QueueEvent is something that is counted of the queue.
-type QueueEvent string
-
-// What is counted.
-const (
-	LeasesTaken    QueueEvent = "taken"
-	LeasesExpired  QueueEvent = "expired"
-	LeasesReleased QueueEvent = "released"
-	LeasesRefused  QueueEvent = "refused" // There is no such lease any more, or the call is in one.
-)
-
-// RequireQueue refuses an account that may not take calls. It comes before the values of a
-// request are looked at. Spec gap: R3.
-func RequireQueue(c Caller) error { return errors.Join(c.Require(CallsRead), c.Require(CallsAttempt)) }
-
-// TakeCalls gives a user the calls that are next, each in a lease.
+// Take gives a user the calls that are next, each in a lease.
 // POST /fundesk/v1/queue/take
-func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeRequest) (Answer, error) {
-	if err := cmp.Or(RequireQueue(c), NotValid(request.Validate())); err != nil {
-		return Answer{}, err
+func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.TakeRequest) (service.Answer, error) {
+	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+		return service.Answer{}, err
 	}
-	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
-	t := &taking{s: s, c: c, request: request, query: query, nothing: !ok}
-	err := described("take calls", s.store.Write(ctx, WriteShared, func(tx Tx) error {
+	query, ok := queryOf(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
+	t := &taking{c: c, request: request, query: query, nothing: !ok}
+	err := q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
 		}
-		t.at(s.timeOf(tx))
+		t.at(q.rules.TimeOf(tx))
 		return t.give(tx)
-	}))
-	s.counted(LeasesExpired, t.expired)
+	})
+	q.counted(Expired, t.expired)
 	if err != nil {
-		return Answer{}, err
+		return service.Answer{}, err
 	}
-	s.counted(LeasesTaken, len(t.leases)-t.repeated)
-	s.forgetQueue(ctx, t.now)
-	answer, err := s.takeAnswer(ctx, t)
+	q.counted(Taken, len(t.leases)-t.repeated)
+	q.rules.ForgetQueue(ctx, t.now)
+	answer, err := q.takeAnswer(ctx, t)
 	if err != nil {
-		return Answer{}, err
+		return service.Answer{}, err
 	}
-	return answer, s.noteRead(ctx, t.shown()...)
+	return answer, q.rules.NoteRead(ctx, t.shown()...)
 }
 
 // shown are the lines of the persons who are shown with what was taken.
-func (t *taking) shown() (lines []AuditLine) {
-	if !t.c.May(PersonsRead) {
+func (t *taking) shown() (lines []service.AuditLine) {
+	if !t.c.May(service.PersonsRead) {
 		return nil
 	}
 	for _, lease := range t.leases {
-		lines = append(lines, t.c.audited(AuditQueueTake, lease.CallUUID, t.now).of(lease.Person).by(&lease.UserUUID))
+		lines = append(lines, t.c.Audited(service.AuditQueueTake, lease.CallUUID, t.now).Of(lease.Person).By(&lease.UserUUID))
 	}
 	return lines
 }
 
 type taking struct {
-	s       *Service
-	c       Caller
+	c       service.Caller
 	request apitype.TakeRequest
-	query   QueueQuery
+	query   service.QueueQuery
 	now     apitype.Time
 	nothing bool // Nothing can be found.
 	expired int  // Leases that were seen to have ended.
 
-	leases    []LeaseRow
+	leases    []service.LeaseRow
 	repeated  int // Of the leases, those that the request was given before.
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
@@ -85,11 +69,11 @@ type taking struct {
 // at begins a try of the transaction, at a time.
 func (t *taking) at(now apitype.Time) {
 	t.now, t.expired = now, 0
-	t.query.at(now)
+	setTime(&t.query, now)
 }
 
 // begin looks at what came of the request before. It runs once for each try of the transaction.
-func (t *taking) begin(before QueueRequest) {
+func (t *taking) begin(before service.QueueRequest) {
 	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
 	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
 	if t.nothing {
@@ -100,7 +84,7 @@ func (t *taking) begin(before QueueRequest) {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
 			t.want = 0
-			if lease.live(t.now) {
+			if lease.Live(t.now) {
 				t.leases = append(t.leases, lease)
 			}
 		}
@@ -111,7 +95,7 @@ func (t *taking) begin(before QueueRequest) {
 // give runs in a transaction, perhaps several times. It gives as many calls as are wanted, in the order
 // of the queue. A call that is not given after all is found not to be eligible, and is not there the
 // next time.
-func (t *taking) give(tx Tx) error {
+func (t *taking) give(tx service.Tx) error {
 	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return err
@@ -143,14 +127,14 @@ func (t *taking) give(tx Tx) error {
 // lease gives calls, unless their person is in a lease that could not be seen, or has opted out. The
 // first lease is saved before the others: by its ordinal the same request, in another process, meets
 // this one, whichever of the others are refused.
-func (t *taking) lease(tx Tx, rows []QueueRow) ([]QueueRow, error) {
-	var leases []LeaseRow
+func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueRow, error) {
+	var leases []service.LeaseRow
 	ordinal, n := t.ordinal, t.want
 	if len(t.leases) == 0 {
 		n = min(n, 1)
 	}
 	for ; n > 0 && len(rows) > 0; rows = rows[1:] {
-		ready, err := t.ready(tx, rows[0])
+		ready, err := rows[0].StillEligible(tx, t.now)
 		if err != nil {
 			return nil, err
 		}
@@ -180,43 +164,29 @@ func (t *taking) lease(tx Tx, rows []QueueRow) ([]QueueRow, error) {
 
 // leaseAgain saves a lease whose place another one had, which may have ended by itself. Where it
 // has not, the calls of the person are found not to be eligible.
-func (t *taking) leaseAgain(tx Tx, lease LeaseRow) (saved bool, err error) {
+func (t *taking) leaseAgain(tx service.Tx, lease service.LeaseRow) (saved bool, err error) {
 	expired, err := tx.EndLeasesByTime(t.now)
 	if err != nil {
 		return false, err
 	}
 	if t.expired += expired; expired > 0 {
-		again, err := tx.InsertLeases([]LeaseRow{lease})
+		again, err := tx.InsertLeases([]service.LeaseRow{lease})
 		if err != nil || len(again) > 0 {
 			return err == nil, err
 		}
 	}
 	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
-	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
-		return false, ErrAgain // The same request came twice at the same time; the other one was first.
+	if err == nil && slices.ContainsFunc(same.Leases, func(l service.LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
+		return false, service.ErrAgain // The same request came twice at the same time; the other one was first.
 	}
 	if err != nil {
 		return false, err
 	}
-	return false, refreshEligibility(tx, lease.Person, t.now, nil)
+	return false, service.RefreshEligibility(tx, lease.Person, t.now, nil)
 }
 
-// ready reports whether a call that is next may be given as its person is, and makes it ineligible where
-// not: an opt-out while the call was created is known here at last.
-func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
-	var person apitype.Person
-	if err := decode("person", row.PersonDoc, &person); err != nil {
-		return false, err
-	}
-	row.OptedOut = optedOut(person)
-	if row.refresh(t.now); !row.Ready {
-		return false, personChanged(tx, row.Person, person, t.now)
-	}
-	return true, nil
-}
-
-func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
-	lease := LeaseRow{
+func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
+	lease := service.LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
@@ -232,10 +202,9 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 
 // takeAnswer writes the leases with their calls, and how many calls wait. It ends like a page before it gets
 // too long, with one lease at least; the other calls wait again. Spec gap: S32.
-func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
+func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answer, err error) {
 	given := 0
-	err = s.read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
-		viewer := s.viewer(t.c)
+	err = q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) error {
 		leases, err := named(r, t.leases)
 		if err != nil {
 			return err
@@ -246,16 +215,16 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 			if given > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = s.appendLease(dst, viewer, r, leases[given]); err != nil {
+			if dst, err = q.appendLease(dst, t.c, r, leases[given]); err != nil {
 				return err
 			}
-			if given > 0 && len(dst) > pageBytes {
+			if given > 0 && len(dst) > service.PageBytes {
 				dst = dst[:size]
 				break
 			}
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
-		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
+		if rest.Waiting, err = q.waiting(r, t.query); err != nil {
 			return err
 		}
 		rest.Waiting = min(rest.Waiting+len(leases)-given, apitype.MaxWaiting)
@@ -268,53 +237,60 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 	}
 	over := t.leases[given:]
 	t.leases = t.leases[:given]
-	return answer, s.update(ctx, "give calls back", func(tx Tx) error {
-		return each(over, func(l LeaseRow) error {
-			return endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
+	return answer, q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
+		for _, l := range over {
+			err := endLease(tx, l, t.now, service.EndedByMove, func(row *service.QueueRow) bool {
 				isDue := row.Call == l.CallUUID && l.DueAt != nil
 				if isDue {
 					row.DueAt = l.DueAt
 				}
 				return isDue
 			})
-		})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
 // endLease ends a lease, and recomputes when the calls of its person become eligible.
-func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
+func endLease(tx service.Tx, l service.LeaseRow, now apitype.Time, by service.LeaseEnd, change func(*service.QueueRow) bool) error {
 	if _, err := tx.EndLeaseOfCall(l.Person, l.CallUUID, now, by); err != nil {
 		return err
 	}
-	return refreshEligibility(tx, l.Person, now, change)
+	return service.RefreshEligibility(tx, l.Person, now, change)
 }
 
-func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
-	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
+func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, lease apitype.Lease) ([]byte, error) {
+	row, err := r.WholeCall(lease.CallUUID, c.Scope, service.AnyWeight)
 	if err != nil {
-		return nil, orNotFound(err, "call")
+		return nil, service.OrNotFound(err, "call")
 	}
-	if numbers := s.numbersOf(row.PersonRow); len(numbers) > 0 && v.mayReadPerson(row.Owner) {
-		if lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact))); err != nil {
+	if c.May(service.PersonsRead) && c.Scope.Contains(row.Owner) {
+		if lease.NumberContactedAt, err = q.rules.NumberContacted(r, row.PersonRow, lease.TakenAt); err != nil {
 			return nil, err
 		}
 	}
-	call, err := v.call(row)
+	call, err := q.rules.CallAnswer(c, row)
 	if err != nil {
 		return nil, err
 	}
 	head, err := json.Marshal(lease)
-	return append(member(open(dst, head), "call", call.JSON), '}'), err
+	return service.AppendWith(dst, head, "call", call.JSON), err
 }
 
 // named returns leases as they are sent, with the names of their users.
-func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
-	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
-	return mapped(rows, func(row LeaseRow) apitype.Lease {
-		lease := leaseOf(row)
-		lease.Name = names[lease.UserUUID]
-		return lease
-	}), err
+func named(r service.Reader, rows []service.LeaseRow) ([]apitype.Lease, error) {
+	leases, users := make([]apitype.Lease, len(rows)), make([]apitype.UUID, len(rows))
+	for i, row := range rows {
+		leases[i], users[i] = row.Sent(), row.UserUUID
+	}
+	names, err := r.UserNames(users)
+	for i := range leases {
+		leases[i].Name = names[leases[i].UserUUID]
+	}
+	return leases, err
 }
 
 type queueRest struct {
@@ -325,28 +301,16 @@ type queueRest struct {
 // waiting is how many calls wait, up to the most that is counted. When so many wait for any user,
 // that is remembered for a moment: counted anew for each take, they cost more than the take
 // itself. Fewer are never remembered, since other processes change them.
-func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
+func (q *Queue) waiting(r service.Reader, query service.QueueQuery) (int, error) {
 	const life = 100 * time.Millisecond
-	asked := query.narrowing()
-	if n, ok := s.waited.get(asked, query.Now); ok {
+	asked := narrowing(query)
+	if n, ok := q.waited.get(asked, query.Now); ok {
 		return n, nil
 	}
 	query.Limit = apitype.MaxWaiting
 	requested, due, err := r.QueueWaiting(query)
 	if requested == apitype.MaxWaiting {
-		s.waited.put(asked, requested, query.Now, life)
+		q.waited.put(asked, requested, query.Now, life)
 	}
 	return min(requested+due, apitype.MaxWaiting), err
-}
-
-func (s *Service) counted(event QueueEvent, n int) {
-	if n > 0 && s.count != nil {
-		s.count(event, n)
-	}
-}
-
-func (s *Service) countRefused(err error) {
-	if kind := KindOf(err); err != nil && (kind == NotFound || kind == Conflict) {
-		s.counted(LeasesRefused, 1)
-	}
 }

@@ -1,4 +1,4 @@
-package service
+package privacy
 
 import (
 	"cmp"
@@ -9,41 +9,30 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
-// Retention is after how many months what is kept of an organization's donors is taken back; nil:
-// never. Spec gap: S61.
-type Retention struct {
-	Organization apitype.UUID `json:"organization"`
-	// Calls that have ended lose their notes, external metadata and what is known of the recording.
-	Calls *int `json:"calls"`
-	// Persons who never had a pledge are erased.
-	Leads *int `json:"leads"`
-	// Persons whose pledges have all ended are erased.
-	Persons *int `json:"persons"`
-}
-
 // Retentions are those of all organizations that have one.
-func (s *Service) Retentions(ctx context.Context) ([]Retention, error) {
-	return viewed(ctx, s, "read the retention", Reader.Retentions)
+func (s *Service) Retentions(ctx context.Context) ([]service.Retention, error) {
+	return service.View(ctx, s.rules, "read the retention", service.Reader.Retentions)
 }
 
 // SetRetention changes the retention of an organization.
-func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*Retention)) (r Retention, err error) {
-	err = s.update(ctx, "change the retention", func(tx Tx) error {
+func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*service.Retention)) (r service.Retention, err error) {
+	err = s.rules.Write(ctx, service.WriteIsolated, "change the retention", func(tx service.Tx) error {
 		if _, err := tx.Organization(organization); err != nil {
-			return orUnknown(err, "organization", organization)
+			return service.OrUnknown(err, "organization", organization)
 		}
 		all, err := tx.Retentions()
 		if err != nil {
 			return err
 		}
-		r = Retention{Organization: organization}
-		if i := slices.IndexFunc(all, func(r Retention) bool { return r.Organization == organization }); i >= 0 {
+		r = service.Retention{Organization: organization}
+		if i := slices.IndexFunc(all, func(r service.Retention) bool { return r.Organization == organization }); i >= 0 {
 			r = all[i]
 		}
 		set(&r)
-		line := AuditLine{At: s.timeOf(tx), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
+		line := service.AuditLine{At: s.rules.TimeOf(tx), Operation: service.AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
 		return errors.Join(tx.SetRetention(r), tx.Audit(line))
 	})
 	return r, err
@@ -61,21 +50,11 @@ type Retired struct {
 // retentionBatch is how many records are looked at in one transaction, so that no request waits long for it.
 const retentionBatch = 100
 
-// RetainQuery chooses records that may be old enough: those after a position, up to a limit.
-type RetainQuery struct {
-	Organization apitype.UUID
-	Before       apitype.Time
-	Leads        bool // Persons without a pledge; else those with pledges.
-	After        *Position
-	Limit        int
-}
-
 // A RetentionRun is what a run of the retention does.
 type RetentionRun struct {
-	Dry    bool                     // Only count.
-	Sure   bool                     // Run although the clock or the number of persons is doubtful.
-	After  int                      // The highest number of a run that is noted outside the database, which may be restored.
-	Record func(ErasedPerson) error // Is told of each person who is erased.
+	Dry   bool // Only count.
+	Sure  bool // Run although the clock or the number of persons is doubtful.
+	After int  // The highest number of a run that is noted outside the database, which may be restored.
 }
 
 // A run is doubtful whose clock is later than the newest change, or the last run, by more than
@@ -99,31 +78,25 @@ type lastRun struct {
 	At     apitype.Time `json:"at"`
 }
 
-// RetentionFacts returns what a run of the retention is judged by.
-type RetentionFacts struct {
-	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
-	Persons int           // Not erased.
-}
-
 // RunRetention applies the retention periods of the organizations, and cleans the files. later is
 // what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
 // the caller is sure.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
-	run := &retaining{s: s, dry: true, now: s.now()}
+	run := &retaining{s: s, dry: true, now: s.rules.Now()}
 	if !o.Dry && !o.Sure {
 		if all, err = run.all(ctx); err == nil {
 			err = run.doubt(ctx, all)
 		}
 	}
 	if err == nil && !o.Dry {
-		run.dry, run.record = false, o.Record
+		run.dry = false
 		err = run.begin(ctx, o.After)
 	}
 	if err == nil {
 		all, err = run.all(ctx)
 	}
 	if err != nil || o.Dry {
-		return all, nil, described("run the retention", err)
+		return all, nil, err
 	}
 	scrubbed, err := s.Clean(ctx)
 	return all, scrubbed.Later, err
@@ -132,7 +105,6 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 type retaining struct {
 	s      *Service
 	dry    bool
-	record func(ErasedPerson) error
 	now    apitype.Time
 	number int // Of the run; 0: it only counts.
 }
@@ -155,7 +127,7 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 // doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	var last *lastRun
-	facts, err := viewed(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
+	facts, err := service.View(ctx, r.s.rules, "look at the newest change", func(reader service.Reader) (facts service.RetentionFacts, err error) {
 		if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
 			facts, err = reader.RetentionFacts()
 		}
@@ -174,16 +146,16 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	}
 	switch {
 	case !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet:
-		return fmt.Errorf("%w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right", ErrDoubt, r.now, newest)
+		return fmt.Errorf("run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right", ErrDoubt, r.now, newest)
 	case persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare:
-		return fmt.Errorf("%w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes", ErrDoubt, persons, facts.Persons, maxShare)
+		return fmt.Errorf("run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes", ErrDoubt, persons, facts.Persons, maxShare)
 	}
 	return nil
 }
 
 // begin gives the run a number that no run had.
 func (r *retaining) begin(ctx context.Context, after int) error {
-	return r.s.update(ctx, "begin a run of the retention", func(tx Tx) error {
+	return r.s.rules.Write(ctx, service.WriteIsolated, "begin a run of the retention", func(tx service.Tx) error {
 		last, err := settingOf[lastRun](tx, lastRetention)
 		if err != nil {
 			return err
@@ -193,10 +165,10 @@ func (r *retaining) begin(ctx context.Context, after int) error {
 	})
 }
 
-func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {
+func (r *retaining) organization(ctx context.Context, of service.Retention) (done Retired, err error) {
 	done.Organization = of.Organization
-	query := func(months int) RetainQuery {
-		return RetainQuery{Organization: of.Organization, Before: apitype.NewTime(r.now.AddDate(0, -months, 0)), Limit: retentionBatch}
+	query := func(months int) service.RetainQuery {
+		return service.RetainQuery{Organization: of.Organization, Before: apitype.NewTime(r.now.AddDate(0, -months, 0)), Limit: retentionBatch}
 	}
 	if of.Calls != nil {
 		if done.Calls, err = r.calls(ctx, query(*of.Calls)); err != nil {
@@ -217,20 +189,20 @@ func (r *retaining) organization(ctx context.Context, of Retention) (done Retire
 }
 
 // calls blanks calls that ended before a time, a batch in a transaction, with one line each batch.
-func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err error) {
+func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked int, err error) {
 	for more := true; more; {
-		var last *Position
+		var last *service.Position
 		var n int
-		err := r.s.update(ctx, "take back calls", func(tx Tx) error {
+		err := r.s.rules.Write(ctx, service.WriteIsolated, "take back calls", func(tx service.Tx) error {
 			last, n = nil, 0
 			rows, err := tx.CallsToRetain(q)
 			if err != nil {
 				return err
 			}
 			for _, row := range rows {
-				last = &Position{At: row.UpdatedAt, UUID: row.UUID}
+				last = &service.Position{At: row.UpdatedAt, UUID: row.UUID}
 				before := row
-				if err := row.blank(row.UpdatedAt); err != nil {
+				if err := row.Blank(row.UpdatedAt); err != nil {
 					return err
 				}
 				if string(before.Doc) == string(row.Doc) {
@@ -246,8 +218,8 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 			if more = len(rows) == q.Limit; n == 0 || r.dry {
 				return nil
 			}
-			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(AuditLine{
-				At: r.s.timeOf(tx), Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
+			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(service.AuditLine{
+				At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
 			}))
 		})
@@ -261,14 +233,14 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 }
 
 // persons erases persons one by one, as they are erased on request.
-func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (n int, err error) {
+func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason string) (n int, err error) {
 	for {
-		found, err := viewed(ctx, r.s, "look for persons", func(reader Reader) ([]PersonRow, error) { return reader.PersonsToRetain(q) })
+		found, err := service.View(ctx, r.s.rules, "look for persons", func(reader service.Reader) ([]service.PersonRow, error) { return reader.PersonsToRetain(q) })
 		if err != nil {
 			return n, err
 		}
 		for _, row := range found {
-			q.After = &Position{At: row.CreatedAt, UUID: row.UUID}
+			q.After = &service.Position{At: row.CreatedAt, UUID: row.UUID}
 			done := true
 			if !r.dry {
 				if done, err = r.person(ctx, row.UUID, q, reason); err != nil {
@@ -286,9 +258,9 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 }
 
 // person erases one person, unless something has happened since they were found.
-func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
-	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
-	err = r.s.store.Write(ctx, WriteShared, func(tx Tx) error {
+func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (done bool, err error) {
+	line := service.AuditLine{At: r.now, Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
+	err = r.s.rules.Write(ctx, service.WriteShared, "run the retention", func(tx service.Tx) error {
 		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
@@ -296,10 +268,10 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 		if err != nil {
 			return err
 		}
-		if done = kept.isOver(q); !done {
+		if done = isOver(kept, q); !done {
 			return nil
 		}
-		return errors.Join(eraseKept(tx, kept, r.now), r.record(ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
+		return errors.Join(eraseKept(tx, kept, r.now), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
 	if done && err == nil {
 		err = r.s.finishErasure(ctx, id)
@@ -308,7 +280,7 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 }
 
 // isOver reports whether nothing has happened with a person since a time, and nothing is to happen.
-func (k Kept) isOver(q RetainQuery) bool {
+func isOver(k service.Kept, q service.RetainQuery) bool {
 	old := func(t apitype.Time) bool { return t.Before(q.Before.Time) }
 	if k.ErasedAt != nil || k.Waiting > 0 || !old(k.Person.CreatedAt) || (len(k.Pledges) == 0) != q.Leads {
 		return false

@@ -1,0 +1,91 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// An erasure of many calls blanks them in batches, each in a short transaction of its own. A setting
+// names the person until all are blanked. Meanwhile every request blanks these calls as it reads them,
+// so that the person is erased for all readers at once. What a crash cut short is continued at the next
+// start, by the cleaning, and by a repeated request for the erasure.
+
+// finishErasure blanks the calls of a person that were not yet. A caller that leaves does not end it.
+func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
+	ctx = withoutDeadline(context.WithoutCancel(ctx))
+	kept, err := service.View(ctx, s.rules, "read what is to be erased", func(r service.Reader) (kept service.Kept, err error) {
+		erasing, err := r.Erasing()
+		if err == nil && slices.Contains(erasing, id) {
+			kept, err = r.Kept(id)
+		}
+		return kept, err
+	})
+	if err != nil || kept.ErasedAt == nil {
+		return err
+	}
+	shared := func(change func(service.Tx) error) error {
+		return s.rules.Write(ctx, service.WriteShared, "erase the calls of the person", change)
+	}
+	err = inBatches(kept.Calls, callSize, batchBytes/mostErased, func(ids []apitype.UUID) error {
+		begun := time.Now()
+		err := shared(func(tx service.Tx) error { return eraseCalls(tx, ids, s.rules.TimeOf(tx)) })
+		return errors.Join(err, service.Pause(ctx, time.Since(begun))) // Others have the writer for as long.
+	})
+	if err != nil {
+		return err
+	}
+	return shared(func(tx service.Tx) error {
+		return errors.Join(tx.ForgetPerson(id, *kept.ErasedAt), tx.DeleteSetting(service.ErasingSetting+id.String()))
+	})
+}
+
+// FinishErasures continues erasures that were cut short.
+func (s *Service) FinishErasures(ctx context.Context) error {
+	erasing, err := service.View(ctx, s.rules, "read what is to be erased", service.Reader.Erasing)
+	if err != nil {
+		return err
+	}
+	return each(erasing, func(id apitype.UUID) error { return s.finishErasure(ctx, id) })
+}
+
+// What is erased is gone from answers when its transaction ends, and from the files of the database
+// when they were cleaned after that. Until then a setting says so, which that transaction writes.
+
+// What a setting is about, beside erasures of one person, which have the person's identifier.
+const (
+	uncleanRetention = service.UncleanSetting + "retention"
+	uncleanReplay    = service.UncleanSetting + "replay"
+)
+
+// openErasure is an erasure after which the files were not cleaned yet.
+type openErasure struct {
+	Owner   apitype.UUID `json:"owner"` // Its accounts may ask for it again.
+	Erasure Erasure      `json:"erasure"`
+}
+
+// Clean removes from the files what is left in them of everything that was erased. Tables that are in use
+// are left to the next cleaning, and named.
+func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
+	done := service.Scrubbed{Rewritten: []string{}, Later: []string{}}
+	if err := s.FinishErasures(ctx); err != nil {
+		return done, err
+	}
+	waiting, err := s.rules.Store().Unclean(ctx)
+	if err != nil || len(waiting) == 0 {
+		return done, err
+	}
+	if done, err = s.rules.Store().Scrub(ctx); err != nil || len(done.Busy) > 0 {
+		return done, err
+	}
+	return done, s.rules.Write(ctx, service.WriteIsolated, "note that the files are clean", func(tx service.Tx) (err error) {
+		for _, name := range waiting {
+			err = errors.Join(err, tx.DeleteSetting(service.UncleanSetting+name))
+		}
+		return err
+	})
+}

@@ -1,0 +1,392 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// Lease leases a call that a user chose. Only another user's lease of the person refuses it: what
+// keeps a call out of the queue is the user's to decide.
+// PUT /fundesk/v1/queue/calls/{callUuid}/lease
+func (q *Queue) Lease(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.LeaseRequest) (answer service.Answer, err error) {
+	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+		return service.Answer{}, err
+	}
+	query, _ := queryOf(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})
+	t := &taking{
+		c: c, query: query,
+		request: apitype.TakeRequest{RequestUUID: request.RequestUUID, UserUUID: request.UserUUID, LeaseSeconds: request.LeaseSeconds},
+	}
+	var lease service.LeaseRow
+	err = q.rules.Write(ctx, service.WriteIsolated, "lease the call", func(tx service.Tx) (err error) {
+		t.at(q.rules.TimeOf(tx))
+		lease, err = t.choose(tx, id)
+		return err
+	})
+	q.countRefused(err)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	q.counted(Taken, 1)
+	q.rules.ForgetQueue(ctx, t.now)
+	t.leases = []service.LeaseRow{lease}
+	if err := q.rules.NoteRead(ctx, t.shown()...); err != nil {
+		return service.Answer{}, err
+	}
+	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
+		leases, err := named(r, t.leases)
+		if err == nil {
+			answer.JSON, err = q.appendLease(nil, c, r, leases[0])
+		}
+		return err
+	})
+	return answer, err
+}
+
+// choose leases a call. The user's own lease of the call is kept longer; one of another call of the
+// person ends.
+func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow, err error) {
+	person, err := service.WaitingCall(tx, t.c, id)
+	if err != nil {
+		return lease, err
+	}
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
+	if err != nil {
+		return lease, err
+	}
+	t.begin(before)
+	held, err := tx.LeaseOfPerson(person)
+	switch {
+	case errors.Is(err, service.ErrNoRow):
+	case err != nil:
+		return lease, err
+	case !held.Live(t.now):
+		if _, err := tx.EndLeasesByTime(t.now); err != nil {
+			return lease, err
+		}
+	case held.UserUUID != t.request.UserUUID:
+		return lease, leaseHeld(tx, held, "another user holds the person of the call")
+	case held.CallUUID == id:
+		return t.keep(tx, held)
+	default:
+		before.Held--
+		if _, err := tx.EndLeaseOfCall(held.Person, held.CallUUID, t.now, service.EndedByMove); err != nil {
+			return lease, err
+		}
+	}
+	if before.Held >= apitype.MaxLeases {
+		return lease, &service.Error{Kind: service.Conflict, Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held)}
+	}
+	return t.insert(tx, id, person)
+}
+
+func (t *taking) insert(tx service.Tx, id, person apitype.UUID) (lease service.LeaseRow, err error) {
+	rows, err := tx.QueueOfPerson(person)
+	if err != nil {
+		return lease, err
+	}
+	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == id })
+	if i < 0 {
+		return lease, service.ErrAgain // It ended meanwhile.
+	}
+	lease = t.newLease(rows[i], t.ordinal)
+	saved, err := tx.InsertLeases([]service.LeaseRow{lease})
+	if err == nil && len(saved) == 0 {
+		err = service.ErrAgain // Another request was faster.
+	}
+	if err != nil {
+		return lease, err
+	}
+	return lease, service.RefreshEligibility(tx, person, t.now, nil)
+}
+
+// keep extends a lease that the user holds, and shows it.
+func (t *taking) keep(tx service.Tx, held service.LeaseRow) (service.LeaseRow, error) {
+	show := held.ShownAt == nil
+	if show {
+		held.ShownAt = &t.now
+	}
+	if until := apitype.NewTime(t.now.Add(t.request.Lease())); until.After(held.ExpiresAt.Time) {
+		held.ExpiresAt = until
+	}
+	err := tx.ExtendLease(held.LeaseUUID, held.ExpiresAt, t.now, show)
+	return held, errors.Join(err, service.RefreshEligibility(tx, held.Person, t.now, nil))
+}
+
+// Extend keeps a lease so long from now.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.ExtendRequest) (answer service.Answer, err error) {
+	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+		return service.Answer{}, err
+	}
+	err = q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) error {
+		now := q.rules.TimeOf(tx)
+		lease, err := tx.Lease(id, c.Scope)
+		if err == nil && !lease.Live(now) {
+			err = service.ErrNoRow
+		}
+		if err != nil {
+			return service.OrNotFound(err, "lease, or it has ended")
+		}
+		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
+		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
+		if show {
+			lease.ShownAt = &now
+		}
+		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
+			return err
+		}
+		leases, err := named(tx, []service.LeaseRow{lease})
+		if err != nil {
+			return err
+		}
+		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
+			return err
+		}
+		return service.RefreshEligibility(tx, lease.Person, now, nil)
+	})
+	q.countRefused(err)
+	return answer, err
+}
+
+// deferring refuses what the caller may not put off, or not so; now is the time of the change.
+func (q *Queue) deferring(ctx context.Context, c service.Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
+	if err := Require(c); err != nil {
+		return now, err
+	}
+	if now, err = q.rules.StoreTime(ctx); err != nil {
+		return now, err
+	}
+	return now, service.NotValid(request.Validate(now.Time))
+}
+
+// Release gives a call back: to its place, or deferred. A lease that has ended is
+// released already.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	now, err := q.deferring(ctx, c, request)
+	if err != nil {
+		return err
+	}
+	released := 0
+	err = q.rules.Write(ctx, service.WriteIsolated, "release the lease", func(tx service.Tx) error {
+		released, now = 0, q.rules.TimeOf(tx)
+		lease, err := tx.Lease(id, c.Scope)
+		if err != nil || !lease.Live(now) {
+			return service.OrNotFound(err, "lease")
+		}
+		by := service.EndedByReturn
+		if request.NotBefore != nil {
+			by = service.EndedByDeferral
+		}
+		released = 1
+		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
+		if by == service.EndedByDeferral {
+			line := c.Audited(service.AuditCallLater, lease.CallUUID, now).Of(lease.Person).By(&lease.UserUUID)
+			err = errors.Join(err, tx.Audit(line))
+		}
+		return err
+	})
+	q.counted(Released, released)
+	q.countRefused(err)
+	return err
+}
+
+func deferral(call apitype.UUID, request apitype.DeferRequest) func(*service.QueueRow) bool {
+	return func(row *service.QueueRow) bool {
+		if row.Call != call {
+			return false
+		}
+		row.DueAt, row.KeptFor = request.NotBefore, nil
+		if row.DueAt != nil {
+			row.KeptFor = request.UserUUID
+		}
+		return true
+	}
+}
+
+// Defer puts a call off, or back to its place.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+func (q *Queue) Defer(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	now, err := q.deferring(ctx, c, request)
+	if err != nil {
+		return err
+	}
+	err = q.rules.Write(ctx, service.WriteIsolated, "defer the call", func(tx service.Tx) error {
+		now = q.rules.TimeOf(tx)
+		person, err := service.WaitingCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		lease, err := tx.LeaseOfPerson(person)
+		if err != nil && !errors.Is(err, service.ErrNoRow) {
+			return err
+		}
+		if err == nil && lease.CallUUID == id && lease.Live(now) {
+			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
+				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
+			}
+			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, service.EndedByDeferral); err != nil {
+				return err
+			}
+		}
+		line := c.Audited(service.AuditCallLater, id, now).Of(person).By(request.UserUUID)
+		return errors.Join(service.RefreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
+	})
+	q.countRefused(err)
+	return err
+}
+
+// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
+// repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
+func (q *Queue) LeaveNote(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.NoteRequest) error {
+	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+		return err
+	}
+	return q.rules.Write(ctx, service.WriteIsolated, "leave the note", func(tx service.Tx) error {
+		person, err := service.WaitingCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		now, isNew := q.rules.TimeOf(tx), false
+		err = service.RefreshEligibility(tx, person, now, func(row *service.QueueRow) bool {
+			text := request.Text
+			if row.Note != nil {
+				text = *row.Note + "\n" + text
+			}
+			if row.Call != id || strings.Contains("\n"+strings.TrimSuffix(text, request.Text), "\n"+request.Text+"\n") {
+				return false
+			}
+			for utf8.RuneCountInString(text) > apitype.MaxNotes {
+				_, text, _ = strings.Cut(text, "\n")
+			}
+			row.Note, isNew = &text, true
+			return true
+		})
+		if isNew {
+			err = errors.Join(err, tx.Audit(c.Audited(service.AuditCallNote, id, now).Of(person)))
+		}
+		return err
+	})
+}
+
+// leaseHeld refuses something because another user holds the person.
+func leaseHeld(r service.Reader, held service.LeaseRow, detail string) error {
+	names, err := r.UserNames([]apitype.UUID{held.UserUUID})
+	if err != nil {
+		return err
+	}
+	return &service.Error{
+		Kind: service.Conflict, Detail: detail,
+		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: names[held.UserUUID], TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
+	}
+}
+
+// ReleaseUser gives back what a user holds, and opens their callbacks to every user if asked to.
+// POST /fundesk/v1/queue/release
+func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apitype.ReleaseUserRequest) (service.Answer, error) {
+	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+		return service.Answer{}, err
+	}
+	var released apitype.ReleasedUser
+	err := q.rules.Write(ctx, service.WriteIsolated, "release the user", func(tx service.Tx) error {
+		released = apitype.ReleasedUser{}
+		now := q.rules.TimeOf(tx)
+		leases, err := tx.Leases(c.Scope, &request.UserUUID, now)
+		if err != nil {
+			return err
+		}
+		for _, lease := range leases {
+			if err := endLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
+				return err
+			}
+		}
+		released.Leases = len(leases)
+		if !request.Deferrals {
+			return nil
+		}
+		shared, err := tx.ShareDeferrals(request.UserUUID, c.Scope)
+		for _, row := range shared {
+			err = errors.Join(err, tx.Audit(c.Audited(service.AuditCallLater, row.CallUUID, now).Of(row.PersonUUID)))
+		}
+		released.Deferrals = len(shared)
+		return err
+	})
+	if err == nil {
+		q.counted(Released, released.Leases)
+	}
+	return service.Answered(released, err)
+}
+
+// Deferrals is a page of the callbacks, the earliest first.
+// GET /fundesk/v1/queue/deferrals
+func (q *Queue) Deferrals(ctx context.Context, c service.Caller, o apitype.QueueDeferralListOptions) (service.Answer, error) {
+	if err := c.Require(service.CallsRead); err != nil {
+		return service.Answer{}, err
+	}
+	nodes := map[apitype.UUID][]byte{}
+	return service.AnswerForward(ctx, q.rules, c, service.ForwardList[service.DeferralRow]{
+		What: "list the callbacks", Cursor: service.DeferralCursor, First: o.First, After: o.After, Now: q.rules.Now(), Filters: o.Query,
+		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.DeferralRow, error) {
+			return r.Deferrals(service.DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: after, Limit: limit})
+		},
+		More: func(r service.Reader, rows []service.DeferralRow) error {
+			users := []apitype.UUID{}
+			for _, row := range rows {
+				if row.UserUUID != nil {
+					users = append(users, *row.UserUUID)
+				}
+			}
+			names, err := r.UserNames(users)
+			for _, row := range rows {
+				node, failed := callbackNode(row, c, names)
+				nodes[row.CallUUID], err = node, errors.Join(err, failed)
+			}
+			return err
+		},
+		Position: func(row service.DeferralRow) service.Position {
+			return service.Position{At: row.NotBefore, UUID: row.CallUUID}
+		},
+		Node: func(dst []byte, row service.DeferralRow) []byte { return append(dst, nodes[row.CallUUID]...) },
+	})
+}
+
+// callbackNode is a callback as it is sent, with what the caller may see of it.
+func callbackNode(d service.DeferralRow, c service.Caller, names map[apitype.UUID]*string) ([]byte, error) {
+	if d.UserUUID != nil {
+		d.Name = names[*d.UserUUID]
+	}
+	if c.May(service.PersonsRead) {
+		var person apitype.Person
+		if err := json.Unmarshal(d.PersonDoc, &person); err != nil {
+			return nil, fmt.Errorf("decode the stored person: %w", err)
+		}
+		d.PersonName = new(fullName(person))
+	}
+	return json.Marshal(d.Deferral)
+}
+
+func fullName(p apitype.Person) string {
+	first := p.FirstName
+	if first == nil {
+		first = p.Initials
+	}
+	var parts []string
+	for _, part := range []*string{first, p.LastNamePrefix, p.LastName} {
+		if part != nil {
+			parts = append(parts, *part)
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,300 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// mayReadQueue refuses an account that may not read the queue; now is the time of the request.
+func (q *Queue) mayReadQueue(ctx context.Context, c service.Caller) (now apitype.Time, err error) {
+	if err := c.Require(service.CallsRead); err != nil {
+		return now, err
+	}
+	return q.rules.StoreTime(ctx)
+}
+
+// State is how many calls wait.
+// GET /fundesk/v1/queue
+func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOptions) (service.Answer, error) {
+	now, err := q.mayReadQueue(ctx, c)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	state := apitype.QueueState{}
+	if query, ok := queryOf(c, o.QueueFilter, o.UserUUID, now); ok {
+		state, err = q.countQueue(ctx, query)
+	}
+	if state.ByType == nil {
+		state.ByType = map[apitype.CallType]int{}
+	}
+	if state.ByLanguage == nil {
+		state.ByLanguage = map[string]int{}
+	}
+	return service.Answered(state, err)
+}
+
+// A count passes over every call that is requested. So that supervisors of a long queue
+// take no more than some hundredths of a processor, one of more calls than countedAnew is the
+// answer for a time that grows with the queue: half a second of 50,000 calls. Spec gap: S37.
+const (
+	countedAnew = 3_000
+	countLife   = 10 * time.Microsecond // For each call.
+)
+
+// countQueue is how many calls there are.
+func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
+	asked := fmt.Sprint(narrowing(query), query.User)
+	if state, ok := q.states.get(asked, query.Now); ok {
+		return state, nil
+	}
+	var passed int
+	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) (err error) {
+		state, passed, err = r.QueueState(query)
+		return err
+	})
+	if err == nil && passed > countedAnew {
+		q.states.put(asked, state, query.Now, time.Duration(passed)*countLife)
+	}
+	return state, err
+}
+
+// Calls is a page of the calls that wait, in the order in which they would be taken.
+// GET /fundesk/v1/queue/calls
+func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCallListOptions) (service.Answer, error) {
+	now, err := q.mayReadQueue(ctx, c)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	query, ok := queryOf(c, o.QueueFilter, o.UserUUID, now)
+	query.GaveBack = true
+	var calls map[apitype.UUID]service.CallRow
+	return service.AnswerForward(ctx, q.rules, c, service.ForwardList[service.Position]{
+		What: "list the queue", Cursor: service.QueueCursor, First: o.First, After: o.After, Now: now, IsEmpty: !ok, Filters: o.Query,
+		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.Position, error) {
+			query.After, query.Limit = after, limit
+			return r.QueuePositions(query)
+		},
+		More: func(r service.Reader, rows []service.Position) (err error) {
+			ids := make([]apitype.UUID, len(rows))
+			for i, row := range rows {
+				ids[i] = row.UUID
+			}
+			calls, err = r.CallNodes(ids)
+			return err
+		},
+		Position: func(p service.Position) service.Position { return p },
+		Node: func(dst []byte, p service.Position) []byte {
+			call := calls[p.UUID]
+			var person []byte
+			if call.PersonRow != nil && c.May(service.PersonsRead) {
+				person = call.PersonRow.Doc
+			}
+			return service.AppendWith(dst, call.Doc, "person", person)
+		},
+	})
+}
+
+// Leases are the leases that hold.
+// GET /fundesk/v1/queue/leases
+func (q *Queue) Leases(ctx context.Context, c service.Caller) (service.Answer, error) {
+	now, err := q.mayReadQueue(ctx, c)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	return service.Answered(service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
+		rows, err := r.Leases(c.Scope, nil, now)
+		if err == nil {
+			all.Leases, err = named(r, rows)
+		}
+		return all, err
+	}))
+}
+
+// Agents are what users do and did.
+// GET /fundesk/v1/queue/agents
+func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAgentsOptions) (service.Answer, error) {
+	now, err := q.mayReadQueue(ctx, c)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	since := apitype.NewTime(now.Add(-24 * time.Hour))
+	if o.Since != nil {
+		since = *o.Since
+	}
+	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
+		return service.Answer{}, service.NotValid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
+	}
+	agents := agentCounts{}
+	counted, err := q.countAgents(ctx, c.Scope, since, now, agents)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	if since.Before(counted.Time) {
+		if err := q.countHours(ctx, c.Scope, since, counted, agents); err != nil {
+			return service.Answer{}, err
+		}
+	}
+	var later map[apitype.UUID]int
+	names, err := service.View(ctx, q.rules, "read the names", func(r service.Reader) (_ map[apitype.UUID]*string, err error) {
+		if later, err = r.DeferralCounts(c.Scope); err != nil {
+			return nil, err
+		}
+		return r.UserNames(slices.Collect(maps.Keys(agents)))
+	})
+	if err != nil {
+		return service.Answer{}, err
+	}
+	for user, agent := range agents {
+		agent.Name, agent.Deferred = names[user], later[user]
+	}
+	return service.Answered(agents.answer(), nil)
+}
+
+// countAgents counts what is not counted by the hour yet, and returns until when the rest is.
+func (q *Queue) countAgents(ctx context.Context, scope service.Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
+	err = q.rules.Read(ctx, service.ReadSnapshot, "count the agents", func(r service.Reader) (err error) {
+		clear(agents)
+		if counted, err = r.QueueCounted(); err != nil {
+			return err
+		}
+		if since.Before(counted.Time) {
+			since = counted
+		}
+		leases, err := r.LeasesSeen(scope, since, now)
+		for _, lease := range leases {
+			agents.lease(lease, since, now)
+		}
+		if err != nil {
+			return err
+		}
+		done, err := r.WorkDone(scope, since)
+		for _, work := range done {
+			agents.work(work)
+		}
+		return err
+	})
+	return counted, err
+}
+
+// readAtOnce is how much of what was counted by the hour is read at one time.
+const readAtOnce = 24 * time.Hour
+
+// countHours adds the hours since a time, the one in which it lies included. They change no more, so
+// that they are read in parts, one request at a time: lists have the other connections.
+func (q *Queue) countHours(ctx context.Context, scope service.Scope, since, counted apitype.Time, agents agentCounts) error {
+	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
+		until := apitype.NewTime(from.Add(readAtOnce))
+		if until.After(counted.Time) {
+			until = counted
+		}
+		var part []service.HourDone
+		err := q.rules.ReadLong(ctx, "count the agents", func(r service.Reader) (err error) {
+			part, err = r.HoursDone(scope, from, until)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, h := range part {
+			agents.hour(h)
+		}
+		from = until
+	}
+	return nil
+}
+
+// What else is counted by the hour: work, the ends of leases, and that a user was seen have names of their own.
+const (
+	hourTaken  = "taken"
+	hourResult = "result"
+)
+
+// agentCounts are the agents by user.
+type agentCounts map[apitype.UUID]*apitype.QueueAgent
+
+func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
+	agent, ok := a[user]
+	if !ok {
+		agent = &apitype.QueueAgent{UserUUID: user, LastSeenAt: seen, ByResult: map[string]int{}}
+		a[user] = agent
+	}
+	if seen.After(agent.LastSeenAt.Time) {
+		agent.LastSeenAt = seen
+	}
+	return agent
+}
+
+// lease counts what became of a lease. A call that its agent never saw was neither taken nor given
+// back.
+func (a agentCounts) lease(lease service.LeaseRow, since, now apitype.Time) {
+	agent := a.of(lease.UserUUID, lease.SeenAt)
+	if lease.ShownAt != nil && !lease.ShownAt.Before(since.Time) {
+		agent.Taken++
+	}
+	if lease.ShownAt != nil && lease.Live(now) && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
+		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
+	}
+	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
+		return
+	}
+	switch by := lease.EndedBy; {
+	case by == service.EndedByCancel, by == service.EndedByExpiry, lease.ShownAt != nil && (by == service.EndedByReturn || by == service.EndedByDeferral):
+		a.hour(service.HourDone{User: lease.UserUUID, What: string(by), Records: 1, SeenAt: lease.SeenAt})
+	}
+}
+
+func (a agentCounts) work(w service.Work) {
+	a.hour(service.HourDone{User: w.User, What: w.Work, Records: 1, SeenAt: w.At})
+	if w.Work == service.WorkComplete && w.Code != nil {
+		a.hour(service.HourDone{User: w.User, What: hourResult, Code: *w.Code, Records: 1, SeenAt: w.At})
+	}
+}
+
+// hour adds what was counted already.
+func (a agentCounts) hour(h service.HourDone) {
+	agent := a.of(h.User, h.SeenAt)
+	switch h.What {
+	case hourTaken:
+		agent.Taken += h.Records
+	case service.WorkAttempt:
+		agent.Attempts += h.Records
+	case service.WorkComplete:
+		agent.Completed += h.Records
+	case hourResult:
+		agent.ByResult[h.Code] += h.Records
+	case string(service.EndedByCancel):
+		agent.Cancelled += h.Records
+	case string(service.EndedByExpiry):
+		agent.Expired += h.Records
+	case string(service.EndedByReturn), string(service.EndedByDeferral):
+		agent.Released += h.Records
+	}
+}
+
+func (a agentCounts) answer() apitype.QueueAgents {
+	all := apitype.QueueAgents{Agents: make([]apitype.QueueAgent, 0, len(a))}
+	for _, agent := range a {
+		all.Agents = append(all.Agents, *agent)
+	}
+	slices.SortFunc(all.Agents, func(x, y apitype.QueueAgent) int { return x.UserUUID.Compare(y.UserUUID) })
+	return all
+}
+
+// Oldest is when the oldest call was requested that waits now; nil: none does.
+func (q *Queue) Oldest(ctx context.Context) (oldest *apitype.Time, now apitype.Time, err error) {
+	if now, err = q.rules.StoreTime(ctx); err != nil {
+		return nil, now, err
+	}
+	query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
+	err = q.rules.Read(ctx, service.ReadRecord, "look at the queue", func(r service.Reader) (err error) {
+		oldest, err = r.QueueOldest(query)
+		return err
+	})
+	return oldest, now, err
+}
