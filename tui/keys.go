@@ -68,7 +68,7 @@ func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 		footer = does.Word
 	}
 	if run == nil {
-		run = func(a *app) tea.Cmd { return a.desk.Do(does) }
+		run = func(a *app) tea.Cmd { return a.desk.Answer(does.Run(a.Day.Ask), nil) }
 	}
 	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) }, traits...)
 }

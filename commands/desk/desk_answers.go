@@ -73,7 +73,7 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 		case "result", "complete":
 			l.tellCorrected(ctx)
 		}
-		return l.follow(ctx, a.Run(l.day))
+		return l.follow(ctx, a.Run(l.day.Ask))
 	}}
 }
 

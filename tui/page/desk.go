@@ -178,7 +178,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 		number := Clean(d.Day.Locale.Spoken(n.Digits))
 		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
 		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
-			return d.answer(d.Day.Ask.DialNumber(n), nil), false
+			return d.Answer(d.Day.Ask.DialNumber(n), nil), false
 		}
 	}
 	return nil, false

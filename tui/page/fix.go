@@ -165,7 +165,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 		f.desk.Dialog = f
 		return desk.Answer{Events: f.desk.Day.Form.LearnPermissions()}
 	})
-	f.desk.answer(a, func() { f.desk.Dialog = f })
+	f.desk.Answer(a, func() { f.desk.Dialog = f })
 	return becomes
 }
 

@@ -71,7 +71,7 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	return Closes, l.desk.answer(a, func() { l.desk.Dialog = l })
+	return Closes, l.desk.Answer(a, func() { l.desk.Dialog = l })
 }
 
 // Hints implements Dialog.

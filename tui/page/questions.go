@@ -10,17 +10,14 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Do runs an action of the desk that asks and does the same in each face.
-func (d *Desk) Do(action desk.Action) tea.Cmd { return d.answer(action.Run(d.Day), nil) }
-
 // WhyNot says why an action of the desk does nothing now; "" when it does something.
 func (d *Desk) WhyNot(id string) string {
 	action, _ := desk.ActionOf(id)
 	return desk.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
 }
 
-// answer follows an answer. back opens again what was asked before a question that the agent leaves; nil: nothing was.
-func (d *Desk) answer(a desk.Answer, back func()) tea.Cmd {
+// Answer follows an answer. back opens again what was asked before a question that the agent leaves; nil: nothing was.
+func (d *Desk) Answer(a desk.Answer, back func()) tea.Cmd {
 	cmd := d.Host.Perform(a.Events)
 	if a.Next != nil {
 		d.ask(a.Next, back)
@@ -47,7 +44,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	}
 	var options []Option
 	for _, c := range q.Choices {
-		o := Option{Key: c.Key, Label: Clean(c.Label), Why: c.Why, Run: func() tea.Cmd { return d.answer(c.Pick(), back) }}
+		o := Option{Key: c.Key, Label: Clean(c.Label), Why: c.Why, Run: func() tea.Cmd { return d.Answer(c.Pick(), back) }}
 		if c.IsOn != nil {
 			o.Label = d.onSign(*c.IsOn) + o.Label
 		}
@@ -59,7 +56,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	case q.Typed != nil:
 		p := &Prompt{Title: title, left: left, done: func(text string) (string, tea.Cmd) {
 			a := q.Typed(text)
-			return a.Wrong, d.answer(a, back)
+			return a.Wrong, d.Answer(a, back)
 		}}
 		p.Editor.SetValue(q.Value)
 		d.Dialog = p

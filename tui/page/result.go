@@ -54,7 +54,7 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, r.desk.ask(r.question, nil)
 	default:
 		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.question.Choices) {
-			return Closes, r.desk.answer(r.question.Choices[i].Pick(), nil)
+			return Closes, r.desk.Answer(r.question.Choices[i].Pick(), nil)
 		}
 		return Stays, nil
 	}
