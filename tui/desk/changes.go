@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -38,19 +39,6 @@ type Change struct {
 type changeGroup struct {
 	last string // The entry that was put in the outbox last.
 	err  error  // Why one of them was not: then the rest is not either.
-}
-
-// follow puts an entry after the others of its group.
-func (g *changeGroup) follow(e outbox.Entry, add func(outbox.Entry) (outbox.Entry, error)) (outbox.Entry, error) {
-	if g == nil {
-		return add(e)
-	}
-	if g.err == nil {
-		e.After = g.last
-		e, g.err = add(e)
-		g.last = e.ID
-	}
-	return e, g.err
 }
 
 // worked is a call as it was when the agent ended it, to give back.
@@ -195,19 +183,20 @@ func (c *Changes) submit(change Change) {
 	})
 }
 
-// save puts a change on the disk.
+// save puts a change on the disk, after the others of its group.
 func (c *Changes) save(change Change, until time.Time) queued {
-	if change.err != nil {
-		if change.group != nil {
-			change.group.err = change.err
-		}
-		return queued{change: change, err: change.err}
+	group := change.group
+	if group == nil {
+		group = new(changeGroup) // Of this change alone.
 	}
-	entry := outbox.NewEntry(change.Change)
-	entry.NotBefore = until
-	entry, err := change.group.follow(entry, c.Outbox.Add)
-	q := queued{change: change, entry: entry, err: err}
-	if err == nil && change.from != nil && change.from.goes {
+	q := queued{change: change, err: cmp.Or(group.err, change.err)}
+	if q.err == nil {
+		q.entry = outbox.NewEntry(change.Change)
+		q.entry.NotBefore, q.entry.After = until, group.last
+		q.entry, q.err = c.Outbox.Add(q.entry)
+	}
+	group.last, group.err = q.entry.ID, q.err
+	if q.err == nil && change.from != nil && change.from.goes {
 		q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 	}
 	return q

@@ -283,12 +283,11 @@ func TestWhatEndsACall(t *testing.T) {
 	// A change that cannot be sent at all is not saved, and holds back those after it.
 	g := &changeGroup{}
 	q := d.Changes.save(Change{err: io.ErrShortWrite, group: g}, morning)
-	if e, err := g.follow(outbox.Entry{}, d.Outbox.Add); q.err == nil || err == nil || e.ID != "" {
-		t.Errorf("got %v and %v, want both refused", q.err, err)
+	if after := d.Changes.save(Change{Change: entries[0].Change(), group: g}, morning); q.err == nil || after.err == nil || after.entry.ID != "" {
+		t.Errorf("got %v and %v, want both refused", q.err, after.err)
 	}
-	var none *changeGroup
-	if e, err := none.follow(outbox.NewEntry(entries[0].Change()), d.Outbox.Add); err != nil || e.ID == "" {
-		t.Errorf("got %+v, %v, want it saved", e, err)
+	if alone := d.Changes.save(Change{Change: entries[0].Change()}, morning); alone.err != nil || alone.entry.ID == "" {
+		t.Errorf("got %+v, %v, want it saved", alone.entry, alone.err)
 	}
 }
 
