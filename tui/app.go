@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
@@ -141,7 +142,7 @@ func (a *app) KeyOf(id string) string {
 
 // Jump opens a record on the page of its kind; the way back leads here.
 func (a *app) Jump(to page.Reference) tea.Cmd {
-	index := map[page.Kind]int{page.KindCall: page.CallsPage, page.KindPerson: page.PersonsPage, page.KindPledge: page.PledgesPage}[to.Kind]
+	index := map[apitype.EntityName]int{apitype.EntityCall: page.CallsPage, apitype.EntityPerson: page.PersonsPage, apitype.EntityPledge: page.PledgesPage}[to.Kind]
 	records, _ := a.pages[index].(interface {
 		ShowFrom(r page.Reference, from int) tea.Cmd
 	})

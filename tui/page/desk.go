@@ -85,7 +85,7 @@ func (d *Desk) Follow(inFront bool) {
 		d.Day.Caller = nil
 		d.ask(d.Day.Ask.NewCall(caller), nil)
 		choice, _ := d.Dialog.(*Choose)
-		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, caller.ID}) }})
+		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{apitype.EntityPerson, caller.ID}) }})
 	}
 	if d.notes.Value() != d.Day.Form.Notes {
 		d.notes.SetValue(d.Day.Form.Notes)
@@ -139,11 +139,13 @@ func (d *Desk) LeaveNotes() tea.Cmd {
 }
 
 // OpenPerson opens the call's person.
-func (d *Desk) OpenPerson() tea.Cmd { return d.Host.Jump(Reference{KindPerson, d.Day.Call.PersonUUID}) }
+func (d *Desk) OpenPerson() tea.Cmd {
+	return d.Host.Jump(Reference{apitype.EntityPerson, d.Day.Call.PersonUUID})
+}
 
 // OpenPledge opens the call's pledge.
 func (d *Desk) OpenPledge() tea.Cmd {
-	return d.Host.Jump(Reference{KindPledge, *d.Day.Call.RelatedCaseUUID})
+	return d.Host.Jump(Reference{apitype.EntityPledge, *d.Day.Call.RelatedCaseUUID})
 }
 
 // Scroll implements Page.

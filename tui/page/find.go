@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -50,7 +51,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		}
 		f.desk.Day.Search.LeaveSearch()
 		if msg.String() == "ctrl+o" {
-			return Closes, f.desk.Host.Jump(Reference{KindPerson, found[f.cursor].ID})
+			return Closes, f.desk.Host.Jump(Reference{apitype.EntityPerson, found[f.cursor].ID})
 		}
 		return Closes, f.desk.Host.Perform(f.desk.Day.Search.OpenDonor(found[f.cursor]))
 	case "ctrl+r":
