@@ -74,10 +74,8 @@ func (d *Desk) Follow(inFront bool) {
 	}
 	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
 		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
+			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
-		}
-		if ask, is := d.Dialog.(*Ask); is {
-			ask.openAt = d.Day.Now().Add(unseen)
 		}
 	}
 	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {

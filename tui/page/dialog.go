@@ -39,31 +39,50 @@ const (
 // Hint is a key and what it does, in a word.
 type Hint struct{ Key, Does string }
 
-// Confirm asks before something that cannot be taken back lightly: y does it, n and
-// esc do not, Enter does nothing.
+// Confirm asks before something that cannot be taken back lightly: y does it, n and esc do not. With options it
+// asks which of them is meant. Enter does nothing.
 type Confirm struct {
-	Title string
-	Lines []string
-	Yes   func() tea.Cmd
-	No    func() // Nil: it closes.
+	Title   string
+	Lines   []string
+	Yes     func() tea.Cmd
+	No      func()   // Nil: it closes.
+	options []Option // In place of Yes, each with its key.
+	late    late
 }
 
 // Key implements Dialog.
 func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	switch msg.String() {
-	case "y":
-		return Closes, c.Yes()
-	case "n", "esc", "ctrl+c":
+	name := msg.String()
+	switch {
+	case name == "esc", name == "ctrl+c", name == "n" && c.Yes != nil:
 		if c.No != nil {
 			c.No()
 		}
 		return Closes, nil
+	case c.late.isUnseen():
+		return Stays, nil
+	case name == "y" && c.Yes != nil:
+		return Closes, c.Yes()
+	}
+	for _, o := range c.options {
+		if o.Key == name {
+			return Closes, o.Run()
+		}
 	}
 	return Stays, nil
 }
 
 // Hints implements Dialog.
-func (c *Confirm) Hints() []Hint { return []Hint{{"y", "yes"}, {"n", "no"}} }
+func (c *Confirm) Hints() []Hint {
+	if c.Yes != nil {
+		return []Hint{{"y", "yes"}, {"n", "no"}}
+	}
+	var hints []Hint
+	for _, o := range c.options {
+		hints = append(hints, Hint{o.Key, o.Label})
+	}
+	return append(hints, Hint{"esc", "back"})
+}
 
 // View implements Dialog.
 func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
@@ -71,8 +90,26 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	for _, line := range c.Lines {
 		lines = append(lines, widget.Wrap(s.say(line), width)...)
 	}
-	return c.Title, append(lines, "", s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
+	if lines = append(lines, ""); c.Yes != nil {
+		return c.Title, append(lines, s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
+	}
+	for _, o := range c.options {
+		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
+	}
+	return c.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
 }
+
+// unseen is how long a dialog that came late takes no answer.
+const unseen = 600 * time.Millisecond
+
+// late is when a dialog takes an answer that opens by itself: it is to be seen first. The zero value is any time.
+type late struct {
+	now   func() time.Time
+	until time.Time
+}
+
+// isUnseen reports whether a key was meant for what was there before.
+func (l late) isUnseen() bool { return l.now != nil && l.now().Before(l.until) }
 
 // Option is one choice; its key picks it.
 type Option struct {
@@ -92,9 +129,7 @@ type Choose struct {
 	More       func(text string) []Option // What a text stands for besides; nil: nothing.
 	Editor     widget.TextField
 	cursor     int
-	// openAt is when it takes a choice: one that opens by itself is to be seen first.
-	openAt time.Time
-	now    func() time.Time
+	late       late
 }
 
 // choiceKeys are the keys given to options that have none.
@@ -168,8 +203,8 @@ func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
 		return Stays, nil
 	}
-	if c.now != nil && c.now().Before(c.openAt) {
-		return Stays, nil // The key was meant for what was there before.
+	if c.late.isUnseen() {
+		return Stays, nil
 	}
 	switch name {
 	case "enter":

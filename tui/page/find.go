@@ -129,9 +129,6 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
 }
 
-// unseen is how long a question that came late takes no answer.
-const unseen = 600 * time.Millisecond
-
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {
 	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)

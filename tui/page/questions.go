@@ -2,12 +2,10 @@ package page
 
 import (
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
 // WhyNot says why an action of the desk does nothing now; "" when it does something.
@@ -42,6 +40,10 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	for i, line := range q.Lines {
 		lines[i] = strings.ReplaceAll(Clean(line), desk.FixSign, d.Styles.fixSign)
 	}
+	var unseenYet late
+	if q.IsLate {
+		unseenYet = late{d.Day.Now, d.Day.Now().Add(unseen)}
+	}
 	var options []Option
 	for _, c := range q.Choices {
 		o := Option{Key: c.Key, Label: Clean(c.Label), Why: c.Why, Run: func() tea.Cmd { return d.Answer(c.Pick(), back) }}
@@ -61,12 +63,10 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 		p.Editor.SetValue(q.Value)
 		d.Dialog = p
 	case q.IsKeyed:
-		d.Dialog = &Ask{Title: title, Lines: lines, Options: options, Back: left, now: d.Day.Now}
+		d.Dialog = &Confirm{Title: title, Lines: lines, options: options, No: left, late: unseenYet}
 	default:
 		choice := NewChoice(title, q.Hint, options)
-		if q.IsLate {
-			choice.openAt, choice.now = d.Day.Now().Add(unseen), d.Day.Now
-		}
+		choice.late = unseenYet
 		d.Dialog = choice
 	}
 	return nil
@@ -78,52 +78,4 @@ func (e *Env) onSign(on bool) string {
 		return e.Styles.OKSign + " "
 	}
 	return "  "
-}
-
-// Ask asks which of some named choices is meant. Enter does nothing, and esc goes back to what was
-// typed.
-type Ask struct {
-	Title   string
-	Lines   []string
-	Options []Option // Each with its key.
-	Back    func()
-	openAt  time.Time // When it takes a choice: one that opens by itself is to be seen first.
-	now     func() time.Time
-}
-
-// Key implements Dialog.
-func (a *Ask) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	name := msg.String()
-	if name == "esc" || name == "ctrl+c" {
-		a.Back()
-		return Closes, nil
-	}
-	for _, o := range a.Options {
-		if o.Key == name && (a.now == nil || !a.now().Before(a.openAt)) {
-			return Closes, o.Run()
-		}
-	}
-	return Stays, nil
-}
-
-// Hints implements Dialog.
-func (a *Ask) Hints() []Hint {
-	var hints []Hint
-	for _, o := range a.Options {
-		hints = append(hints, Hint{o.Key, o.Label})
-	}
-	return append(hints, Hint{"esc", "back"})
-}
-
-// View implements Dialog.
-func (a *Ask) View(s Styles, width, _ int) (string, []string) {
-	var lines []string
-	for _, line := range a.Lines {
-		lines = append(lines, widget.Wrap(s.say(line), width)...)
-	}
-	lines = append(lines, "")
-	for _, o := range a.Options {
-		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
-	}
-	return a.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
 }
