@@ -150,8 +150,7 @@ func New(o Options) *Day {
 	}
 	d.Codes.settings = &b.floor
 	d.floor.open(d.Beside(settingsEnding))
-	d.queue = newQueue(o.Now(), d.Codes)
-	d.queue.base, d.queue.day, d.leases.base = b, d, b
+	d.queue, d.leases.base = newQueue(d), b
 	return d
 }
 
@@ -258,7 +257,7 @@ func (d *Day) Waiting() (n int, all bool) {
 }
 
 // PassedOver returns the calls that Next passes over.
-func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
+func (d *Day) PassedOver() []PassedOver { return d.queue.reasons() }
 
 // Next shows the oldest requested call that may be rung, as soon as it is known. One that
 // is on the desk is passed over from then on.
