@@ -102,7 +102,7 @@ func whyNotComplete(d *Day) string {
 	switch {
 	case why == "":
 		return ""
-	case d.Form.Code == "":
+	case d.Form.ResultCode == "":
 		return why + ": {result}"
 	case why == half:
 		return why + ": {fix}"

@@ -52,18 +52,12 @@ type Options struct {
 // quitWait is how long quitting waits where the options do not say.
 const quitWait = 5 * time.Second
 
-// Entered is what the agent has entered for a call.
+// Entered is what the agent has entered for a call: what a draft keeps, and where some of it comes from.
 type Entered struct {
-	Code   string
-	Rating *int // 0 to 10.
-	Notes  string
-	// Corrections are the details that were corrected, by their place in the update.
-	Corrections map[string]string
-	Recorded    map[string]string // What the record showed of them when they were typed.
-	Checked     []string          // The facts that were ticked.
-	proposed    bool              // The code comes from the corrections.
-	dialledAt   time.Time         // Zero: not yet.
-	optedOut    bool              // The opt-out among the corrections comes from the code.
+	outbox.Draft
+	proposed  bool      // The code comes from the corrections.
+	dialledAt time.Time // Zero: not yet.
+	optedOut  bool      // The opt-out among the corrections comes from the code.
 }
 
 // base is what every part of a day needs: the options, what is asked for and told, and the connection.

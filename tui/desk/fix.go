@@ -276,7 +276,7 @@ func (k *Card) FixText(f Fix) string {
 // DeniesCorrections reports whether the result says something else than that the record was
 // corrected, though a result for that is known.
 func (e *Form) DeniesCorrections() bool {
-	row := e.result(e.Code)
+	row := e.result(e.ResultCode)
 	isKnown := slices.ContainsFunc(e.Results(), func(row apitype.ResultChoice) bool { return row.Has(apitype.EffectCorrected) })
 	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == nil && isKnown
@@ -363,17 +363,17 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 // propose chooses the result that the corrections speak for, where the agent has chosen none,
 // and takes it back with the last of them.
 func (e *Form) propose() {
-	if e.Code != "" && !e.proposed {
+	if e.ResultCode != "" && !e.proposed {
 		return
 	}
 	effect := apitype.EffectCorrected
 	if e.Corrections[optOutKey] == "no" {
 		effect = apitype.EffectOptOut
 	}
-	e.Code, e.proposed = "", false
+	e.ResultCode, e.proposed = "", false
 	for _, row := range e.Results() {
 		if row.Has(effect) && len(e.Corrections) > 0 {
-			e.Code, e.proposed = row.Code, true
+			e.ResultCode, e.proposed = row.Code, true
 			return
 		}
 	}

@@ -172,8 +172,8 @@ func TestResultsOfCorrections(t *testing.T) {
 	}
 	want := func(step, code string, optOut bool) {
 		t.Helper()
-		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.Code != code || is != optOut {
-			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.Code, is, code, optOut)
+		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.ResultCode != code || is != optOut {
+			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.ResultCode, is, code, optOut)
 		}
 	}
 	correct("e-mail", "c@example.org")
@@ -262,7 +262,7 @@ func TestWhatEndsACall(t *testing.T) {
 	}
 	// A result that no service takes is not sent.
 	donor(d)
-	d.Form.Entered = Entered{Code: "a\tb"}
+	d.Form.Entered = Entered{Draft: outbox.Draft{ResultCode: "a\tb"}}
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}

@@ -179,7 +179,7 @@ func (q *Questions) Complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: q.Say("Result code"), Value: d.Form.Code}
+	ask := &Question{Title: q.Say("Result code"), Value: d.Form.ResultCode}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form.SetResult(code)
@@ -240,7 +240,7 @@ func (q *Questions) Form() Answer {
 	result := q.Result(rating.again)
 	result.Title = q.Say("result code") + kept
 	result.Empty = func() Answer {
-		if form.Code == "" {
+		if form.ResultCode == "" {
 			return Answer{Wrong: "a result is needed"}
 		}
 		return rating.again()

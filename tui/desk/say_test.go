@@ -336,12 +336,12 @@ func TestDigitsStayOnTheCard(t *testing.T) {
 	t.Parallel()
 	d := floorDay(t, Options{})
 	d.Codes.See(apitype.CallHappy, "guess")
-	d.Form.Code = d.Form.Results()[0].Code
+	d.Form.ResultCode = d.Form.Results()[0].Code
 	readFloor(t, d)
 	if rows := d.Form.Results(); len(rows) != 1 || rows[0].Code != "guess" {
 		t.Errorf("got %+v, want those that the digit was pressed for", rows)
 	}
-	d.Form.Code, d.Call.UUID = "", callID(2)
+	d.Form.ResultCode, d.Call.UUID = "", callID(2)
 	if rows := d.Form.Results(); len(rows) != 3 {
 		t.Errorf("got %+v, want those of the settings for the next call", rows)
 	}

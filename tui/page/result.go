@@ -183,12 +183,12 @@ func (d *Desk) legend(width int) []string {
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
 		text := choiceKeys[i:i+1] + " " + Clean(d.Say(desk.ResultWords(row)))
-		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
+		if known = known || row.Code == d.Day.Form.ResultCode; row.Code == d.Day.Form.ResultCode {
 			text = s.accent("[" + text + "]")
 		}
 		items = append(items, text)
 	}
-	if !known && d.Day.Form.Code != "" {
+	if !known && d.Day.Form.ResultCode != "" {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if len(items) == 0 {
