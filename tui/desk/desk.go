@@ -91,11 +91,11 @@ type Day struct {
 
 	queue         *queue
 	leases        leases
-	opening       apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
-	openedAt      int               // After how many keys it was asked for.
-	claimed       apitype.UUID      // The call on the desk, where no lease of the service keeps it.
-	screen        *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	claiming      map[apitype.UUID]claims
+	opening       apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
+	openedAt      int          // After how many keys it was asked for.
+	claimed       apitype.UUID // The call on the desk, where no lease of the service keeps it.
+	claimedBy     int          // The reading that claimed it.
+	screens       screens
 	settingsAsked time.Time // When the settings were asked for last.
 	today         today
 	settingsRead  bool // The service has said what it has of them.
@@ -112,12 +112,11 @@ type callRead struct {
 	asked     int // After how many keys the agent asked for it; unasked if not at all.
 	call      apitype.Call
 	id        apitype.UUID
-	draft     *outbox.Draft     // What was entered for it, as it is on disk; nil for nothing.
-	torn      error             // Why its draft could not be read.
-	elsewhere bool              // Another terminal of the agent has it.
-	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
-	claims    bool              // It was to keep it.
-	lease     *lease            // Of a call that was opened; nil where there is none.
+	draft     *outbox.Draft // What was entered for it, as it is on disk; nil for nothing.
+	torn      error         // Why its draft could not be read.
+	claims    bool          // It was to keep it from the agent's other terminals.
+	elsewhere bool          // One of them has it.
+	lease     *lease        // Of a call that was opened; nil where there is none.
 	holder    *apitype.LeaseHolder
 }
 
@@ -133,7 +132,7 @@ func New(o Options) *Day {
 		o.Languages = localeLanguages(os.Getenv)
 	}
 	b := &base{Options: o}
-	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
+	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, screens: screens{box: o.Outbox}}
 	d.Changes.day, d.Gate.day, d.leases.day = d, d, d
 	d.Form = &Form{base: b, day: d, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}}
 	d.Card, d.Search, d.Ask = &Card{base: b, day: d}, &Search{base: b, day: d}, &Questions{base: b, day: d}
