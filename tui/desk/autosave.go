@@ -213,13 +213,7 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	all := maps.Clone(theirs.Corrections)
 	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
 	if len(all) > 0 {
-		maps.Copy(all, mine.Corrections)
-		recorded := maps.Clone(theirs.Recorded)
-		if recorded == nil {
-			recorded = map[string]string{}
-		}
-		maps.Copy(recorded, mine.Recorded)
-		mine.Corrections, mine.Recorded = all, recorded
+		mine.Corrections, mine.Recorded = joinMaps(all, mine.Corrections), joinMaps(theirs.Recorded, mine.Recorded)
 	}
 	for _, fact := range theirs.Checked {
 		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
@@ -227,6 +221,14 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 		}
 	}
 	return mine
+}
+
+// joinMaps returns a map with what another one has; both stay as they are.
+func joinMaps(a, b map[string]string) map[string]string {
+	both := map[string]string{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return both
 }
 
 // Loaded notes from which draft on disk that comes which is entered from now on; an empty one: from

@@ -149,7 +149,7 @@ func saidTexts(t *testing.T) (texts []string) {
 // textArguments are the arguments that are texts, by the name of what is called.
 var textArguments = map[string][]int{
 	"Say": {0}, "say": {0}, "sayf": {0}, "sayOf": {1}, "Count": {1, 2}, "row": {3, 4}, "When": {1}, "chart": {0}, "line": {0}, "labelled": {1},
-	"add": {0}, "head": {0}, "text": {0}, "time": {0}, "object": {0}, "identifier": {0}, "NewChoice": {0, 1}, "askEach": {0},
+	"add": {0}, "head": {0}, "text": {0}, "time": {0}, "object": {0}, "identifier": {0}, "NewChoice": {0, 1}, "askEach": {0}, "offer": {1},
 	"Fail": {0}, "FailRead": {0}, "fail": {0}, "failRead": {0}, "isRead": {0}, "Refuse": {0}, "question": {1},
 }
 
