@@ -76,8 +76,6 @@ func (f *fixing) choose(fix desk.Fix) {
 	switch {
 	case fix.Why != "":
 		f.wrong = f.desk.Say(fix.Label) + ": " + fix.Why
-	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
-		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
 		f.desk.Day.Form.Uncorrect(fix)
 	case fix.IsYesNo() && fix.Is == "no":
