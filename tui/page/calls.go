@@ -76,9 +76,7 @@ func callFields(e *Env, c apitype.Call) []field {
 	}
 	f.gives(c.PledgeCase.Pointer())
 	f.text("notes", c.Notes)
-	if r := c.Result.Pointer(); r != nil {
-		f.all = append(f.all, e.resultFields(c.Type, *r)...)
-	}
+	f.result(&c)
 	for _, a := range c.Attempts.Value() {
 		text := e.when(a.AttemptAt)
 		if a.UserUUID != nil {
