@@ -127,9 +127,27 @@ type Choose struct {
 	hintNow    func() string // A hint that changes with time; nil: hint.
 	Filterable bool
 	More       func(text string) []Option // What a text stands for besides; nil: nothing.
-	Editor     widget.TextField
-	cursor     int
-	late       late
+	picker
+	late late
+}
+
+// picker is a line of text with choices below it, and the cursor on one of them.
+type picker struct {
+	Editor widget.TextField
+	cursor int
+}
+
+// move moves the cursor over some choices; it reports whether a key does that.
+func (p *picker) move(key string, choices int) bool {
+	switch key {
+	case "up", "ctrl+p":
+		p.cursor = max(p.cursor-1, 0)
+	case "down", "ctrl+n":
+		p.cursor = min(p.cursor+1, max(choices-1, 0))
+	default:
+		return false
+	}
+	return true
 }
 
 // choiceKeys are the keys given to options that have none.
@@ -192,34 +210,22 @@ func (c *Choose) Hints() []Hint {
 // Key implements Dialog.
 func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	found := c.Matching()
-	name := msg.String()
-	switch name {
-	case "esc", "ctrl+c":
+	switch name := msg.String(); {
+	case name == "esc", name == "ctrl+c":
 		return Closes, nil
-	case "up", "ctrl+p":
-		c.cursor = max(c.cursor-1, 0)
+	case c.move(name, len(found)), c.late.isUnseen():
 		return Stays, nil
-	case "down", "ctrl+n":
-		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
+	case name == "enter" && c.cursor < len(found):
+		return c.pick(found[c.cursor])
+	case name == "enter":
 		return Stays, nil
-	}
-	if c.late.isUnseen() {
-		return Stays, nil
-	}
-	switch name {
-	case "enter":
-		if c.cursor < len(found) {
-			return c.pick(found[c.cursor])
-		}
-		return Stays, nil
-	}
-	if c.Filterable {
+	case c.Filterable:
 		c.Editor.Update(msg)
 		c.cursor = 0
 		return Stays, nil
 	}
 	for _, o := range found {
-		if o.Key == name {
+		if o.Key == msg.String() {
 			return c.pick(o)
 		}
 	}
