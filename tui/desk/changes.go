@@ -63,7 +63,6 @@ type Held struct {
 // Changes are what the service must hear of: held, in the outbox, and what became of it.
 type Changes struct {
 	*base
-	day      *Day
 	Autosave *Autosave
 	Sender   *outbox.Sender
 

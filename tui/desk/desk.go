@@ -60,8 +60,9 @@ type Entered struct {
 	optedOut  bool      // The opt-out among the corrections comes from the code.
 }
 
-// base is what every part of a day needs: the options, what is asked for and told, and the connection.
+// base is what every part of a day needs: the day, its options, what is asked for and told, and the connection.
 type base struct {
+	day *Day
 	Options
 	events
 	Connection
@@ -132,10 +133,13 @@ func New(o Options) *Day {
 		o.Languages = localeLanguages(os.Getenv)
 	}
 	b := &base{Options: o}
-	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, screens: screens{box: o.Outbox}}
-	d.Changes.day, d.Gate.day, d.leases.day = d, d, d
-	d.Form = &Form{base: b, day: d, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}}
-	d.Card, d.Search, d.Ask = &Card{base: b, day: d}, &Search{base: b, day: d}, &Questions{base: b, day: d}
+	d := &Day{
+		base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Gate: gate{base: b}, leases: leases{base: b},
+		Form: &Form{base: b, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}},
+		Card: &Card{base: b}, Search: &Search{base: b}, Ask: &Questions{base: b},
+		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
+	}
+	b.day = d
 	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
@@ -143,7 +147,7 @@ func New(o Options) *Day {
 	}
 	d.Codes.settings = &b.floor
 	d.floor.open(d.Beside(settingsEnding))
-	d.queue, d.leases.base = newQueue(d), b
+	d.queue = newQueue(d)
 	return d
 }
 

@@ -16,7 +16,6 @@ import (
 type Form struct {
 	*base
 	Entered
-	day         *Day
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.

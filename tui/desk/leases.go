@@ -27,7 +27,6 @@ const (
 // one: the call on the desk, at most one for after it, and those whose change is not sent yet.
 type leases struct {
 	*base
-	day    *Day
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
 	notes  bool // It keeps notes for whoever calls next.

@@ -50,7 +50,6 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
 	*base
-	day    *Day
 	warned apitype.UUID // The call for which the agent goes on although another one has the donor.
 }
 

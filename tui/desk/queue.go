@@ -50,7 +50,6 @@ type PassedOver struct {
 // call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
 	*base
-	day        *Day
 	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
 	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
@@ -82,7 +81,7 @@ type reached struct {
 func newQueue(d *Day) *queue {
 	now := d.Now()
 	return &queue{
-		base: d.base, day: d, known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
+		base: d.base, known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, reached: map[apitype.UUID]reached{},
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
