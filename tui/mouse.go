@@ -95,7 +95,7 @@ func (a *app) clickTab(x int) tea.Cmd {
 	if clicked < 0 {
 		return nil
 	}
-	return a.show(clicked, nil)
+	return a.Turn(clicked)
 }
 
 // recordOption opens the record whose UUID was typed.
