@@ -27,9 +27,7 @@ type draftJoined struct{ written, saved outbox.Draft }
 type Autosave struct {
 	box  *outbox.Outbox
 	tell func(Result) // What is told of it; without a lock, as it may take its time.
-	// Run by what is told: drafts were written, or not; a draft was joined with that of another terminal.
-	onSaved  func(error)
-	onJoined func(draftJoined)
+	day  *Day         // It hears of what was told.
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
@@ -47,7 +45,7 @@ type pendingDraft struct {
 // NewAutosave makes what saves drafts to a spool.
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
-		box: box, tell: func(Result) {}, onSaved: func(error) {}, onJoined: func(draftJoined) {},
+		box: box, tell: func(Result) {},
 		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]outbox.Draft{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -112,7 +110,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(func() { a.onSaved(err) })
+			a.tell(func() { a.day.onSaved(err) })
 		}
 	}
 }
@@ -156,7 +154,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(func() { a.onJoined(j) })
+		a.tell(func() { a.day.Form.onJoined(j) })
 	}
 	return written, err
 }

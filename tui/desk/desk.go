@@ -140,7 +140,7 @@ func New(o Options) *Day {
 		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
 	}
 	b.day = d
-	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
+	d.Changes.Autosave.day = d
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results of earlier calls are not known", err)
