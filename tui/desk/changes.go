@@ -315,9 +315,10 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 }
 
 // Unsent returns how many changes wait, without those refused.
-func (c *Changes) Unsent() int {
-	n := 0
-	for _, e := range c.Entries {
+func (c *Changes) Unsent() int { return unsent(c.Entries) }
+
+func unsent(entries []outbox.Entry) (n int) {
+	for _, e := range entries {
 		if e.State != outbox.StateRejected {
 			n++
 		}
@@ -454,18 +455,11 @@ func (c *Changes) isQuiet() bool {
 // Remaining says what stays in the outbox, a line for each kind.
 func (c *Changes) Remaining() (lines []string, err error) {
 	entries, _, err := c.Outbox.List()
-	waiting, refused := 0, 0
-	for _, e := range entries {
-		if e.State == outbox.StateRejected {
-			refused++
-		} else {
-			waiting++
-		}
-	}
+	waiting := unsent(entries)
 	if waiting > 0 {
 		lines = append(lines, c.Say("%s in the outbox; to send: fundesk outbox send", c.Count(waiting, "change stays", "changes stay")))
 	}
-	if refused > 0 {
+	if refused := len(entries) - waiting; refused > 0 {
 		lines = append(lines, c.Say("%s; see: fundesk outbox list", c.Count(refused, "change was refused by the service", "changes were refused by the service")))
 	}
 	return lines, err
