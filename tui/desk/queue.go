@@ -129,6 +129,7 @@ type position struct {
 	now time.Time // When the walk began.
 }
 
+// read lists calls with their persons, and without where the account may not read them. Spec gap: A3.
 func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
@@ -138,7 +139,15 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 		from, until := p.span.bounds(p.now)
 		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}
-	return listWithPersons(ctx, client, o, &p.bare)
+	if !p.bare {
+		o.Include = []string{apitype.IncludePerson}
+		page, err := client.Calls.List(ctx, o)
+		if apiclient.KindOf(err) != apiclient.KindForbidden {
+			return page, err
+		}
+		p.bare, o.Include = true, nil
+	}
+	return client.Calls.List(ctx, o)
 }
 
 // walked is one page of the walk.
@@ -183,20 +192,6 @@ func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (
 		page, err = read(*size)
 	}
 	return page, err
-}
-
-// listWithPersons lists calls with their persons, and without where the account may
-// not read them: bare then becomes true. Spec gap: A3.
-func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions, bare *bool) (apiclient.Page[apitype.Call], error) {
-	if !*bare {
-		o.Include = []string{apitype.IncludePerson}
-		page, err := client.Calls.List(ctx, o)
-		if apiclient.KindOf(err) != apiclient.KindForbidden {
-			return page, err
-		}
-		*bare, o.Include = true, nil
-	}
-	return client.Calls.List(ctx, o)
 }
 
 // add takes a page of the walk in.
@@ -320,12 +315,7 @@ func phoneNumbers(p apitype.Person) [2]string {
 }
 
 func sameNumber(a, b [2]string) bool {
-	for _, number := range a {
-		if number != "" && (number == b[0] || number == b[1]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a[:], func(number string) bool { return number != "" && slices.Contains(b[:], number) })
 }
 
 // allowed returns the candidates that pass what the list tells, in order, up to limit.
