@@ -164,8 +164,8 @@ func (a *app) showMessages() tea.Cmd {
 const paneStep = 4
 
 func (a *app) resizePanes(by int) tea.Cmd {
-	a.Kept.Panes = a.layout.Shift // No further than there is room.
-	cmd := a.ResizePanes(by)
+	a.Kept.Panes = a.layout.Shift + by // It begins no further than there is room.
+	cmd := a.Keep()
 	a.resize(a.layout.Width, a.layout.Height)
 	return cmd
 }
