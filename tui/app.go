@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
@@ -141,19 +142,25 @@ func (a *app) KeyOf(id string) string {
 
 // Jump opens a record on the page of its kind; the way back leads here.
 func (a *app) Jump(to page.Reference) tea.Cmd {
-	index := map[page.Kind]int{page.KindCall: page.CallsPage, page.KindPerson: page.PersonsPage, page.KindPledge: page.PledgesPage}[to.Kind]
+	index := map[apitype.EntityName]int{apitype.EntityCall: page.CallsPage, apitype.EntityPerson: page.PersonsPage, apitype.EntityPledge: page.PledgesPage}[to.Kind]
 	records, _ := a.pages[index].(interface {
 		ShowFrom(r page.Reference, from int) tea.Cmd
 	})
-	return a.show(index, records.ShowFrom(to, a.current))
+	shows := records.ShowFrom(to, a.current)
+	return tea.Batch(a.Turn(index), shows)
 }
 
 // Turn turns to a page.
-func (a *app) Turn(index int) tea.Cmd { return a.show(index, nil) }
+func (a *app) Turn(index int) tea.Cmd {
+	a.current = index
+	a.Day.Changes.Autosave.FlushSoon()
+	return a.pages[index].Open()
+}
 
 // WorkOn takes a call to the desk.
 func (a *app) WorkOn(call page.Reference) tea.Cmd {
-	return a.show(page.DeskPage, a.Perform(a.Day.Take(call.ID)))
+	takes := a.Perform(a.Day.Take(call.ID))
+	return tea.Batch(a.Turn(page.DeskPage), takes)
 }
 
 // ShowList shows a list by a filter.
@@ -161,12 +168,6 @@ func (a *app) ShowList(index int, filter string) tea.Cmd {
 	list, _ := a.pages[index].(interface{ SetFilter(text string) tea.Cmd })
 	a.current = index
 	return list.SetFilter(filter)
-}
-
-func (a *app) show(index int, then tea.Cmd) tea.Cmd {
-	a.current = index
-	a.Day.Changes.Autosave.FlushSoon()
-	return tea.Batch(a.pages[index].Open(), then)
 }
 
 // Init reads the outbox and opens the first page.

@@ -95,19 +95,19 @@ func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "/", "m", "o", "w", "e", "d", "enter")
-	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Day.Form.Code != "" {
-		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Day.Form.Code, text)
+	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Day.Form.ResultCode != "" {
+		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Day.Form.ResultCode, text)
 	}
 	d.enter("n")
-	if d.app.Day.Form.Code != "" {
-		t.Errorf("after n: got %q, want none", d.app.Day.Form.Code)
+	if d.app.Day.Form.ResultCode != "" {
+		t.Errorf("after n: got %q, want none", d.app.Day.Form.ResultCode)
 	}
 	d.enter("esc", "c", "/", "m", "o", "w", "e", "d", "enter", "y")
-	if got := d.app.Day.Form.Code; got != "mowed" {
+	if got := d.app.Day.Form.ResultCode; got != "mowed" {
 		t.Errorf("after y: got %q, want mowed", got)
 	}
 	d.enter("esc", "c", "/", "ctrl+u", "m", "o", "v", "e", "d", "enter")
-	if got := d.app.Day.Form.Code; got != "moved" {
+	if got := d.app.Day.Form.ResultCode; got != "moved" {
 		t.Errorf("a known one: got %q, want moved", got)
 	}
 }

@@ -104,7 +104,7 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
 				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
 			}
-			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.Code != "confirmed" || len(w.entries(t)) != 0 {
+			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.ResultCode != "confirmed" || len(w.entries(t)) != 0 {
 				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Day.Form, w.entries(t))
 			}
 		})

@@ -118,13 +118,13 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 		t.Errorf("got %v and:\n%s\nwant the address refused", d.app.Day.Form.Corrections, text)
 	}
 	d.enter("@", "y", ".", "e", "u", "enter")
-	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form.Code != "corrected" {
-		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form.Code, text)
+	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form.ResultCode != "corrected" {
+		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form.ResultCode, text)
 	}
 	// The result goes with the last correction, unless somebody chose it.
 	d.enter("3", "ctrl+r", "esc")
-	if d.app.Day.Form.Code != "" || len(w.entries(t)) != 0 {
-		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Day.Form.Code, w.entries(t))
+	if d.app.Day.Form.ResultCode != "" || len(w.entries(t)) != 0 {
+		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Day.Form.ResultCode, w.entries(t))
 	}
 }
 

@@ -68,7 +68,7 @@ func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 		footer = does.Word
 	}
 	if run == nil {
-		run = func(a *app) tea.Cmd { return a.desk.Do(does) }
+		run = func(a *app) tea.Cmd { return a.desk.Answer(does.Run(a.Day.Ask), nil) }
 	}
 	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) }, traits...)
 }
@@ -146,7 +146,7 @@ func listActions() []*action {
 func pageActions() []*action {
 	var all []*action
 	for i, title := range pageTitles {
-		all = append(all, row("page-"+pageNames[i], page.ScopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.show(i, nil) }, nil))
+		all = append(all, row("page-"+pageNames[i], page.ScopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.Turn(i) }, nil))
 	}
 	return all
 }
@@ -162,9 +162,9 @@ func everywhereActions() []*action {
 		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", func(a *app) tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }, nil),
 		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", func(a *app) tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }, nil),
 	}, pageActions(), []*action{
-		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
-		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
-		row(page.ActOutbox, page.ScopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.show(page.OutboxPage, nil) }, nil),
+		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) }, nil),
+		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.Turn((a.current + 1) % len(a.pages)) }, nil),
+		row(page.ActOutbox, page.ScopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.Turn(page.OutboxPage) }, nil),
 		row(page.ActRefresh, page.ScopeEverywhere, "R", "read again", "", on(page.Page.Refresh), nil),
 		row(page.ActReveal, page.ScopeEverywhere, "v", "show or mask IBAN and social security number", "", does(func(a *app) { a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed }), nil),
 		row("narrower", page.ScopeEverywhere, "<", "make the left pane narrower", "", func(a *app) tea.Cmd { return a.resizePanes(-paneStep) }, noPanes),

@@ -26,15 +26,15 @@ func TestReferencesAndBack(t *testing.T) {
 		t.Fatalf("page after o: got %d, want persons", d.app.current)
 	}
 	persons := d.app.pages[page.PersonsPage].(*page.List[apitype.Person])
-	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPerson, ID: personID(1)}) {
+	if got, _ := persons.Target(); got != (page.Reference{Kind: apitype.EntityPerson, ID: personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
 	d.enter("j", "j", "enter") // After the number and the person's pledge.
-	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindCall, ID: callID(1)}) {
+	if got, _ := persons.Target(); got != (page.Reference{Kind: apitype.EntityCall, ID: callID(1)}) {
 		t.Fatalf("record: got %v, want call 1", got)
 	}
 	d.enter("esc", "k", "enter")
-	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPledge, ID: pledgeID(1)}) {
+	if got, _ := persons.Target(); got != (page.Reference{Kind: apitype.EntityPledge, ID: pledgeID(1)}) {
 		t.Fatalf("record: got %v, want pledge 1", got)
 	}
 	d.enter("esc", "esc")

@@ -95,7 +95,7 @@ func (a *app) clickTab(x int) tea.Cmd {
 	if clicked < 0 {
 		return nil
 	}
-	return a.show(clicked, nil)
+	return a.Turn(clicked)
 }
 
 // recordOption opens the record whose UUID was typed.
@@ -105,7 +105,7 @@ func (a *app) recordOption(text string) []page.Option {
 		return nil
 	}
 	return []page.Option{{Key: "enter", Label: a.Say("open the record %s", id), Run: func() tea.Cmd {
-		return page.Load(a.Env, func(ctx context.Context) (page.Kind, error) { return findRecord(ctx, a.Day.Client, id) }, func(kind page.Kind, err error) tea.Cmd {
+		return page.Load(a.Env, func(ctx context.Context) (apitype.EntityName, error) { return findRecord(ctx, a.Day.Client, id) }, func(kind apitype.EntityName, err error) tea.Cmd {
 			switch {
 			case apiclient.KindOf(err) == apiclient.KindNotFound:
 				a.Messages.Refuse(a.Say("there is no call, person or pledge %s", id))
@@ -121,15 +121,18 @@ func (a *app) recordOption(text string) []page.Option {
 
 // findRecord asks for a call, a person and a pledge of that UUID. Where there is none, it returns the error that says
 // most.
-func findRecord(ctx context.Context, client *apiclient.Client, id apitype.UUID) (kind page.Kind, failed error) {
-	for kind, get := range []func() error{
-		page.KindCall:   func() error { _, err := client.Calls.Get(ctx, id); return err },
-		page.KindPerson: func() error { _, err := client.Persons.Get(ctx, id); return err },
-		page.KindPledge: func() error { _, err := client.Pledges.Get(ctx, id); return err },
+func findRecord(ctx context.Context, client *apiclient.Client, id apitype.UUID) (kind apitype.EntityName, failed error) {
+	for _, of := range []struct {
+		kind apitype.EntityName
+		get  func() error
+	}{
+		{apitype.EntityCall, func() error { _, err := client.Calls.Get(ctx, id); return err }},
+		{apitype.EntityPerson, func() error { _, err := client.Persons.Get(ctx, id); return err }},
+		{apitype.EntityPledge, func() error { _, err := client.Pledges.Get(ctx, id); return err }},
 	} {
-		err := get()
+		err := of.get()
 		if err == nil {
-			return page.Kind(kind), nil
+			return of.kind, nil
 		}
 		if failed == nil || apiclient.KindOf(failed) == apiclient.KindNotFound {
 			failed = err

@@ -46,18 +46,20 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
-	if a.isTyping() {
-		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
-			a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
-			return a.desk.Text(msg)
-		}
-		return a.runKey(act, msg)
-	}
-	if act == nil {
-		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
+	isText := a.isTyping() && (act == nil || !act.is(inText) || len(msg.Text) > 0)
+	// An action that ends a call must have been meant for the call on screen, and pressed anew.
+	isTooSoon := a.Day.Guard.Press(name, msg.IsRepeat, !isText && act != nil && act.is(endsCall), a.Day.Now())
+	switch {
+	case isText:
+		return a.desk.Text(msg)
+	case act == nil:
 		return nil
 	}
-	return a.runKey(act, msg)
+	if a.Messages.Heard(); isTooSoon && a.whyNot(act) == "" {
+		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
+		return nil
+	}
+	return a.run(act)
 }
 
 // wake reads all that the desk shows where the computer slept; isStale tells that the key does nothing
@@ -71,18 +73,6 @@ func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
 	a.Day.Guard.Touch(a.Day.Now())
 	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(msg.String())))
 	return cmd, true
-}
-
-// runKey is run for an action that a key asked for: one that ends a call must have been
-// meant for the call on screen, and pressed anew.
-func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
-	name := msg.String()
-	a.Messages.Heard()
-	if a.Day.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Day.Now()) && a.whyNot(act) == "" {
-		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
-		return nil
-	}
-	return a.run(act)
 }
 
 // isTyping reports whether keys are text: only the Desk has a text of its own.
@@ -174,8 +164,8 @@ func (a *app) showMessages() tea.Cmd {
 const paneStep = 4
 
 func (a *app) resizePanes(by int) tea.Cmd {
-	a.Kept.Panes = a.layout.Shift // No further than there is room.
-	cmd := a.ResizePanes(by)
+	a.Kept.Panes = a.layout.Shift + by // It begins no further than there is room.
+	cmd := a.Keep()
 	a.resize(a.layout.Width, a.layout.Height)
 	return cmd
 }

@@ -83,8 +83,8 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first, still there", call)
 	}
-	if got := d.app.Day.Form; got.Code != "reached" || got.Notes != "x" {
-		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.Code, got.Notes)
+	if got := d.app.Day.Form; got.ResultCode != "reached" || got.Notes != "x" {
+		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.ResultCode, got.Notes)
 	}
 	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "not used: y") {
 		t.Errorf("errors: got %q, want the text that was not used", d.app.Messages.Errors)

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
@@ -126,7 +127,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if strings.Contains("0uw", fix.Press) {
 					why = donor.why
 				}
-				d.app.Day.Form.Entered = desk.Entered{Code: "corrected"}
+				d.app.Day.Form.Entered = desk.Entered{Draft: outbox.Draft{ResultCode: "corrected"}}
 				d.enter("f", fix.Press)
 				if why != "" {
 					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Day.Form.Corrections) != 0 {

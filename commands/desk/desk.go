@@ -291,8 +291,8 @@ func (l *lineDesk) tellCall() {
 
 // entered is what is in the form, in a line.
 func (l *lineDesk) entered() string {
-	parts := []string{l.day.Say("result %s", l.day.Form.Code)}
-	if l.day.Form.Code == "" {
+	parts := []string{l.day.Say("result %s", l.day.Form.ResultCode)}
+	if l.day.Form.ResultCode == "" {
 		parts[0] = l.day.Say("no result")
 	}
 	if l.day.Form.Rating != nil {

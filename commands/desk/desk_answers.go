@@ -29,7 +29,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	again := l.action("r", "complete")
 	again.text, again.action = "to send what you entered", ""
-	again.why = cmp.Or(desk.When(!has || d.Form.Code == "", "there is nothing to send again"), again.why)
+	again.why = cmp.Or(desk.When(!has || d.Form.ResultCode == "", "there is nothing to send again"), again.why)
 	all := []lineAnswer{
 		again,
 		l.action("a", "not-reached"),
@@ -73,7 +73,7 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 		case "result", "complete":
 			l.tellCorrected(ctx)
 		}
-		return l.follow(ctx, a.Run(l.day))
+		return l.follow(ctx, a.Run(l.day.Ask))
 	}}
 }
 

@@ -8,10 +8,10 @@ import (
 // Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
 type Action struct {
 	ID   string
-	Word string              // Short.
-	Help string              // What it does.
-	Run  func(*Day) Answer   // By questions alone; nil: each face does it in its own way.
-	why  func(d *Day) string // What is in its way; nil: it always works.
+	Word string                  // Short.
+	Help string                  // What it does.
+	Run  func(*Questions) Answer // By questions alone; nil: each face does it in its own way.
+	why  func(d *Day) string     // What is in its way; nil: it always works.
 }
 
 // Why says why an action does nothing now; "" when it does something.
@@ -34,29 +34,28 @@ func ActionOf(id string) (Action, bool) {
 
 // Actions returns all actions of the desk.
 func Actions() []Action {
-	day := func(run func(*Day) []Event) func(*Day) Answer {
-		return func(d *Day) Answer { return Answer{Events: run(d)} }
+	day := func(run func(*Day) []Event) func(*Questions) Answer {
+		return func(q *Questions) Answer { return Answer{Events: run(q.day)} }
 	}
-	asks := func(ask func(*Questions) Answer) func(*Day) Answer { return func(d *Day) Answer { return ask(d.Ask) } }
 	return []Action{
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
-		{"dial", "dial", "dial the number, and start the clock of the call", asks((*Questions).Dial), whyNotDial},
-		{"not-reached", "not reached", "not reached: record an attempt, take the next call", asks((*Questions).NotReached), whyNotEnd},
-		{"result", "result", "choose the result code, then the rating", asks((*Questions).Form), whyNotEnd},
+		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
+		{"not-reached", "not reached", "not reached: record an attempt, take the next call", (*Questions).NotReached, whyNotEnd},
+		{"result", "result", "choose the result code, then the rating", (*Questions).Form, whyNotEnd},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
-		{"complete", "complete", "complete the call, take the next one", asks((*Questions).Complete), whyNotComplete},
-		{"fix", "correct", "correct the donor's details and the pledge…", asks((*Questions).Fixes), whyNotFix},
-		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", asks((*Questions).Ticks), whyNotFix},
+		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
+		{"fix", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
+		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", (*Questions).Ticks, whyNotFix},
 		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
-		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", asks((*Questions).AskLater), func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }},
-		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", asks(func(q *Questions) Answer { return Answer{Next: q.Narrow()} }), nil},
-		{"cancel", "cancel", "cancel the call…", asks((*Questions).Cancel), whyNotEnd},
-		{"expire", "expire", "expire the call…", asks((*Questions).Expire), whyNotEnd},
+		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", (*Questions).AskLater, func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }},
+		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", func(q *Questions) Answer { return q.Narrow().again() }, nil},
+		{"cancel", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
+		{"expire", "expire", "expire the call…", (*Questions).Expire, whyNotEnd},
 		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
 		{"find", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
 		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
-		{"last-calls", "last calls", "your last calls, to open one again…", asks((*Questions).AskRecent), func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
+		{"last-calls", "last calls", "your last calls, to open one again…", (*Questions).AskRecent, func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
 		{"person", "person", "open the person", nil, whyNoCall},
 		{"pledge", "pledge", "open the pledge", nil, func(d *Day) string {
 			return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
@@ -103,7 +102,7 @@ func whyNotComplete(d *Day) string {
 	switch {
 	case why == "":
 		return ""
-	case d.Form.Code == "":
+	case d.Form.ResultCode == "":
 		return why + ": {result}"
 	case why == half:
 		return why + ": {fix}"

@@ -27,9 +27,7 @@ type draftJoined struct{ written, saved outbox.Draft }
 type Autosave struct {
 	box  *outbox.Outbox
 	tell func(Result) // What is told of it; without a lock, as it may take its time.
-	// Run by what is told: drafts were written, or not; a draft was joined with that of another terminal.
-	onSaved  func(error)
-	onJoined func(draftJoined)
+	day  *Day         // It hears of what was told.
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
@@ -47,7 +45,7 @@ type pendingDraft struct {
 // NewAutosave makes what saves drafts to a spool.
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
-		box: box, tell: func(Result) {}, onSaved: func(error) {}, onJoined: func(draftJoined) {},
+		box: box, tell: func(Result) {},
 		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]outbox.Draft{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -112,7 +110,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(func() { a.onSaved(err) })
+			a.tell(func() { a.day.onSaved(err) })
 		}
 	}
 }
@@ -156,7 +154,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(func() { a.onJoined(j) })
+		a.tell(func() { a.day.Form.onJoined(j) })
 	}
 	return written, err
 }
@@ -213,13 +211,7 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	all := maps.Clone(theirs.Corrections)
 	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
 	if len(all) > 0 {
-		maps.Copy(all, mine.Corrections)
-		recorded := maps.Clone(theirs.Recorded)
-		if recorded == nil {
-			recorded = map[string]string{}
-		}
-		maps.Copy(recorded, mine.Recorded)
-		mine.Corrections, mine.Recorded = all, recorded
+		mine.Corrections, mine.Recorded = joinMaps(all, mine.Corrections), joinMaps(theirs.Recorded, mine.Recorded)
 	}
 	for _, fact := range theirs.Checked {
 		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
@@ -227,6 +219,14 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 		}
 	}
 	return mine
+}
+
+// joinMaps returns a map with what another one has; both stay as they are.
+func joinMaps(a, b map[string]string) map[string]string {
+	both := map[string]string{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return both
 }
 
 // Loaded notes from which draft on disk that comes which is entered from now on; an empty one: from

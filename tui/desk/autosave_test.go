@@ -56,7 +56,7 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	servicetest.Check(t, err)
 	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
 	screen.Call, screen.Form.Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
-	b.tell, b.onJoined = func(r Result) { screen.Receive(r) }, screen.Form.onJoined
+	b.tell, b.day = func(r Result) { screen.Receive(r) }, screen
 	steps := []struct {
 		name  string
 		by    *Autosave

@@ -16,7 +16,6 @@ import (
 // Card is what an agent should know of the call on the desk before dialling.
 type Card struct {
 	*base
-	day     *Day
 	Script  []string // For the call.
 	scripts map[string][]string
 	// IsRevealed says that what is secret is not masked.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -40,19 +41,6 @@ type changeGroup struct {
 	err  error  // Why one of them was not: then the rest is not either.
 }
 
-// follow puts an entry after the others of its group.
-func (g *changeGroup) follow(e outbox.Entry, add func(outbox.Entry) (outbox.Entry, error)) (outbox.Entry, error) {
-	if g == nil {
-		return add(e)
-	}
-	if g.err == nil {
-		e.After = g.last
-		e, g.err = add(e)
-		g.last = e.ID
-	}
-	return e, g.err
-}
-
 // worked is a call as it was when the agent ended it, to give back.
 type worked struct {
 	call  apitype.Call
@@ -75,7 +63,6 @@ type Held struct {
 // Changes are what the service must hear of: held, in the outbox, and what became of it.
 type Changes struct {
 	*base
-	day      *Day
 	Autosave *Autosave
 	Sender   *outbox.Sender
 
@@ -195,19 +182,19 @@ func (c *Changes) submit(change Change) {
 	})
 }
 
-// save puts a change on the disk.
+// save puts a change on the disk, after the others of its group.
 func (c *Changes) save(change Change, until time.Time) queued {
-	if change.err != nil {
-		if change.group != nil {
-			change.group.err = change.err
-		}
-		return queued{change: change, err: change.err}
+	group := change.group
+	if group == nil {
+		group = new(changeGroup) // Of this change alone.
 	}
-	entry := outbox.Entry{Change: change.Change}
-	entry.NotBefore = until
-	entry, err := change.group.follow(entry, c.Outbox.Add)
-	q := queued{change: change, entry: entry, err: err}
-	if err == nil && change.from != nil && change.from.goes {
+	q := queued{change: change, err: cmp.Or(group.err, change.err)}
+	if q.err == nil {
+		q.entry = outbox.Entry{Change: change.Change, NotBefore: until, After: group.last}
+		q.entry, q.err = c.Outbox.Add(q.entry)
+	}
+	group.last, group.err = q.entry.ID, q.err
+	if q.err == nil && change.from != nil && change.from.goes {
 		q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 	}
 	return q
@@ -327,9 +314,10 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 }
 
 // Unsent returns how many changes wait, without those refused.
-func (c *Changes) Unsent() int {
-	n := 0
-	for _, e := range c.Entries {
+func (c *Changes) Unsent() int { return unsent(c.Entries) }
+
+func unsent(entries []outbox.Entry) (n int) {
+	for _, e := range entries {
 		if e.State != outbox.StateRejected {
 			n++
 		}
@@ -466,18 +454,11 @@ func (c *Changes) isQuiet() bool {
 // Remaining says what stays in the outbox, a line for each kind.
 func (c *Changes) Remaining() (lines []string, err error) {
 	entries, _, err := c.Outbox.List()
-	waiting, refused := 0, 0
-	for _, e := range entries {
-		if e.State == outbox.StateRejected {
-			refused++
-		} else {
-			waiting++
-		}
-	}
+	waiting := unsent(entries)
 	if waiting > 0 {
 		lines = append(lines, c.Say("%s in the outbox; to send: fundesk outbox send", c.Count(waiting, "change stays", "changes stay")))
 	}
-	if refused > 0 {
+	if refused := len(entries) - waiting; refused > 0 {
 		lines = append(lines, c.Say("%s; see: fundesk outbox list", c.Count(refused, "change was refused by the service", "changes were refused by the service")))
 	}
 	return lines, err

@@ -104,7 +104,7 @@ func TestADonorRests(t *testing.T) {
 		4*time.Hour - time.Second: "an attempt 3 h 59 min ago, less than 4 hours",
 		4 * time.Hour:             "",
 	} {
-		if got := at(now).attemptsReason(now, 1, now.Add(-ago), 0); got != want {
+		if got := at(now).attemptsReason(1, now.Add(-ago), 0); got != want {
 			t.Errorf("%v after an attempt: got %q, want %q", ago, got, want)
 		}
 	}
@@ -200,19 +200,21 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: at}})
 		},
 	} {
-		q := newQueue(morning, new(Codes))
+		q := newQueue(at(morning))
 		waits, other := requested(1), requested(2)
 		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
 		change(&other, apitype.NewTime(morning.Add(-time.Hour)))
 		q.record(newListed(waits))
 		q.record(newListed(other)) // As the walk of all calls brings it.
 		offered := func(now time.Time) bool {
-			return slices.ContainsFunc(q.allowed(now, 0, 10, func(Candidate) bool { return false }), func(c Candidate) bool { return c.ID == waits.UUID })
+			q.Now = func() time.Time { return now }
+			return slices.ContainsFunc(q.allowed(10), func(c Candidate) bool { return c.ID == waits.UUID })
 		}
 		if offered(morning) || !offered(morning.Add(3*time.Hour)) {
 			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then", name, offered(morning), offered(morning.Add(3*time.Hour)))
 		}
-		reasons := q.reasons(morning, 0)
+		q.Now = func() time.Time { return morning }
+		reasons := q.reasons()
 		if !slices.ContainsFunc(reasons, func(p PassedOver) bool {
 			return p.ID == waits.UUID && strings.HasPrefix(p.Reason, "called 1 h 0 min ago on another call")
 		}) {

@@ -52,22 +52,17 @@ type Options struct {
 // quitWait is how long quitting waits where the options do not say.
 const quitWait = 5 * time.Second
 
-// Entered is what the agent has entered for a call.
+// Entered is what the agent has entered for a call: what a draft keeps, and where some of it comes from.
 type Entered struct {
-	Code   string
-	Rating *int // 0 to 10.
-	Notes  string
-	// Corrections are the details that were corrected, by their place in the update.
-	Corrections map[string]string
-	Recorded    map[string]string // What the record showed of them when they were typed.
-	Checked     []string          // The facts that were ticked.
-	proposed    bool              // The code comes from the corrections.
-	dialledAt   time.Time         // Zero: not yet.
-	optedOut    bool              // The opt-out among the corrections comes from the code.
+	outbox.Draft
+	proposed  bool      // The code comes from the corrections.
+	dialledAt time.Time // Zero: not yet.
+	optedOut  bool      // The opt-out among the corrections comes from the code.
 }
 
-// base is what every part of a day needs: the options, what is asked for and told, and the connection.
+// base is what every part of a day needs: the day, its options, what is asked for and told, and the connection.
 type base struct {
+	day *Day
 	Options
 	events
 	Connection
@@ -97,11 +92,11 @@ type Day struct {
 
 	queue         *queue
 	leases        leases
-	opening       apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
-	openedAt      int               // After how many keys it was asked for.
-	claimed       apitype.UUID      // The call on the desk, where no lease of the service keeps it.
-	screen        *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	claiming      map[apitype.UUID]claims
+	opening       apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
+	openedAt      int          // After how many keys it was asked for.
+	claimed       apitype.UUID // The call on the desk, where no lease of the service keeps it.
+	claimedBy     int          // The reading that claimed it.
+	screens       screens
 	settingsAsked time.Time // When the settings were asked for last.
 	today         today
 	settingsRead  bool // The service has said what it has of them.
@@ -118,12 +113,11 @@ type callRead struct {
 	asked     int // After how many keys the agent asked for it; unasked if not at all.
 	call      apitype.Call
 	id        apitype.UUID
-	draft     *outbox.Draft     // What was entered for it, as it is on disk; nil for nothing.
-	torn      error             // Why its draft could not be read.
-	elsewhere bool              // Another terminal of the agent has it.
-	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
-	claims    bool              // It was to keep it.
-	lease     *lease            // Of a call that was opened; nil where there is none.
+	draft     *outbox.Draft // What was entered for it, as it is on disk; nil for nothing.
+	torn      error         // Why its draft could not be read.
+	claims    bool          // It was to keep it from the agent's other terminals.
+	elsewhere bool          // One of them has it.
+	lease     *lease        // Of a call that was opened; nil where there is none.
 	holder    *apitype.LeaseHolder
 }
 
@@ -139,19 +133,21 @@ func New(o Options) *Day {
 		o.Languages = localeLanguages(os.Getenv)
 	}
 	b := &base{Options: o}
-	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
-	d.Changes.day, d.Gate.day, d.leases.day = d, d, d
-	d.Form = &Form{base: b, day: d, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}}
-	d.Card, d.Search, d.Ask = &Card{base: b, day: d}, &Search{base: b, day: d}, &Questions{base: b, day: d}
-	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
+	d := &Day{
+		base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Gate: gate{base: b}, leases: leases{base: b},
+		Form: &Form{base: b, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}},
+		Card: &Card{base: b}, Search: &Search{base: b}, Ask: &Questions{base: b},
+		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
+	}
+	b.day = d
+	d.Changes.Autosave.day = d
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results of earlier calls are not known", err)
 	}
 	d.Codes.settings = &b.floor
 	d.floor.open(d.Beside(settingsEnding))
-	d.queue = newQueue(o.Now(), d.Codes)
-	d.queue.base, d.queue.day, d.leases.base = b, d, b
+	d.queue = newQueue(d)
 	return d
 }
 
@@ -258,7 +254,7 @@ func (d *Day) Waiting() (n int, all bool) {
 }
 
 // PassedOver returns the calls that Next passes over.
-func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
+func (d *Day) PassedOver() []PassedOver { return d.queue.reasons() }
 
 // Next shows the oldest requested call that may be rung, as soon as it is known. One that
 // is on the desk is passed over from then on.

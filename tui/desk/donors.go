@@ -32,7 +32,6 @@ type Caller struct {
 // numbers: they are walked, the newest first, while somebody searches, and so many at a time.
 type Search struct {
 	*base
-	day      *Day
 	all      []Donor
 	cursor   string
 	size     int

@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -161,7 +160,7 @@ func (e *Form) Uncorrect(f Fix) {
 
 // WrongFix says what is wrong with a value while it is typed, "" for nothing.
 func (e *Form) WrongFix(f Fix, typed string) string {
-	if _, choices := e.AskFix(f, typed); choices != nil {
+	if e.day.Ask.meanings(f, typed, nil) != nil {
 		return ""
 	}
 	_, wrong := e.checkFix(f, typed)
@@ -181,30 +180,6 @@ func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 		return "", e.Say(problems[0].Message)
 	}
 	return is, ""
-}
-
-// FixChoice is one meaning of a typed value.
-type FixChoice struct{ Key, Label, Value string }
-
-// AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
-func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
-	if !f.IsAmount() {
-		return "", nil
-	}
-	amount, err := apitype.ParseTypedAmount(typed, 0)
-	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
-		return e.Say("%q has two meanings.", strings.TrimSpace(typed)), []FixChoice{
-			{"t", e.Say("thousands: %s Euros", e.Locale.Amount(ambiguous.Thousands)), ambiguous.Thousands.Fixed()},
-			{"c", e.Say("cents: %s Euros", e.Locale.Amount(ambiguous.Cents)), ambiguous.Cents.Fixed()},
-		}
-	}
-	was, _ := apitype.ParseAmount(f.Was)
-	before, _ := was.Cents()
-	now, isCents := amount.Cents()
-	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
-		return "", nil
-	}
-	return e.Say("The amount is %s Euros now.", e.Locale.Amount(was)), []FixChoice{{"y", e.Say("yes, %s Euros", e.Locale.Amount(amount)), amount.Fixed()}}
 }
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
@@ -276,7 +251,7 @@ func (k *Card) FixText(f Fix) string {
 // DeniesCorrections reports whether the result says something else than that the record was
 // corrected, though a result for that is known.
 func (e *Form) DeniesCorrections() bool {
-	row := e.result(e.Code)
+	row := e.result(e.ResultCode)
 	isKnown := slices.ContainsFunc(e.Results(), func(row apitype.ResultChoice) bool { return row.Has(apitype.EffectCorrected) })
 	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == nil && isKnown
@@ -308,13 +283,7 @@ func (f *Entered) correct(key, is, recorded string) {
 		f.leave(key)
 		return
 	}
-	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
-		f.Corrections = map[string]string{}
-	}
-	if f.Recorded = maps.Clone(f.Recorded); f.Recorded == nil {
-		f.Recorded = map[string]string{}
-	}
-	f.Corrections[key], f.Recorded[key] = is, recorded
+	f.Corrections, f.Recorded = joinMaps(f.Corrections, map[string]string{key: is}), joinMaps(f.Recorded, map[string]string{key: recorded})
 }
 
 // leave takes a correction back.
@@ -363,17 +332,17 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 // propose chooses the result that the corrections speak for, where the agent has chosen none,
 // and takes it back with the last of them.
 func (e *Form) propose() {
-	if e.Code != "" && !e.proposed {
+	if e.ResultCode != "" && !e.proposed {
 		return
 	}
 	effect := apitype.EffectCorrected
 	if e.Corrections[optOutKey] == "no" {
 		effect = apitype.EffectOptOut
 	}
-	e.Code, e.proposed = "", false
+	e.ResultCode, e.proposed = "", false
 	for _, row := range e.Results() {
 		if row.Has(effect) && len(e.Corrections) > 0 {
-			e.Code, e.proposed = row.Code, true
+			e.ResultCode, e.proposed = row.Code, true
 			return
 		}
 	}

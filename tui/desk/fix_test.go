@@ -172,8 +172,8 @@ func TestResultsOfCorrections(t *testing.T) {
 	}
 	want := func(step, code string, optOut bool) {
 		t.Helper()
-		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.Code != code || is != optOut {
-			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.Code, is, code, optOut)
+		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.ResultCode != code || is != optOut {
+			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.ResultCode, is, code, optOut)
 		}
 	}
 	correct("e-mail", "c@example.org")
@@ -262,7 +262,7 @@ func TestWhatEndsACall(t *testing.T) {
 	}
 	// A result that no service takes is not sent.
 	donor(d)
-	d.Form.Entered = Entered{Code: "a\tb"}
+	d.Form.Entered = Entered{Draft: outbox.Draft{ResultCode: "a\tb"}}
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
@@ -283,12 +283,11 @@ func TestWhatEndsACall(t *testing.T) {
 	// A change that cannot be sent at all is not saved, and holds back those after it.
 	g := &changeGroup{}
 	q := d.Changes.save(Change{err: io.ErrShortWrite, group: g}, morning)
-	if e, err := g.follow(outbox.Entry{}, d.Outbox.Add); q.err == nil || err == nil || e.ID != "" {
-		t.Errorf("got %v and %v, want both refused", q.err, err)
+	if after := d.Changes.save(Change{Change: entries[0].Change, group: g}, morning); q.err == nil || after.err == nil || after.entry.ID != "" {
+		t.Errorf("got %v and %v, want both refused", q.err, after.err)
 	}
-	var none *changeGroup
-	if e, err := none.follow(outbox.Entry{Change: entries[0].Change}, d.Outbox.Add); err != nil || e.ID == "" {
-		t.Errorf("got %+v, %v, want it saved", e, err)
+	if alone := d.Changes.save(Change{Change: entries[0].Change}, morning); alone.err != nil || alone.entry.ID == "" {
+		t.Errorf("got %+v, %v, want it saved", alone.entry, alone.err)
 	}
 }
 

@@ -3,6 +3,7 @@ package desk
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fundesk/apiclient"
@@ -15,7 +16,6 @@ import (
 type Form struct {
 	*base
 	Entered
-	day         *Day
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.
@@ -31,7 +31,7 @@ func (e *Form) SetNotes(notes string) {
 // SetResult takes a result code. One by which the donor is not to be called again corrects the
 // opt-in to phone calls, too; another one takes that back.
 func (e *Form) SetResult(code string) {
-	e.Code, e.proposed = code, false
+	e.ResultCode, e.proposed = code, false
 	row := e.result(code)
 	_, corrected := e.Corrections[optOutKey]
 	switch optIn := e.day.Call.Person.Value().OptInPhone; {
@@ -70,18 +70,18 @@ func (e *Form) result(code string) apitype.ResultChoice {
 
 // ResultWords returns the chosen result as a person says it, "" for none.
 func (e *Form) ResultWords() string {
-	if e.day.Call == nil || e.Code == "" {
+	if e.day.Call == nil || e.ResultCode == "" {
 		return ""
 	}
-	return e.Say(ResultWords(e.result(e.Code)))
+	return e.Say(ResultWords(e.result(e.ResultCode)))
 }
 
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
 func (e *Form) WhyNotComplete() string {
-	row := e.result(e.Code)
+	row := e.result(e.ResultCode)
 	half, _ := e.HalfAddress()
 	switch {
-	case e.Code == "":
+	case e.ResultCode == "":
 		return e.Say("choose the result first")
 	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
 		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
@@ -106,7 +106,9 @@ func (e *Form) autosave() {
 
 // Draft returns what was entered for the call on the desk.
 func (e *Form) Draft() outbox.Draft {
-	return outbox.Draft{Call: e.day.Call.UUID, Name: e.day.Name(), ResultCode: e.Code, Rating: e.Rating, Notes: e.Notes, Corrections: e.Corrections, Recorded: e.Recorded, Checked: e.Checked}
+	draft := e.Entered.Draft
+	draft.Call, draft.Name = e.day.Call.UUID, e.day.Name()
+	return draft
 }
 
 // DraftText says what a draft contains.
@@ -155,7 +157,8 @@ func (e *Form) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		e.day.Changes.Autosave.Loaded(draft)
 	}
-	e.Entered = Entered{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded, Checked: draft.Checked}
+	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are those of what is saved.
+	e.Entered = Entered{Draft: draft}
 }
 
 // onSaved hears that drafts were written, or why not.
@@ -223,7 +226,7 @@ func (e *Form) NextNotes() string {
 
 // CompleteCall sends the result and takes the next call.
 func (d *Day) CompleteCall() []Event {
-	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.Form.Code)}
+	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.Form.ResultCode)}
 	if notes := d.Form.Notes; strings.TrimSpace(notes) != "" {
 		result.Notes = &notes
 	}

@@ -19,7 +19,7 @@ const restTime = time.Second
 // offered. Where no call is shown it waits until no text field or dialog is open and the keyboard
 // rests.
 type gate struct {
-	day *Day
+	*base
 	// Busy reports whether a text field or a dialog has the keys; nil: none ever has.
 	Busy    func() bool
 	askedAt int // After how many keys the agent asked for the call that is to come.

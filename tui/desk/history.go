@@ -100,7 +100,7 @@ func (q *queue) keepHistory() func() error {
 	if h.KnownAt.IsZero() {
 		h.KnownAt = q.since
 	}
-	if offers := q.allowed(q.Now(), q.MaxAttempts, 1, q.isLeftOut); len(offers) > 0 {
+	if offers := q.allowed(1); len(offers) > 0 {
 		h.OfferedAt = new(apitype.NewTime(offers[0].RequestedAt))
 	}
 	q.keptAt = q.Now()

@@ -222,8 +222,8 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
 		return c
 	}
-	codes := new(Codes)
-	q := newQueue(time.Now(), codes)
+	q := newQueue(newDay())
+	codes := q.day.Codes
 	for n := range 100 {
 		q.learn(ended(n))
 	}
@@ -241,7 +241,7 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 // with it, what was known of them stays.
 func TestQueueLearnsWhatChanged(t *testing.T) {
 	t.Parallel()
-	q := newQueue(time.Now(), new(Codes))
+	q := newQueue(newDay())
 	call := func(n, attempts int) apitype.Call {
 		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
 	}

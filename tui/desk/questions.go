@@ -51,7 +51,6 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
 	*base
-	day    *Day
 	warned apitype.UUID // The call for which the agent goes on although another one has the donor.
 }
 
@@ -180,7 +179,7 @@ func (q *Questions) Complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: q.Say("Result code"), Value: d.Form.Code}
+	ask := &Question{Title: q.Say("Result code"), Value: d.Form.ResultCode}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form.SetResult(code)
@@ -241,7 +240,7 @@ func (q *Questions) Form() Answer {
 	result := q.Result(rating.again)
 	result.Title = q.Say("result code") + kept
 	result.Empty = func() Answer {
-		if form.Code == "" {
+		if form.ResultCode == "" {
 			return Answer{Wrong: "a result is needed"}
 		}
 		return rating.again()
@@ -441,13 +440,37 @@ func (q *Questions) correct(f Fix, value string) Answer {
 
 // FixMeaning asks which of its meanings a typed value of a detail has, and does something with it.
 func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answer) Answer {
-	question, choices := q.day.Form.AskFix(f, typed)
-	if choices == nil || strings.TrimSpace(typed) == "" {
-		return then(typed)
+	if ask := q.meanings(f, typed, then); ask != nil && strings.TrimSpace(typed) != "" {
+		return ask.again()
 	}
-	ask := &Question{Title: q.Say("Correct") + ": " + q.Say(f.Label), Lines: []string{question}, IsKeyed: true}
-	for _, c := range choices {
-		ask.Choices = append(ask.Choices, Choice{Key: c.Key, Label: c.Label, Pick: q.onCall(func() Answer { return then(c.Value) })})
+	return then(typed)
+}
+
+// meanings returns the question which amount is meant by a typed value, or whether one is that is far from the
+// recorded one; nil where there is no doubt.
+func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer) *Question {
+	if !f.IsAmount() {
+		return nil
 	}
-	return Answer{Next: ask}
+	ask := &Question{Title: q.Say("Correct") + ": " + q.Say(f.Label), IsKeyed: true}
+	offer := func(key, label string, amount apitype.Amount) {
+		pick := q.onCall(func() Answer { return then(amount.Fixed()) })
+		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.Say(label, q.Locale.Amount(amount)), Pick: pick})
+	}
+	amount, err := apitype.ParseTypedAmount(typed, 0)
+	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
+		ask.Lines = []string{q.Say("%q has two meanings.", strings.TrimSpace(typed))}
+		offer("t", "thousands: %s Euros", ambiguous.Thousands)
+		offer("c", "cents: %s Euros", ambiguous.Cents)
+		return ask
+	}
+	was, _ := apitype.ParseAmount(f.Was)
+	before, _ := was.Cents()
+	now, isCents := amount.Cents()
+	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
+		return nil
+	}
+	ask.Lines = []string{q.Say("The amount is %s Euros now.", q.Locale.Amount(was))}
+	offer("y", "yes, %s Euros", amount)
+	return ask
 }

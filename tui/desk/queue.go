@@ -50,7 +50,6 @@ type PassedOver struct {
 // call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
 	*base
-	day        *Day
 	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
 	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
@@ -69,8 +68,7 @@ type queue struct {
 	changesFrom apitype.Time
 	// changesMissed says that the changes since an earlier start are not read yet.
 	changesMissed bool
-	keptAt        time.Time // When the history was kept last.
-	codes         *Codes
+	keptAt        time.Time                // When the history was kept last.
 	reached       map[apitype.UUID]reached // By person; as far as changes tell of it.
 }
 
@@ -80,10 +78,11 @@ type reached struct {
 	at   time.Time
 }
 
-func newQueue(now time.Time, codes *Codes) *queue {
+func newQueue(d *Day) *queue {
+	now := d.Now()
 	return &queue{
-		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
-		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes, reached: map[apitype.UUID]reached{},
+		base: d.base, known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
+		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, reached: map[apitype.UUID]reached{},
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
 }
@@ -130,6 +129,7 @@ type position struct {
 	now time.Time // When the walk began.
 }
 
+// read lists calls with their persons, and without where the account may not read them. Spec gap: A3.
 func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
@@ -139,7 +139,15 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 		from, until := p.span.bounds(p.now)
 		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}
-	return listWithPersons(ctx, client, o, &p.bare)
+	if !p.bare {
+		o.Include = []string{apitype.IncludePerson}
+		page, err := client.Calls.List(ctx, o)
+		if apiclient.KindOf(err) != apiclient.KindForbidden {
+			return page, err
+		}
+		p.bare, o.Include = true, nil
+	}
+	return client.Calls.List(ctx, o)
 }
 
 // walked is one page of the walk.
@@ -186,20 +194,6 @@ func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (
 	return page, err
 }
 
-// listWithPersons lists calls with their persons, and without where the account may
-// not read them: bare then becomes true. Spec gap: A3.
-func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions, bare *bool) (apiclient.Page[apitype.Call], error) {
-	if !*bare {
-		o.Include = []string{apitype.IncludePerson}
-		page, err := client.Calls.List(ctx, o)
-		if apiclient.KindOf(err) != apiclient.KindForbidden {
-			return page, err
-		}
-		*bare, o.Include = true, nil
-	}
-	return client.Calls.List(ctx, o)
-}
-
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	cursor, part := q.cursor, q.span
@@ -238,22 +232,23 @@ func (q *queue) isWhole() bool { return q.ended && q.older == nil }
 func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 
 // against says why a call should not be made now, "" when it may be.
-func (q *queue) against(c Candidate, now time.Time, maxAttempts int) string {
-	return cmp.Or(When(c.optedOut, reasonOptedOut), q.attemptsReason(now, c.Attempts, c.lastAttempt, maxAttempts), q.reachedReason(c.ID, c.person, now))
+func (q *queue) against(c Candidate) string {
+	return cmp.Or(When(c.optedOut, reasonOptedOut), q.attemptsReason(c.Attempts, c.lastAttempt, q.MaxAttempts), q.reachedReason(c.ID, c.person))
 }
 
 // reachedReason says that a person was called lately on another call: an attempt or a completion by any
 // agent, as the calls show it.
-func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
+func (q *queue) reachedReason(call, person apitype.UUID) string {
 	r, known := q.reached[person]
-	if !known || r.call == call || now.Sub(r.at) >= attemptPause {
+	ago := q.Now().Sub(r.at)
+	if !known || r.call == call || ago >= attemptPause {
 		return ""
 	}
-	return q.Say("called %s ago on another call, less than 4 hours", q.Say(durationText(now.Sub(r.at))))
+	return q.Say("called %s ago on another call, less than 4 hours", q.Say(durationText(ago)))
 }
 
 func (q *queue) record(l listed) {
-	q.codes.See(l.Type, l.code)
+	q.day.Codes.See(l.Type, l.code)
 	c := l.Candidate
 	if l.contacted.After(q.position.now.Add(-attemptPause)) && l.contacted.After(q.reached[c.person].at) {
 		q.reached[c.person] = reached{c.ID, l.contacted}
@@ -320,19 +315,14 @@ func phoneNumbers(p apitype.Person) [2]string {
 }
 
 func sameNumber(a, b [2]string) bool {
-	for _, number := range a {
-		if number != "" && (number == b[0] || number == b[1]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a[:], func(number string) bool { return number != "" && slices.Contains(b[:], number) })
 }
 
 // allowed returns the candidates that pass what the list tells, in order, up to limit.
-func (q *queue) allowed(now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
+func (q *queue) allowed(limit int) []Candidate {
 	var found []Candidate
 	for _, c := range q.candidates {
-		if q.dismissed[c.ID] || q.against(c, now, maxAttempts) != "" || isLeftOut(c) {
+		if q.dismissed[c.ID] || q.against(c) != "" || q.isLeftOut(c) {
 			continue
 		}
 		if found = append(found, c); len(found) == limit {
@@ -344,16 +334,16 @@ func (q *queue) allowed(now time.Time, maxAttempts, limit int, isLeftOut func(Ca
 
 // offers spreads what is allowed over the agents of a service without a queue: see Spread.
 func (q *queue) offers(limit int) []Candidate {
-	found := q.allowed(q.Now(), q.MaxAttempts, max(limit, spreadOver), q.isLeftOut)
+	found := q.allowed(max(limit, spreadOver))
 	found = Spread(q.day.leases.agent().String(), found, func(c Candidate) apitype.UUID { return c.ID })
 	return found[:min(len(found), limit)]
 }
 
 // reasons returns why the known calls are passed over now, for the agent to see.
-func (q *queue) reasons(now time.Time, maxAttempts int) []PassedOver {
+func (q *queue) reasons() []PassedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
-		if reason := q.against(c, now, maxAttempts); reason != "" && !q.dismissed[c.ID] {
+		if reason := q.against(c); reason != "" && !q.dismissed[c.ID] {
 			all = append(all, PassedOver{ID: c.ID, Name: c.Name, Reason: reason})
 		}
 	}
@@ -375,12 +365,12 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 }
 
 // attemptsReason says why the attempts so far are a reason not to call now.
-func (b *base) attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
-	switch {
+func (b *base) attemptsReason(attempts int, last time.Time, maxAttempts int) string {
+	switch ago := b.Now().Sub(last); {
 	case maxAttempts > 0 && attempts >= maxAttempts:
 		return b.Say("%s, the maximum is %d", b.Count(attempts, "attempt", "attempts"), maxAttempts)
-	case !last.IsZero() && now.Sub(last) < attemptPause:
-		return b.Say("an attempt %s ago, less than 4 hours", b.Say(durationText(now.Sub(last))))
+	case !last.IsZero() && ago < attemptPause:
+		return b.Say("an attempt %s ago, less than 4 hours", b.Say(durationText(ago)))
 	default:
 		return ""
 	}

@@ -141,12 +141,6 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 	q.day.serve()
 }
 
-// claims are the readings under way that are to keep a call from the agent's other terminals.
-type claims struct {
-	underWay int
-	several  bool // One began before another had come back: they may have kept it from each other.
-}
-
 // reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
@@ -154,15 +148,13 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	seq, user := d.seq, d.leases.agent()
 	// A call that another agent had, or whose lease has ended, may be free again.
 	leases := d.leases.usable && d.leases.leaseOf(id) == nil && !d.isIdle()
-	held := d.leases.leaseOf(id) != nil || d.claimed == id
-	if !held {
-		d.claimed = id
-		own := d.claiming[id]
-		d.claiming[id] = claims{underWay: own.underWay + 1, several: own.several || own.underWay > 0}
+	claims := d.leases.leaseOf(id) == nil && d.claimed != id
+	if claims {
+		d.claimed, d.claimedBy = id, seq
 	}
 	do(&d.events, func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: !held}
+		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: claims}
 		if found {
 			read.draft = &draft
 		}
@@ -172,12 +164,8 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 				note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
 			}
 		}
-		if !held {
-			// Another note that cannot be kept keeps nobody from working.
-			read.screen, err = d.Outbox.HoldLease(note)
-			if read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere); read.elsewhere {
-				read.lease = nil // It is that of the other terminal.
-			}
+		if read.elsewhere = claims && d.screens.claim(note); read.elsewhere {
+			read.lease = nil // It is that of the other terminal.
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
@@ -200,55 +188,32 @@ func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased
 
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
+	isLeft := d.claimed != read.id
 	if read.lease != nil {
 		if d.leases.leaseOf(read.id) == nil {
 			d.leases.held = append(d.leases.held, *read.lease)
 		}
-		if d.claimed != read.id { // The call was left meanwhile.
+		if isLeft {
 			d.leases.releaseLease(read.id)
 		}
+	}
+	if read.claims && isLeft {
+		d.screens.leave(read.id)
 	}
 	if read.seq == d.stale {
 		d.stale = 0
 	}
-	if !d.onClaimed(read) && read.seq == d.seq {
-		d.onRead(read, err)
-	}
-}
-
-// onClaimed keeps the call that was read from the agent's other terminals, and reports
-// whether one of them has it. A stale reading counts, too: there is one claim a call.
-func (d *Day) onClaimed(read callRead) (elsewhere bool) {
-	own := d.claiming[read.id]
-	if read.claims {
-		if own.underWay--; own.underWay == 0 {
-			delete(d.claiming, read.id)
-		} else {
-			d.claiming[read.id] = own
-		}
-	}
-	switch {
-	case d.claimed != read.id:
-		_ = read.screen.Forget() // It was left meanwhile.
-	case read.screen != nil:
-		d.screen = read.screen
-	case read.elsewhere && (d.screen != nil || own.underWay > 0):
-		// A reading of our own has it, or the last one that is under way tells.
-	case read.elsewhere && own.several:
-		d.claimed = apitype.UUID{} // It may have been one of our own, which has let it go.
-		d.reread(read.id, read.asked)
-		return true
-	case read.elsewhere && d.Call == nil:
+	switch isElsewhere := read.elsewhere && read.seq == d.claimedBy && !isLeft; {
+	case isElsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
 		d.claimed, d.Taking = apitype.UUID{}, false
 		d.fail(d.Say("call %s is already open in another terminal", ShortID(read.id)), nil)
-		return true
-	case read.elsewhere:
+	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
-		return true
+	case read.seq == d.seq:
+		d.onRead(read, err)
 	}
-	return false
 }
 
 // onRead shows the call as it is now. One that somebody else has ended is said so, and

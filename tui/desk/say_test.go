@@ -149,7 +149,7 @@ func saidTexts(t *testing.T) (texts []string) {
 // textArguments are the arguments that are texts, by the name of what is called.
 var textArguments = map[string][]int{
 	"Say": {0}, "say": {0}, "sayf": {0}, "sayOf": {1}, "Count": {1, 2}, "row": {3, 4}, "When": {1}, "chart": {0}, "line": {0}, "labelled": {1},
-	"add": {0}, "head": {0}, "text": {0}, "time": {0}, "object": {0}, "identifier": {0}, "NewChoice": {0, 1}, "askEach": {0},
+	"add": {0}, "head": {0}, "text": {0}, "time": {0}, "object": {0}, "identifier": {0}, "NewChoice": {0, 1}, "askEach": {0}, "offer": {1},
 	"Fail": {0}, "FailRead": {0}, "fail": {0}, "failRead": {0}, "isRead": {0}, "Refuse": {0}, "question": {1},
 }
 
@@ -336,12 +336,12 @@ func TestDigitsStayOnTheCard(t *testing.T) {
 	t.Parallel()
 	d := floorDay(t, Options{})
 	d.Codes.See(apitype.CallHappy, "guess")
-	d.Form.Code = d.Form.Results()[0].Code
+	d.Form.ResultCode = d.Form.Results()[0].Code
 	readFloor(t, d)
 	if rows := d.Form.Results(); len(rows) != 1 || rows[0].Code != "guess" {
 		t.Errorf("got %+v, want those that the digit was pressed for", rows)
 	}
-	d.Form.Code, d.Call.UUID = "", callID(2)
+	d.Form.ResultCode, d.Call.UUID = "", callID(2)
 	if rows := d.Form.Results(); len(rows) != 3 {
 		t.Errorf("got %+v, want those of the settings for the next call", rows)
 	}

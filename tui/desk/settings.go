@@ -81,7 +81,7 @@ func (d *Day) readSettings() {
 		if err == nil && is != nil {
 			d.floor.kept.Store(is)
 			d.Card.pickScript()
-			if d.Form.Code == "" { // No digit was pressed for the old ones.
+			if d.Form.ResultCode == "" { // No digit was pressed for the old ones.
 				d.Form.results = nil
 			}
 		}

@@ -510,7 +510,7 @@ func TestRecentCalls(t *testing.T) {
 // The queue of a service without one keeps the calls in the order of their requests.
 func TestQueueOfCalls(t *testing.T) {
 	t.Parallel()
-	q := newQueue(morning, new(Codes))
+	q := newQueue(at(morning))
 	named := func(n int, name string) apitype.Call {
 		c := requested(n)
 		c.Person = apitype.Embed(apitype.Person{LastName: &name, MobilePhoneNumber: new("+31 6 1234567" + fmt.Sprint(n)), PhoneNumber: new("020-1234567"), Language: new("NL"), OptInPhone: new(name != "Out")})
@@ -537,24 +537,25 @@ func TestQueueOfCalls(t *testing.T) {
 	if q.learn(again); order() != "Vis Out Same Bos " || q.candidates[3].Attempts != 1 || q.candidates[3].language != "nl" || q.candidates[3].numbers[1] != "0201234567" {
 		t.Errorf("got %+v, want it as it is now, with the person as it was", q.candidates[3])
 	}
-	none := func(Candidate) bool { return false }
-	offered := func(limit, most int, isLeftOut func(Candidate) bool) (ids string) {
-		for _, c := range q.allowed(morning, most, limit, isLeftOut) {
+	offered := func(limit, most int, pending ...outbox.Entry) (ids string) {
+		q.MaxAttempts, q.day.Changes.Entries = most, pending
+		for _, c := range q.allowed(limit) {
 			ids += fmt.Sprint(c.ID[1])
 		}
 		return ids
 	}
-	if got := offered(10, 0, none) + " " + offered(2, 0, none) + " " + offered(10, 1, none) + " " + offered(10, 0, func(c Candidate) bool { return c.ID == callID(5) }); got != "4521 45 451 421" {
+	if got := offered(10, 0) + " " + offered(2, 0) + " " + offered(10, 1) + " " + offered(10, 0, outbox.Entry{Change: apiclient.Change{UUID: callID(5)}}); got != "4521 45 451 421" {
 		t.Errorf("got %s, want those that may be rung", got)
 	}
 	q.pass(callID(4), "skipped by you")
 	q.pass(callID(5), "")
 	q.pass(callID(77), "not there")
-	if got := offered(10, 0, none); got != "21" {
+	if got := offered(10, 0); got != "21" {
 		t.Errorf("got %s, want those that were not passed over", got)
 	}
 	want := []PassedOver{{callID(4), "Vis", "skipped by you"}, {callID(77), "", "not there"}, {callID(3), "Out", "opted out of phone calls"}, {callID(2), "Bos", "1 attempt, the maximum is 1"}}
-	servicetest.Same(t, "passed over", want, q.reasons(morning, 1))
+	q.MaxAttempts = 1
+	servicetest.Same(t, "passed over", want, q.reasons())
 	other := named(6, "Other")
 	if ofPerson, ofNumber := q.others(other); ofPerson != 0 || ofNumber != 4 {
 		t.Errorf("got %d of the person and %d of the number, want 0 and 4", ofPerson, ofNumber)
@@ -621,7 +622,7 @@ func TestHistoryParts(t *testing.T) {
 		{"the oldest open one", new(hour(0)), whole, nil},
 		{"a later one", new(hour(4)), span{from: hour(4).Time}, &before},
 	} {
-		q := newQueue(morning, new(Codes))
+		q := newQueue(at(morning))
 		q.remember(history{OpenSince: hour(0), KnownAt: hour(9), OfferedAt: test.offered})
 		if diff := cmp.Diff(test.older, q.older, cmp.AllowUnexported(span{})); diff != "" || q.span != test.span || q.since != hour(9) || !q.changesMissed {
 			t.Errorf("%s: got %v, known at %v, before it (-want +got):\n%s", test.name, q.span, q.since, diff)

@@ -52,8 +52,8 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(k.againstHours(&call, k.Now()))
 	}
 	lately := len(found)
-	add(k.attemptsReason(k.Now(), call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
-	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID, k.Now()))
+	add(k.attemptsReason(call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
+	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID))
 	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
 		add(k.Say("this number was called %s ago on another call, less than 4 hours", k.Say(durationText(k.Now().Sub(l.NumberContactedAt.Time)))))
 	}

@@ -20,7 +20,7 @@ func NewCalls(e *Env) *Calls {
 	type options = apitype.CallListOptions
 	v := &Calls{}
 	v.List = newList(e, noun[apitype.Call]{
-		kind: KindCall, columns: render.CallList(), title: []string{"person"},
+		kind: apitype.EntityCall, columns: render.CallList(), title: []string{"person"},
 		about: func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} },
 		bulk:  v.bulkActions,
 	}, source[apitype.Call, options]{
@@ -42,7 +42,9 @@ func NewCalls(e *Env) *Calls {
 }
 
 // WhyNotWork says why there is no call to work.
-func (v *Calls) WhyNotWork() string { return v.whyNotOf(KindCall, "only a call can be worked") }
+func (v *Calls) WhyNotWork() string {
+	return v.whyNotOf(apitype.EntityCall, "only a call can be worked")
+}
 
 // Work takes the call to the desk.
 func (v *Calls) Work() tea.Cmd {
@@ -74,9 +76,7 @@ func callFields(e *Env, c apitype.Call) []field {
 	}
 	f.gives(c.PledgeCase.Pointer())
 	f.text("notes", c.Notes)
-	if r := c.Result.Pointer(); r != nil {
-		f.all = append(f.all, e.resultFields(c.Type, *r)...)
-	}
+	f.result(&c)
 	for _, a := range c.Attempts.Value() {
 		text := e.when(a.AttemptAt)
 		if a.UserUUID != nil {
@@ -99,10 +99,10 @@ func callFields(e *Env, c apitype.Call) []field {
 	if person != nil {
 		f.person(*person)
 	} else {
-		f.identifier("person", Reference{KindPerson, c.PersonUUID})
+		f.identifier("person", Reference{apitype.EntityPerson, c.PersonUUID})
 	}
 	if c.RelatedCaseUUID != nil && c.PledgeCase.Pointer() == nil {
-		f.identifier("pledge", Reference{KindPledge, *c.RelatedCaseUUID})
+		f.identifier("pledge", Reference{apitype.EntityPledge, *c.RelatedCaseUUID})
 	}
 	if c.CallingOrganizationUUID != nil {
 		f.all = append(f.all, field{label: "called for", text: c.CallingOrganizationUUID.String(), raw: true})
@@ -140,6 +140,6 @@ func (f *fields) calls(calls []apitype.Call) {
 			text += ", " + f.Say(result)
 		}
 		f.add("call", text)
-		f.last().to, f.last().copy, f.last().role = &Reference{KindCall, c.UUID}, c.UUID.String(), role
+		f.last().to, f.last().copy, f.last().role = &Reference{apitype.EntityCall, c.UUID}, c.UUID.String(), role
 	}
 }

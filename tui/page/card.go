@@ -139,14 +139,12 @@ func (c *card) sections(tight bool) [][]string {
 	for i, text := range c.Day.Card.Contacts()[:min(len(c.Day.Card.Contacts()), contacts)] {
 		last = append(last, field{label: []string{c.Say("last"), ""}[min(i, 1)], text: text})
 	}
-	var result []field
-	if r := call.Result.Pointer(); r != nil {
-		result = c.resultFields(call.Type, *r)
-	}
+	result := &fields{Env: c.Env}
+	result.result(call)
 	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
 	last = append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})
 	column := factLabel
-	for _, f := range slices.Concat(last, result, []field{note}) {
+	for _, f := range slices.Concat(last, result.all, []field{note}) {
 		if f.text != "" {
 			column = max(column, render.Width(c.Say(f.label))+1)
 		}
@@ -170,9 +168,9 @@ func (c *card) sections(tight bool) [][]string {
 		return [][]string{check}
 	}
 	if tight {
-		return [][]string{gives, check, told, drawn(result...)}
+		return [][]string{gives, check, told, drawn(result.all...)}
 	}
-	return [][]string{append(gives, told...), check, drawn(result...)}
+	return [][]string{append(gives, told...), check, drawn(result.all...)}
 }
 
 // detailsOf returns all details with their keys, where there is room for what a call seldom needs; nil while they

@@ -74,10 +74,8 @@ func (d *Desk) Follow(inFront bool) {
 	}
 	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
 		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
+			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
-		}
-		if ask, is := d.Dialog.(*Ask); is {
-			ask.openAt = d.Day.Now().Add(unseen)
 		}
 	}
 	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
@@ -85,7 +83,7 @@ func (d *Desk) Follow(inFront bool) {
 		d.Day.Caller = nil
 		d.ask(d.Day.Ask.NewCall(caller), nil)
 		choice, _ := d.Dialog.(*Choose)
-		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, caller.ID}) }})
+		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{apitype.EntityPerson, caller.ID}) }})
 	}
 	if d.notes.Value() != d.Day.Form.Notes {
 		d.notes.SetValue(d.Day.Form.Notes)
@@ -139,11 +137,13 @@ func (d *Desk) LeaveNotes() tea.Cmd {
 }
 
 // OpenPerson opens the call's person.
-func (d *Desk) OpenPerson() tea.Cmd { return d.Host.Jump(Reference{KindPerson, d.Day.Call.PersonUUID}) }
+func (d *Desk) OpenPerson() tea.Cmd {
+	return d.Host.Jump(Reference{apitype.EntityPerson, d.Day.Call.PersonUUID})
+}
 
 // OpenPledge opens the call's pledge.
 func (d *Desk) OpenPledge() tea.Cmd {
-	return d.Host.Jump(Reference{KindPledge, *d.Day.Call.RelatedCaseUUID})
+	return d.Host.Jump(Reference{apitype.EntityPledge, *d.Day.Call.RelatedCaseUUID})
 }
 
 // Scroll implements Page.
@@ -178,7 +178,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 		number := Clean(d.Day.Locale.Spoken(n.Digits))
 		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
 		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
-			return d.answer(d.Day.Ask.DialNumber(n), nil), false
+			return d.Answer(d.Day.Ask.DialNumber(n), nil), false
 		}
 	}
 	return nil, false

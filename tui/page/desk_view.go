@@ -128,7 +128,7 @@ func (d *Desk) willSend(width int) string {
 	if half, _ := d.Day.Form.HalfAddress(); half != "" {
 		return d.Styles.Warn(half)
 	}
-	if d.Day.Form.Code == "" {
+	if d.Day.Form.ResultCode == "" {
 		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("completes once there is a result"))
 	}
 	if why := d.WhyNot(ActComplete); why != "" {

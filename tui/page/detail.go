@@ -63,11 +63,11 @@ func (d *detail) besideLines(s *Env, frame widget.Frame, height int) []string {
 func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (record, error) {
 	r := record{ref: ref}
 	switch ref.Kind {
-	case KindCall:
+	case apitype.EntityCall:
 		call, err := apiclient.Decoded(client.Calls.Get(ctx, ref.ID))
 		r.call = &call
 		return r, err
-	case KindPledge:
+	case apitype.EntityPledge:
 		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, ref.ID))
 		r.pledge = &pledge
 		return r, err
@@ -207,7 +207,7 @@ func (d *detail) fields(s *Env) []field {
 		all = personDetail(s, d.record)
 	}
 	if len(all) > 0 {
-		all = append(all, field{label: d.ref.Kind.String(), text: d.ref.ID.String(), raw: true})
+		all = append(all, field{label: string(d.ref.Kind), text: d.ref.ID.String(), raw: true})
 	}
 	column := labelWidth // No label is cut.
 	for _, f := range all {
@@ -227,7 +227,7 @@ func (d *detail) fields(s *Env) []field {
 // lines draws the record; with focus its chosen field is shown and kept in sight.
 func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []string {
 	name, status := d.record.title()
-	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(d.ref.Kind.String()))), s.Styles.pill(status))}
+	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(string(d.ref.Kind)))), s.Styles.pill(status))}
 	switch {
 	case d.failed != nil:
 		for _, text := range described(s.Say, d.failed) {

@@ -39,31 +39,50 @@ const (
 // Hint is a key and what it does, in a word.
 type Hint struct{ Key, Does string }
 
-// Confirm asks before something that cannot be taken back lightly: y does it, n and
-// esc do not, Enter does nothing.
+// Confirm asks before something that cannot be taken back lightly: y does it, n and esc do not. With options it
+// asks which of them is meant. Enter does nothing.
 type Confirm struct {
-	Title string
-	Lines []string
-	Yes   func() tea.Cmd
-	No    func() // Nil: it closes.
+	Title   string
+	Lines   []string
+	Yes     func() tea.Cmd
+	No      func()   // Nil: it closes.
+	options []Option // In place of Yes, each with its key.
+	late    late
 }
 
 // Key implements Dialog.
 func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	switch msg.String() {
-	case "y":
-		return Closes, c.Yes()
-	case "n", "esc", "ctrl+c":
+	name := msg.String()
+	switch {
+	case name == "esc", name == "ctrl+c", name == "n" && c.Yes != nil:
 		if c.No != nil {
 			c.No()
 		}
 		return Closes, nil
+	case c.late.isUnseen():
+		return Stays, nil
+	case name == "y" && c.Yes != nil:
+		return Closes, c.Yes()
+	}
+	for _, o := range c.options {
+		if o.Key == name {
+			return Closes, o.Run()
+		}
 	}
 	return Stays, nil
 }
 
 // Hints implements Dialog.
-func (c *Confirm) Hints() []Hint { return []Hint{{"y", "yes"}, {"n", "no"}} }
+func (c *Confirm) Hints() []Hint {
+	if c.Yes != nil {
+		return []Hint{{"y", "yes"}, {"n", "no"}}
+	}
+	var hints []Hint
+	for _, o := range c.options {
+		hints = append(hints, Hint{o.Key, o.Label})
+	}
+	return append(hints, Hint{"esc", "back"})
+}
 
 // View implements Dialog.
 func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
@@ -71,8 +90,26 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	for _, line := range c.Lines {
 		lines = append(lines, widget.Wrap(s.say(line), width)...)
 	}
-	return c.Title, append(lines, "", s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
+	if lines = append(lines, ""); c.Yes != nil {
+		return c.Title, append(lines, s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
+	}
+	for _, o := range c.options {
+		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
+	}
+	return c.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
 }
+
+// unseen is how long a dialog that came late takes no answer.
+const unseen = 600 * time.Millisecond
+
+// late is when a dialog takes an answer that opens by itself: it is to be seen first. The zero value is any time.
+type late struct {
+	now   func() time.Time
+	until time.Time
+}
+
+// isUnseen reports whether a key was meant for what was there before.
+func (l late) isUnseen() bool { return l.now != nil && l.now().Before(l.until) }
 
 // Option is one choice; its key picks it.
 type Option struct {
@@ -90,11 +127,27 @@ type Choose struct {
 	hintNow    func() string // A hint that changes with time; nil: hint.
 	Filterable bool
 	More       func(text string) []Option // What a text stands for besides; nil: nothing.
-	Editor     widget.TextField
-	cursor     int
-	// openAt is when it takes a choice: one that opens by itself is to be seen first.
-	openAt time.Time
-	now    func() time.Time
+	picker
+	late late
+}
+
+// picker is a line of text with choices below it, and the cursor on one of them.
+type picker struct {
+	Editor widget.TextField
+	cursor int
+}
+
+// move moves the cursor over some choices; it reports whether a key does that.
+func (p *picker) move(key string, choices int) bool {
+	switch key {
+	case "up", "ctrl+p":
+		p.cursor = max(p.cursor-1, 0)
+	case "down", "ctrl+n":
+		p.cursor = min(p.cursor+1, max(choices-1, 0))
+	default:
+		return false
+	}
+	return true
 }
 
 // choiceKeys are the keys given to options that have none.
@@ -157,34 +210,22 @@ func (c *Choose) Hints() []Hint {
 // Key implements Dialog.
 func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	found := c.Matching()
-	name := msg.String()
-	switch name {
-	case "esc", "ctrl+c":
+	switch name := msg.String(); {
+	case name == "esc", name == "ctrl+c":
 		return Closes, nil
-	case "up", "ctrl+p":
-		c.cursor = max(c.cursor-1, 0)
+	case c.move(name, len(found)), c.late.isUnseen():
 		return Stays, nil
-	case "down", "ctrl+n":
-		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
+	case name == "enter" && c.cursor < len(found):
+		return c.pick(found[c.cursor])
+	case name == "enter":
 		return Stays, nil
-	}
-	if c.now != nil && c.now().Before(c.openAt) {
-		return Stays, nil // The key was meant for what was there before.
-	}
-	switch name {
-	case "enter":
-		if c.cursor < len(found) {
-			return c.pick(found[c.cursor])
-		}
-		return Stays, nil
-	}
-	if c.Filterable {
+	case c.Filterable:
 		c.Editor.Update(msg)
 		c.cursor = 0
 		return Stays, nil
 	}
 	for _, o := range found {
-		if o.Key == name {
+		if o.Key == msg.String() {
 			return c.pick(o)
 		}
 	}

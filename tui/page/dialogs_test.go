@@ -498,11 +498,11 @@ func TestSignatureIsOffered(t *testing.T) {
 	if v.WhyNotStatus() != "the pledges are being read" {
 		t.Errorf("got %q of a list that is being read", v.WhyNotStatus())
 	}
-	v.stack = []*detail{{ref: Reference{KindPledge, callID(71)}}}
+	v.stack = []*detail{{ref: Reference{apitype.EntityPledge, callID(71)}}}
 	if v.WhyNotStatus() != "the pledge is not read yet" {
 		t.Errorf("got %q of a pledge that is being read", v.WhyNotStatus())
 	}
-	v.stack = []*detail{{ref: Reference{KindPerson, callID(71)}}}
+	v.stack = []*detail{{ref: Reference{apitype.EntityPerson, callID(71)}}}
 	if v.WhyNotStatus() != "only a pledge has that" {
 		t.Errorf("got %q of a person", v.WhyNotStatus())
 	}
@@ -668,7 +668,7 @@ func TestPersonIsReadWhole(t *testing.T) {
 		{"calls not read", paths(canned{"GET /api/v1/calls": `422 {"detail":"no"}`}), 1, 1, [2]bool{true, false}, "422 no"},
 	} {
 		e, _ := scene(t, test.service)
-		r, err := readRecord(context.Background(), e.Day.Client, Reference{KindPerson, id})
+		r, err := readRecord(context.Background(), e.Day.Client, Reference{apitype.EntityPerson, id})
 		if fmt.Sprint(err) != test.err || len(r.pledges) != test.pledges || len(r.calls) != test.calls || [2]bool{r.morePledges, r.moreCalls} != test.more {
 			t.Errorf("%s: got %d pledges, %d calls, more %t %t, %v", test.name, len(r.pledges), len(r.calls), r.morePledges, r.moreCalls, err)
 		}

@@ -82,7 +82,7 @@ func (h *host) note(text string) tea.Cmd {
 }
 
 func (h *host) Jump(to Reference) tea.Cmd {
-	return h.note("jump " + to.Kind.String() + " " + desk.ShortID(to.ID))
+	return h.note("jump " + string(to.Kind) + " " + desk.ShortID(to.ID))
 }
 func (h *host) Turn(page int) tea.Cmd         { return h.note(fmt.Sprint("turn ", page)) }
 func (h *host) WorkOn(call Reference) tea.Cmd { return h.note("work " + desk.ShortID(call.ID)) }
@@ -222,14 +222,14 @@ func bare(width int) widget.Frame { return widget.Frame{Width: width, Bare: true
 func TestRecordsAreDrawn(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
-	person := record{ref: Reference{KindPerson, callID(51)}, person: new(anna()), pledges: []apitype.Pledge{gift(), {UUID: callID(72), Status: "lead", DonationInterval: "once", CreatedAt: ago(aDay)}}, calls: gift().Calls.Value(), morePledges: true, moreCalls: true}
-	less := record{ref: Reference{KindPerson, callID(52)}, person: &apitype.Person{UUID: callID(52), LastName: new("Bos")}, pledges: []apitype.Pledge{gift()}}
+	person := record{ref: Reference{apitype.EntityPerson, callID(51)}, person: new(anna()), pledges: []apitype.Pledge{gift(), {UUID: callID(72), Status: "lead", DonationInterval: "once", CreatedAt: ago(aDay)}}, calls: gift().Calls.Value(), morePledges: true, moreCalls: true}
+	less := record{ref: Reference{apitype.EntityPerson, callID(52)}, person: &apitype.Person{UUID: callID(52), LastName: new("Bos")}, pledges: []apitype.Pledge{gift()}}
 	for name, d := range map[string]*detail{
-		"call":        {ref: Reference{KindCall, callID(91)}, record: record{call: new(ring())}},
-		"pledge":      {ref: Reference{KindPledge, callID(71)}, record: record{pledge: new(gift())}},
-		"person":      {ref: Reference{KindPerson, callID(51)}, record: person},
-		"person-less": {ref: Reference{KindPerson, callID(52)}, record: less},
-		"call-less":   {ref: Reference{KindCall, callID(91)}, record: record{call: &apitype.Call{UUID: callID(91), Status: "requested", PersonUUID: callID(51), Attempts: apitype.Embed([]apitype.CallAttempt{}), PledgeCase: apitype.Embed(apitype.Pledge{UUID: callID(71), Status: "lead"})}}},
+		"call":        {ref: Reference{apitype.EntityCall, callID(91)}, record: record{call: new(ring())}},
+		"pledge":      {ref: Reference{apitype.EntityPledge, callID(71)}, record: record{pledge: new(gift())}},
+		"person":      {ref: Reference{apitype.EntityPerson, callID(51)}, record: person},
+		"person-less": {ref: Reference{apitype.EntityPerson, callID(52)}, record: less},
+		"call-less":   {ref: Reference{apitype.EntityCall, callID(91)}, record: record{call: &apitype.Call{UUID: callID(91), Status: "requested", PersonUUID: callID(51), Attempts: apitype.Embed([]apitype.CallAttempt{}), PledgeCase: apitype.Embed(apitype.Pledge{UUID: callID(71), Status: "lead"})}}},
 	} {
 		d.ready = true
 		d.cursor = 1
@@ -238,7 +238,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 			if f.leads() || f.copy != "" {
 				to := f.list.filter
 				if f.to != nil {
-					to = f.to.Kind.String() + " " + desk.ShortID(f.to.ID)
+					to = string(f.to.Kind) + " " + desk.ShortID(f.to.ID)
 				}
 				lines = append(lines, fmt.Sprintf("%d %s: to %q, copies %q", i, f.label, to, f.copy))
 			}
@@ -254,6 +254,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 	}
 	failure := &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no", Detail: []string{"a: wrong", "b: wrong"}, RequestID: "r-1"}
 	for name, d := range map[string]*detail{"failed": {failed: failure}, "failed-otherwise": {failed: errors.New("too bad")}, "reading": {}} {
+		d.ref.Kind = apitype.EntityCall
 		golden(t, "record-"+name, append(d.lines(e, bare(40), 6, false), d.lines(e, bare(40), 6, true)...))
 	}
 }

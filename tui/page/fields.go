@@ -60,20 +60,6 @@ func (f field) draw(s Styles, width int) []string {
 	return lines
 }
 
-func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: e.Say(e.Day.Codes.Words(kind, desk.Value(r.ResultCode))), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
-	if r.CompletedAt != nil {
-		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
-	}
-	if r.DonorRetentionRating != nil {
-		fields = append(fields, field{label: "rating", text: e.Day.Locale.Decimal(r.DonorRetentionRating.String())})
-	}
-	if notes := desk.Value(r.Notes); notes != "" {
-		fields = append(fields, field{label: "notes", text: notes})
-	}
-	return fields
-}
-
 // fields collects the lines of a record; what is missing leaves no line.
 type fields struct {
 	*Env
@@ -92,6 +78,21 @@ func (f *fields) add(label, text string) {
 func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
 func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
+
+// result adds what came of a call, where it has a result.
+func (f *fields) result(c *apitype.Call) {
+	r := c.Result.Pointer()
+	if r == nil {
+		return
+	}
+	code := desk.Value(r.ResultCode)
+	f.all = append(f.all, field{label: "result", text: f.Say(f.Day.Codes.Words(c.Type, code)), copy: code, role: f.Styles.accent})
+	f.time("completed", r.CompletedAt)
+	if r.DonorRetentionRating != nil {
+		f.add("rating", f.Day.Locale.Decimal(r.DonorRetentionRating.String()))
+	}
+	f.text("notes", r.Notes)
+}
 
 // phones adds the numbers as they are dialled here; copied is the one that works everywhere.
 func (f *fields) phones(p apitype.Person) {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -15,9 +16,8 @@ import (
 
 // finder looks for a donor who rings back, while the donors are still being read.
 type finder struct {
-	desk   *Desk
-	editor widget.TextField
-	cursor int
+	picker
+	desk *Desk
 }
 
 // mostFound is how many donors are shown.
@@ -30,27 +30,25 @@ func (d *Desk) AskDonor() tea.Cmd {
 }
 
 func (f *finder) found() []desk.Donor {
-	return f.desk.Day.Search.FindDonors(f.editor.Value(), mostFound)
+	return f.desk.Day.Search.FindDonors(f.Editor.Value(), mostFound)
 }
 
 // Key implements Dialog.
 func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	switch msg.String() {
+	switch name := msg.String(); name {
 	case "esc", "ctrl+c":
 		f.desk.Day.Search.LeaveSearch()
 		return Closes, nil
-	case "up", "ctrl+p":
-		f.cursor = max(f.cursor-1, 0)
-	case "down", "ctrl+n":
-		f.cursor = min(f.cursor+1, max(len(f.found())-1, 0))
+	case "up", "ctrl+p", "down", "ctrl+n":
+		f.move(name, len(f.found()))
 	case "enter", "ctrl+o":
 		found := f.found()
 		if f.cursor >= len(found) {
 			return Stays, nil
 		}
 		f.desk.Day.Search.LeaveSearch()
-		if msg.String() == "ctrl+o" {
-			return Closes, f.desk.Host.Jump(Reference{KindPerson, found[f.cursor].ID})
+		if name == "ctrl+o" {
+			return Closes, f.desk.Host.Jump(Reference{apitype.EntityPerson, found[f.cursor].ID})
 		}
 		return Closes, f.desk.Host.Perform(f.desk.Day.Search.OpenDonor(found[f.cursor]))
 	case "ctrl+r":
@@ -58,7 +56,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			return Stays, f.desk.Host.Perform(f.desk.Day.Search.SearchOn())
 		}
 	default:
-		if f.editor.Update(msg) {
+		if f.Editor.Update(msg) {
 			f.cursor = 0
 		}
 	}
@@ -82,7 +80,7 @@ func (f *finder) Hints() []Hint {
 
 // Paste implements Paster.
 func (f *finder) Paste(text string) {
-	f.editor.Insert(text)
+	f.Editor.Insert(text)
 	f.cursor = 0
 }
 
@@ -94,7 +92,7 @@ const (
 
 // View implements Dialog.
 func (f *finder) View(s Styles, width, height int) (string, []string) {
-	lines := []string{f.editor.Line(width, s.cursor)}
+	lines := []string{f.Editor.Line(width, s.cursor)}
 	found, room := f.found(), max(height-2, 1)
 	top := max(0, min(f.cursor-room/2, len(found)-room))
 	for i := top; i < min(len(found), top+room); i++ {
@@ -119,7 +117,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if f.Waits() {
 			note += f.desk.Spinner.Sign()
 		}
-	case len(found) == 0 && !f.editor.IsEmpty():
+	case len(found) == 0 && !f.Editor.IsEmpty():
 		note = f.desk.Say("none of %s has that name or number", donors)
 	}
 	if len(found) == mostFound {
@@ -127,9 +125,6 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	}
 	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
 }
-
-// unseen is how long a question that came late takes no answer.
-const unseen = 600 * time.Millisecond
 
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {

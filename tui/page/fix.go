@@ -76,8 +76,6 @@ func (f *fixing) choose(fix desk.Fix) {
 	switch {
 	case fix.Why != "":
 		f.wrong = f.desk.Say(fix.Label) + ": " + fix.Why
-	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
-		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
 	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
 		f.desk.Day.Form.Uncorrect(fix)
 	case fix.IsYesNo() && fix.Is == "no":
@@ -165,7 +163,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 		f.desk.Dialog = f
 		return desk.Answer{Events: f.desk.Day.Form.LearnPermissions()}
 	})
-	f.desk.answer(a, func() { f.desk.Dialog = f })
+	f.desk.Answer(a, func() { f.desk.Dialog = f })
 	return becomes
 }
 

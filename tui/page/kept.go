@@ -26,8 +26,8 @@ func ReadKept(path string) (k Kept, err error) {
 	return k, err
 }
 
-// keep puts on disk how the screen is arranged now.
-func (e *Env) keep() tea.Cmd {
+// Keep puts on disk how the screen is arranged now.
+func (e *Env) Keep() tea.Cmd {
 	k := e.Kept
 	k.Hidden = maps.Clone(k.Hidden)
 	if k.path == "" {
@@ -39,10 +39,4 @@ func (e *Env) keep() tea.Cmd {
 		}
 		return nil
 	})
-}
-
-// ResizePanes makes the left pane wider, or narrower.
-func (e *Env) ResizePanes(by int) tea.Cmd {
-	e.Kept.Panes += by
-	return e.keep()
 }

@@ -15,12 +15,11 @@ import (
 
 // askedLater asks in one line of text when a donor is called again. An empty line offers times.
 type askedLater struct {
+	picker
 	desk    *Desk
 	call    apitype.UUID
 	offers  []desk.LaterOffer
-	cursor  int
 	anybody bool
-	editor  widget.TextField
 	wrong   string // Why what was typed is not saved.
 }
 
@@ -39,25 +38,22 @@ func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return l.accept()
 	case name == "tab":
 		l.anybody = !l.anybody
-	case name == "up" && l.isOffering():
-		l.cursor = max(l.cursor-1, 0)
-	case name == "down" && l.isOffering():
-		l.cursor = min(l.cursor+1, len(l.offers)-1)
+	case l.isOffering() && l.move(name, len(l.offers)):
 	default:
-		l.editor.Update(msg)
+		l.Editor.Update(msg)
 		l.wrong = ""
 	}
 	return Stays, nil
 }
 
-func (l *askedLater) text() string { return strings.TrimSpace(l.editor.Value()) }
+func (l *askedLater) text() string { return strings.TrimSpace(l.Editor.Value()) }
 
 // isOffering reports whether nothing is typed.
 func (l *askedLater) isOffering() bool { return l.text() == "" }
 
 // Paste implements Paster.
 func (l *askedLater) Paste(text string) {
-	l.editor.Insert(text)
+	l.Editor.Insert(text)
 	l.wrong = ""
 }
 
@@ -71,7 +67,7 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	return Closes, l.desk.answer(a, func() { l.desk.Dialog = l })
+	return Closes, l.desk.Answer(a, func() { l.desk.Dialog = l })
 }
 
 // Hints implements Dialog.
@@ -93,7 +89,7 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	if !l.desk.Day.IsOn(l.call) {
 		return title, []string{l.desk.Say("the call is no longer here")}
 	}
-	lines := []string{l.desk.Say("when") + ": " + l.editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor)}
+	lines := []string{l.desk.Say("when") + ": " + l.Editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor)}
 	tell := func(role paint, text string) {
 		for _, line := range widget.Wrap(text, width) {
 			lines = append(lines, role(line))

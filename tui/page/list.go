@@ -24,7 +24,7 @@ const (
 
 // noun is what a list page must be told about its records.
 type noun[T any] struct {
-	kind    Kind
+	kind    apitype.EntityName
 	columns []render.Column[T]
 	title   []string                               // The columns that name a record in a question.
 	about   func(T) Row                            // Of a record, all but what the columns tell.
@@ -118,7 +118,7 @@ type List[T any] struct {
 }
 
 func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) *List[T] {
-	l := &List[T]{Env: e, noun: n, name: n.kind.String() + "s", kinds: map[string]paint{}, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
+	l := &List[T]{Env: e, noun: n, name: string(n.kind) + "s", kinds: map[string]paint{}, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	for _, kind := range apitype.CallTypes {
 		l.kinds[render.Words(string(kind))] = e.Styles.kind(kind)
 	}
@@ -382,7 +382,7 @@ func (l *List[T]) summary() string {
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
 	}
-	return l.Styles.bold(l.Day.Count(len(l.shown()), l.kind.String(), l.name)) + l.Styles.Dim(text)
+	return l.Styles.bold(l.Day.Count(len(l.shown()), string(l.kind), l.name)) + l.Styles.Dim(text)
 }
 
 // Cursor returns the index of the chosen row.

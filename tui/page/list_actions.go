@@ -85,7 +85,7 @@ func (l *List[T]) whyNoRecord() string {
 }
 
 // whyNotOf returns what speaks against an action on records of one kind alone.
-func (l *List[T]) whyNotOf(only Kind, why string) string {
+func (l *List[T]) whyNotOf(only apitype.EntityName, why string) string {
 	if ref, ok := l.Target(); ok && ref.Kind != only {
 		return why
 	}
@@ -135,7 +135,7 @@ func (l *List[T]) CopyRecord() tea.Cmd {
 		return copyText(l.Say(f.label), f.copy)
 	}
 	ref, _ := l.Target()
-	return copyText(l.Say(l.kind.String())+" "+desk.ShortID(ref.ID), ref.ID.String())
+	return copyText(l.Say(string(l.kind))+" "+desk.ShortID(ref.ID), ref.ID.String())
 }
 
 // Back leaves the record in front, the marks or the filter.
@@ -208,7 +208,7 @@ func (l *List[T]) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
 		rows = []Row{row}
 	}
-	l.Dialog = NewChoice(l.Day.Count(len(rows), l.kind.String(), l.name), "asks again before it does anything", bulkOptions(l, rows, l.clearMarks))
+	l.Dialog = NewChoice(l.Day.Count(len(rows), string(l.kind), l.name), "asks again before it does anything", bulkOptions(l, rows, l.clearMarks))
 	return nil
 }
 
@@ -218,7 +218,7 @@ func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) 
 		options = l.bulk(rows, sent)
 	}
 	return append(options, l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) desk.Change {
-		return l.Day.Changes.Mark(apitype.EntityName(l.kind.String()), id, l.Say("mark processed")+": "+name)
+		return l.Day.Changes.Mark(l.kind, id, l.Say("mark processed")+": "+name)
 	}))
 }
 

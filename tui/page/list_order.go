@@ -124,7 +124,7 @@ func (l *List[T]) AskColumns() tea.Cmd {
 			l.Kept.Hidden[l.name] = desk.Toggled(hidden, c.Title)
 			l.showColumns()
 			l.AskColumns()
-			return l.keep()
+			return l.Keep()
 		}}
 		if i == 0 && !isHidden {
 			option.Why = "it names the record"

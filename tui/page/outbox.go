@@ -133,7 +133,7 @@ func (v *Outbox) WhyNotSendAgain() string {
 func (v *Outbox) OpenRecord() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
-		return v.Host.WorkOn(Reference{KindCall, row.draft.Call})
+		return v.Host.WorkOn(Reference{apitype.EntityCall, row.draft.Call})
 	}
 	v.Dialog = &Text{Title: desk.OpLabel(row.entry.Op), Lines: v.entryLines(*row.entry)}
 	return nil

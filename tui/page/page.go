@@ -125,22 +125,9 @@ func rowsOf(by Step, page, count int) int {
 	}
 }
 
-// Kind of a record.
-type Kind int
-
-// The kinds of records.
-const (
-	KindCall Kind = iota
-	KindPerson
-	KindPledge
-)
-
-// String returns the kind in a word.
-func (k Kind) String() string { return []string{"call", "person", "pledge"}[k] }
-
 // Reference is a record that something points to.
 type Reference struct {
-	Kind Kind
+	Kind apitype.EntityName
 	ID   apitype.UUID
 }
 

@@ -11,7 +11,7 @@ import (
 func NewPersons(e *Env) *List[apitype.Person] {
 	type options = apitype.PersonListOptions
 	return newList(e, noun[apitype.Person]{
-		kind: KindPerson, columns: render.PersonList(), title: []string{"name"},
+		kind: apitype.EntityPerson, columns: render.PersonList(), title: []string{"name"},
 		about: func(p apitype.Person) Row { return Row{ID: p.UUID} },
 		also: func(p apitype.Person) string { // A number as the service has it.
 			return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
@@ -38,7 +38,7 @@ func personDetail(e *Env, r record) []field {
 	for _, p := range r.pledges {
 		f.add("pledge", f.Say("%s, %s %s, created %s", f.Styles.statusText(string(p.Status)), f.euros(p.DonationAmount), f.Say(render.Words(string(p.DonationInterval))), f.ago(p.CreatedAt.Time)))
 		_, role := f.Styles.status(string(p.Status))
-		f.last().to, f.last().copy, f.last().role = &Reference{KindPledge, p.UUID}, p.UUID.String(), role
+		f.last().to, f.last().copy, f.last().role = &Reference{apitype.EntityPledge, p.UUID}, p.UUID.String(), role
 	}
 	f.calls(r.calls)
 	if r.moreCalls {
@@ -52,7 +52,7 @@ func personDetail(e *Env, r record) []field {
 func (f *fields) person(p apitype.Person) {
 	f.head("Person")
 	f.add("name", render.PersonName(p))
-	f.last().to, f.last().copy = &Reference{KindPerson, p.UUID}, p.UUID.String()
+	f.last().to, f.last().copy = &Reference{apitype.EntityPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
 		f.add("born", f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))

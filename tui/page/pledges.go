@@ -26,7 +26,7 @@ func NewPledges(e *Env) *Pledges {
 	type options = apitype.PledgeListOptions
 	v := &Pledges{}
 	v.List = newList(e, noun[apitype.Pledge]{
-		kind: KindPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
+		kind: apitype.EntityPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
 		about:  func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
 		donors: &donors{names: map[apitype.UUID]string{}}, bulk: v.actions,
 	}, source[apitype.Pledge, options]{
@@ -47,10 +47,10 @@ func NewPledges(e *Env) *Pledges {
 
 // WhyNotStatus says why there is no pledge to act on.
 func (v *Pledges) WhyNotStatus() string {
-	if d := v.Front(); d != nil && d.ref.Kind == KindPledge && d.record.pledge == nil {
+	if d := v.Front(); d != nil && d.ref.Kind == apitype.EntityPledge && d.record.pledge == nil {
 		return "the pledge is not read yet"
 	}
-	return v.whyNotOf(KindPledge, "only a pledge has that")
+	return v.whyNotOf(apitype.EntityPledge, "only a pledge has that")
 }
 
 // AskStatus offers the status actions on the pledge.
@@ -118,7 +118,7 @@ func pledgeFields(e *Env, p apitype.Pledge) []field {
 func (f *fields) gives(p *apitype.Pledge) {
 	for i, line := range givesOf(f.Env, p, recordText) {
 		if i == 0 {
-			line.to, line.copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
+			line.to, line.copy = &Reference{apitype.EntityPledge, p.UUID}, p.UUID.String()
 		}
 		if line.text != "" {
 			f.all = append(f.all, line)

@@ -54,7 +54,7 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, r.desk.ask(r.question, nil)
 	default:
 		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.question.Choices) {
-			return Closes, r.desk.answer(r.question.Choices[i].Pick(), nil)
+			return Closes, r.desk.Answer(r.question.Choices[i].Pick(), nil)
 		}
 		return Stays, nil
 	}
@@ -183,12 +183,12 @@ func (d *Desk) legend(width int) []string {
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
 		text := choiceKeys[i:i+1] + " " + Clean(d.Say(desk.ResultWords(row)))
-		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
+		if known = known || row.Code == d.Day.Form.ResultCode; row.Code == d.Day.Form.ResultCode {
 			text = s.accent("[" + text + "]")
 		}
 		items = append(items, text)
 	}
-	if !known && d.Day.Form.Code != "" {
+	if !known && d.Day.Form.ResultCode != "" {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if len(items) == 0 {
