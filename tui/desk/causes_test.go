@@ -49,7 +49,7 @@ var causesOfSystem = []string{
 }
 
 // tellers are the packages whose errors the Desk tells, and the arguments that are texts, by the name of what is called.
-var tellers = []string{"../../apiclient/*.go", "../../apiclient/apitype/*.go", "../../apiclient/outbox/*.go", "../../service/*.go", "../../commands/cli/target.go"}
+var tellers = []string{"../../apiclient/*.go", "../../apiclient/apitype/*.go", "../../apiclient/outbox/*.go", "../../service/*.go", "../../service/queue/*.go", "../../service/privacy/*.go", "../../commands/cli/target.go"}
 
 var causeArguments = map[string]int{"New": 0, "Errorf": 0, "Sprintf": 0, "broken": 1, "Add": 1, "addParameter": 1, "refuse": 1, "conflict": 0}
 
