@@ -368,6 +368,24 @@ func TestListOfLargeRecords(t *testing.T) {
 	}
 }
 
+// A page that is too large and is not JSON is asked for once: fewer records would not make it any.
+func TestLargePageThatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	for start, want := range map[string]int{"x": 1, "": 1, `{"edges":[{"node":{"notes":"`: 4} {
+		asked := 0
+		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(*http.Request) (*http.Response, error) {
+			asked++
+			return answered(200, start+strings.Repeat("x", 9000), false), nil
+		})})
+		servicetest.Check(t, err)
+		c.maxPage, c.maxRecord = 4000, 8000
+		_, err = c.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(8)}})
+		if asked != want || err == nil || (want == 1) != strings.Contains(err.Error(), "it is not JSON") {
+			t.Errorf("%q: got %d requests and %v, want %d", start, asked, err, want)
+		}
+	}
+}
+
 // What a walk tells its caller, page by page.
 func TestWalkTells(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,9 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 			err = known
 		}
 	}
+	if errors.Is(err, errTooLarge) && r.isPage && !beginsJSON(asError(err).body) { // Fewer records change nothing.
+		err = broken(&Response{Status: answer.StatusCode, Header: answer.Header}, "it is not JSON")
+	}
 	if known := asError(err); known != nil {
 		known.answered = answer.StatusCode
 	}
@@ -317,11 +320,16 @@ func grown(buffer []byte, limit int) []byte {
 func (r *Response) isJSON() bool {
 	text := r.Header.Get("Content-Type")
 	if text == "" {
-		trimmed := bytes.TrimLeft(r.Body, " \t\r\n")
-		return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
+		return beginsJSON(r.Body)
 	}
 	media, _, err := mime.ParseMediaType(text)
 	return err == nil && (media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json"))
+}
+
+// beginsJSON reports whether a body begins as an object or an array.
+func beginsJSON(body []byte) bool {
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 
 // The bounds of retries.
