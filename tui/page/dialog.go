@@ -3,7 +3,6 @@ package page
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,78 +37,6 @@ const (
 
 // Hint is a key and what it does, in a word.
 type Hint struct{ Key, Does string }
-
-// Confirm asks before something that cannot be taken back lightly: y does it, n and esc do not. With options it
-// asks which of them is meant. Enter does nothing.
-type Confirm struct {
-	Title   string
-	Lines   []string
-	Yes     func() tea.Cmd
-	No      func()   // Nil: it closes.
-	options []Option // In place of Yes, each with its key.
-	late    late
-}
-
-// Key implements Dialog.
-func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	name := msg.String()
-	switch {
-	case name == "esc", name == "ctrl+c", name == "n" && c.Yes != nil:
-		if c.No != nil {
-			c.No()
-		}
-		return Closes, nil
-	case c.late.isUnseen():
-		return Stays, nil
-	case name == "y" && c.Yes != nil:
-		return Closes, c.Yes()
-	}
-	for _, o := range c.options {
-		if o.Key == name {
-			return Closes, o.Run()
-		}
-	}
-	return Stays, nil
-}
-
-// Hints implements Dialog.
-func (c *Confirm) Hints() []Hint {
-	if c.Yes != nil {
-		return []Hint{{"y", "yes"}, {"n", "no"}}
-	}
-	var hints []Hint
-	for _, o := range c.options {
-		hints = append(hints, Hint{o.Key, o.Label})
-	}
-	return append(hints, Hint{"esc", "back"})
-}
-
-// View implements Dialog.
-func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
-	var lines []string
-	for _, line := range c.Lines {
-		lines = append(lines, widget.Wrap(s.say(line), width)...)
-	}
-	if lines = append(lines, ""); c.Yes != nil {
-		return c.Title, append(lines, s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
-	}
-	for _, o := range c.options {
-		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
-	}
-	return c.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
-}
-
-// unseen is how long a dialog that came late takes no answer.
-const unseen = 600 * time.Millisecond
-
-// late is when a dialog takes an answer that opens by itself: it is to be seen first. The zero value is any time.
-type late struct {
-	now   func() time.Time
-	until time.Time
-}
-
-// isUnseen reports whether a key was meant for what was there before.
-func (l late) isUnseen() bool { return l.now != nil && l.now().Before(l.until) }
 
 // Option is one choice; its key picks it.
 type Option struct {
