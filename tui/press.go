@@ -55,11 +55,16 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case act == nil:
 		return nil
 	}
-	if a.Messages.Heard(); isTooSoon && a.whyNot(act) == "" {
-		a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name)))
+	a.Messages.Heard()
+	why := a.whyNot(act)
+	if why == "" && isTooSoon {
+		why = a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name))
+	}
+	if why != "" {
+		a.Messages.Refuse(why)
 		return nil
 	}
-	return a.run(act)
+	return act.run(a)
 }
 
 // wake reads all that the desk shows where the computer slept; isStale tells that the key does nothing

@@ -58,7 +58,7 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 		c.SentAt = o.options.Now().UTC()
 		c.Tries++
 	}
-	if err := o.write(dirSending, c.Entry); err != nil {
+	if err := writeSealed(o.path(dirSending, c.Entry.ID), c.Entry); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
 	// Nobody asks for the file's lock without the folder lock, so that it is on the file

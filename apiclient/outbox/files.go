@@ -60,18 +60,22 @@ func (o *Outbox) path(folder, id string) string {
 	return filepath.Join(o.dir, folder, id+".json")
 }
 
-// seal is the content of a file: a checksum line and the JSON.
-func seal(value any) ([]byte, error) {
+// writeSealed writes a file durably: a checksum line and the JSON.
+func writeSealed(path string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sum := sha256.Sum256(data)
-	return append([]byte(hex.EncodeToString(sum[:])+"\n"), data...), nil
+	return durable.WriteFile(path, append([]byte(hex.EncodeToString(sum[:])+"\n"), data...))
 }
 
-// unseal reads what seal wrote.
-func unseal(content []byte, value any) error {
+// readSealed reads a file that writeSealed wrote.
+func readSealed(path string, value any) error {
+	content, err := durable.ReadFile(path, maxFile)
+	if err != nil {
+		return err
+	}
 	sum, data, ok := bytes.Cut(content, []byte("\n"))
 	want := sha256.Sum256(data)
 	if !ok || string(sum) != hex.EncodeToString(want[:]) {
@@ -84,35 +88,10 @@ func unseal(content []byte, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-func readFile(path string) ([]byte, error) { return durable.ReadFile(path, maxFile) }
-
-// writeSealed writes a file that readSealed reads, durably.
-func writeSealed(path string, value any) error {
-	content, err := seal(value)
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(path, content)
-}
-
-func readSealed(path string, value any) error {
-	content, err := readFile(path)
-	if err != nil {
-		return err
-	}
-	return unseal(content, value)
-}
-
-// write puts an entry into a folder.
-func (o *Outbox) write(folder string, e Entry) error {
-	e.Version = formatVersion
-	return writeSealed(o.path(folder, e.ID), e)
-}
-
 // move writes an entry to a folder and erases it from the others. A crash between the
 // two leaves both, and precedence decides.
 func (o *Outbox) move(folder string, e Entry) error {
-	if err := o.write(folder, e); err != nil {
+	if err := writeSealed(o.path(folder, e.ID), e); err != nil {
 		return err
 	}
 	for _, other := range precedence {

@@ -218,7 +218,7 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	e.CreatedAt, e.SentAt, e.Tries, e.LastError = o.options.Now().UTC(), time.Time{}, 0, ""
 	e.WaitsSince = e.CreatedAt
 	e.Version = formatVersion
-	if err := o.write(dirQueued, e); err != nil {
+	if err := writeSealed(o.path(dirQueued, e.ID), e); err != nil {
 		return Entry{}, fmt.Errorf("save the change: %w", err)
 	}
 	e.State = o.state(dirQueued, e)
@@ -389,7 +389,7 @@ func (o *Outbox) Release() error {
 	for _, e := range entries {
 		if e.State == StateHeld && e.Holder == o.process {
 			e.NotBefore = time.Time{}
-			if err := o.write(dirQueued, e); err != nil {
+			if err := writeSealed(o.path(dirQueued, e.ID), e); err != nil {
 				return fmt.Errorf("end the hold of %s: %w", e.ID, err)
 			}
 		}

@@ -395,7 +395,7 @@ func TestCrashBetweenTwoFoldersKeepsTheCautiousCopy(t *testing.T) {
 	// The sender wrote its copy to sending/ and died before it erased the other,
 	// after the service had applied the change.
 	e.SentAt = time.Now().Add(-time.Hour)
-	servicetest.Check(t, box.write(dirSending, e))
+	servicetest.Check(t, writeSealed(box.path(dirSending, e.ID), e))
 	server.apply(e.UUID.String(), "add-attempt", e.Body)
 	settleAll(t, box, server.client(t))
 	if n := server.count(e.UUID, "add-attempt"); n != 1 {
@@ -410,10 +410,10 @@ func TestEntryRoundTripsThroughJSON(t *testing.T) {
 	t.Parallel()
 	e := completion(t, apitype.NewUUID())
 	e.Seen = json.RawMessage(`{"status":"requested"}`)
-	content, err := seal(e)
-	servicetest.Check(t, err)
+	path := filepath.Join(t.TempDir(), "entry")
+	servicetest.Check(t, writeSealed(path, e))
 	var got Entry
-	servicetest.Check(t, unseal(content, &got))
+	servicetest.Check(t, readSealed(path, &got))
 	servicetest.Same(t, "entry differs (-made +read)", e, got)
 }
 

@@ -171,8 +171,16 @@ func (c *Changes) submit(change Change) {
 	} else {
 		c.saving++
 	}
+	group := cmp.Or(change.group, new(changeGroup)) // Without a group it is alone in one.
 	c.inOrder(func() Result {
-		q := c.save(change, until)
+		q := queued{change: change, err: cmp.Or(group.err, change.err)}
+		if q.err == nil {
+			q.entry, q.err = c.Outbox.Add(outbox.Entry{Change: change.Change, NotBefore: until, After: group.last})
+		}
+		group.last, group.err = q.entry.ID, q.err
+		if q.err == nil && change.from != nil && change.from.goes {
+			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
+		}
 		return func() {
 			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
@@ -180,24 +188,6 @@ func (c *Changes) submit(change Change) {
 			}
 		}
 	})
-}
-
-// save puts a change on the disk, after the others of its group.
-func (c *Changes) save(change Change, until time.Time) queued {
-	group := change.group
-	if group == nil {
-		group = new(changeGroup) // Of this change alone.
-	}
-	q := queued{change: change, err: cmp.Or(group.err, change.err)}
-	if q.err == nil {
-		q.entry = outbox.Entry{Change: change.Change, NotBefore: until, After: group.last}
-		q.entry, q.err = c.Outbox.Add(q.entry)
-	}
-	group.last, group.err = q.entry.ID, q.err
-	if q.err == nil && change.from != nil && change.from.goes {
-		q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
-	}
-	return q
 }
 
 // inOrder starts work on the disk at once, after all that was started before, and

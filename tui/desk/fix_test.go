@@ -282,12 +282,12 @@ func TestWhatEndsACall(t *testing.T) {
 	}
 	// A change that cannot be sent at all is not saved, and holds back those after it.
 	g := &changeGroup{}
-	q := d.Changes.save(Change{err: io.ErrShortWrite, group: g}, morning)
-	if after := d.Changes.save(Change{Change: entries[0].Change, group: g}, morning); q.err == nil || after.err == nil || after.entry.ID != "" {
-		t.Errorf("got %v and %v, want both refused", q.err, after.err)
-	}
-	if alone := d.Changes.save(Change{Change: entries[0].Change}, morning); alone.err != nil || alone.entry.ID == "" {
-		t.Errorf("got %+v, %v, want it saved", alone.entry, alone.err)
+	again := Change{Change: entries[0].Change}
+	for want, changes := range [][]Change{{{err: io.ErrShortWrite, group: g}, {Change: again.Change, group: g}}, {again}} {
+		work(t, d, d.Changes.Submit(changes...))
+		if after, _, _ := d.Outbox.List(); len(after)-len(entries) != want {
+			t.Errorf("got %d more entries, want %d", len(after)-len(entries), want)
+		}
 	}
 }
 
