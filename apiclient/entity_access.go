@@ -92,7 +92,7 @@ func (s *EntityAccessService) markChunk(ctx context.Context, entries []apitype.P
 			return nil
 		}
 		others := slices.DeleteFunc(slices.Clone(entries), func(entry apitype.ProcessedEntry) bool {
-			return slices.ContainsFunc(failed, func(f apitype.ProcessedError) bool { return sameEntry(entry, f) })
+			return slices.ContainsFunc(failed, func(f apitype.ProcessedError) bool { return f.Names(entry) })
 		})
 		if len(others) == len(entries) {
 			return err // It names nothing of what was sent.
@@ -120,17 +120,6 @@ func (s *EntityAccessService) mark(ctx context.Context, entries []apitype.Proces
 		return nil, err
 	}
 	return slices.DeleteFunc(body.Errors, func(f apitype.ProcessedError) bool { return f.EntityUUID == "" }), err
-}
-
-// sameEntry reports whether a refusal names an entry.
-func sameEntry(entry apitype.ProcessedEntry, failed apitype.ProcessedError) bool {
-	if !strings.EqualFold(entry.EntityUUID.String(), failed.EntityUUID) {
-		return false
-	}
-	if failed.ConsumerIdentifier != nil && (entry.ConsumerIdentifier == nil || !strings.EqualFold(entry.ConsumerIdentifier.String(), *failed.ConsumerIdentifier)) {
-		return false
-	}
-	return failed.EntityName == "" || string(entry.EntityName) == failed.EntityName
 }
 
 // MarkProcessedChange is one request that marks entries, as it is sent.

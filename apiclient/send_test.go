@@ -492,11 +492,11 @@ func TestMarkErrors(t *testing.T) {
 		{apitype.ProcessedError{EntityUUID: id.String(), EntityName: "person"}, false},
 		{apitype.ProcessedError{EntityUUID: id.String(), ConsumerIdentifier: new("x")}, false},
 	} {
-		if got := sameEntry(entry, test.failed); got != test.want {
+		if got := test.failed.Names(entry); got != test.want {
 			t.Errorf("%+v: got %t, want %t", test.failed, got, test.want)
 		}
 	}
-	if sameEntry(apitype.ProcessedEntry{EntityUUID: id}, apitype.ProcessedError{EntityUUID: id.String(), ConsumerIdentifier: new("x")}) {
+	if refusal := (apitype.ProcessedError{EntityUUID: id.String(), ConsumerIdentifier: new("x")}); refusal.Names(apitype.ProcessedEntry{EntityUUID: id}) {
 		t.Error("an entry without an identifier of its own was taken for one with it")
 	}
 	for _, test := range []struct {

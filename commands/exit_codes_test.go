@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
@@ -322,6 +324,29 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 		if out, errs, code := against(t, handler, args...); out != testID+"\n" || code != 9 {
 			t.Errorf("%v: got %q and exit code %d, want %s alone and 9: %s", args, out, code, testID, errs)
 		}
+	}
+}
+
+// One record may be two of the consumer's: the refusal of one says nothing of the other.
+func TestRefusedMarkOfOneIdentifier(t *testing.T) {
+	t.Parallel()
+	const refused, marked = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), refused) {
+			status(400, "application/json", `{"errors":[{"entityName":"call","entityUuid":"`+testID+`","consumerIdentifier":"`+refused+`","errorMessage":"unknown"}]}`)(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
+	file := filepath.Join(t.TempDir(), "marks")
+	var lines string
+	for _, consumer := range []string{refused, marked} {
+		lines += `{"entityName":"call","entityUuid":"` + testID + `","processedAt":"2026-11-01T10:00:00Z","consumerIdentifier":"` + consumer + "\"}\n"
+	}
+	servicetest.Check(t, os.WriteFile(file, []byte(lines), 0o600))
+	out, errs, code := against(t, handler, "processed", "mark", "--file", file, "--yes", "-o", "ndjson")
+	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"ok":true`) != 1 || code != 9 {
+		t.Errorf("got %s, exit code %d: %s; want one refused, one marked and 9", out, code, errs)
 	}
 }
 

@@ -1,5 +1,7 @@
 package apitype
 
+import "strings"
+
 // EntityName is the kind of a record that can be marked as processed.
 type EntityName string
 
@@ -108,4 +110,12 @@ type ProcessedError struct {
 	EntityUUID         string  `json:"entityUuid"`
 	ConsumerIdentifier *string `json:"consumerIdentifier,omitzero"` // Present when it was sent.
 	ErrorMessage       string  `json:"errorMessage"`
+}
+
+// Names reports whether the refusal is of an entry. What it leaves out, it is not told apart by.
+func (e ProcessedError) Names(entry ProcessedEntry) bool {
+	consumer := e.ConsumerIdentifier
+	return strings.EqualFold(entry.EntityUUID.String(), e.EntityUUID) &&
+		(e.EntityName == "" || string(entry.EntityName) == e.EntityName) &&
+		(consumer == nil || entry.ConsumerIdentifier != nil && strings.EqualFold(entry.ConsumerIdentifier.String(), *consumer))
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -218,7 +217,7 @@ func addMarks(printed *Results, entries []apitype.ProcessedEntry, refused *apicl
 				r.OK, r.Status, r.Error = false, refused.Cause.Status, new("perhaps not marked: "+refused.Cause.Error())
 			}
 			for _, failed := range refused.Failed {
-				if strings.EqualFold(failed.EntityUUID, r.UUID) && (failed.EntityName == "" || failed.EntityName == string(entry.EntityName)) {
+				if failed.Names(entry) {
 					r.OK, r.Status, r.Error = false, refused.Cause.Status, new(failed.ErrorMessage)
 				}
 			}
