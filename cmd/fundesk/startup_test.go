@@ -34,6 +34,9 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
+	if strings.Contains(string(out), "/clipboard @") {
+		t.Error("a clipboard looks for its programs before main")
+	}
 	ours := 0
 	for line := range strings.Lines(string(out)) {
 		var name string
