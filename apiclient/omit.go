@@ -1,85 +1,100 @@
 package apiclient
 
 import (
-	"encoding/json"
 	"errors"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 )
 
-// embeddedNames are the members of records that hold objects of their own, which an answer
-// need not carry. Spec gap: L14.
-var embeddedNames = []string{
-	"address", "mandate", "owningOrganization", "qualityResult", "externalMetadata", "attempts", "result", "pledgeCase", "person",
-	"transactions", "recruitingOrganization", "recruiterUser", "calls", "focusAreas", "externalSource",
+// embedded is an [apitype.Embedded] of any type.
+type embedded interface {
+	Part() any
+	SetPart(part any)
 }
 
-// maxOmitted is how many embedded objects a record is read without: one that is worse has
-// another shape. maxRepaired is the largest record that is read so, in bytes: it takes several
-// times the memory.
-const (
-	maxOmitted  = 100
-	maxRepaired = 1 << 20
-)
+// omitting reads a record without what is not as the interface promises.
+type omitting struct {
+	options jsonv2.Options
+	at      string   // Where the value is that is being read.
+	isRead  bool     // The next part is the one that is being read.
+	places  []string // Where what was left out stood.
+}
 
-// decodeWithout reads a record that failed to be decoded without the embedded objects that
-// are not what the interface promises: one bad object must not hide the others. It tells
-// where those were; the error is that of the record itself.
+// decodeWithout reads a record that failed to be decoded without the embedded objects in it that
+// are not what the interface promises: one bad object must not hide the others. It tells where
+// those were; the error is that of the record itself.
 func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, err error) {
-	var tree any
-	if len(raw) > maxRepaired || apitype.DecodeExact(raw, &tree) != nil {
+	if apitype.Depth(raw) > apitype.MaxDepth {
 		return value, nil, failed
 	}
-	for err = failed; err != nil; {
-		var place []string
-		if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok && len(omitted) < maxOmitted {
-			place = embeddedPlace(strings.Split(string(semantic.JSONPointer), "/")[1:])
-		}
-		if place == nil {
-			return *new(T), nil, failed
-		}
-		tree, omitted = without(tree, place), append(omitted, strings.Join(place, "."))
-		text, _ := json.Marshal(tree) // It was read from JSON.
-		value = *new(T)
-		err = jsonv2.Unmarshal(text, &value, tolerant)
+	o := &omitting{}
+	o.options = jsonv2.JoinOptions(tolerant, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
+		jsonv2.UnmarshalFromFunc(o.readPart), jsonv2.UnmarshalFromFunc(o.readObject),
+	)))
+	if jsonv2.Unmarshal(raw, &value, o.options) != nil {
+		return *new(T), nil, failed
 	}
-	return value, omitted, nil
+	return value, o.places, nil
 }
 
-// embeddedPlace returns the path of the innermost embedded object around a path, nil where there is none.
-func embeddedPlace(path []string) []string {
-	for i, name := range slices.Backward(path) {
-		if !slices.Contains(embeddedNames, name) {
-			continue
-		}
-		if i++; i < len(path) && strings.Trim(path[i], "0123456789") == "" { // One of several.
-			i++
-		}
-		return path[:i]
+// readPart reads an embedded part, or leaves it out. Of a list it leaves out what is bad.
+func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
+	if o.isRead {
+		o.isRead = false
+		return errors.ErrUnsupported // It reads itself.
 	}
+	text, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	list := reflect.TypeOf(part.Part()).Elem()
+	var elements []jsontext.Value
+	if list.Kind() != reflect.Slice || jsonv2.Unmarshal(text, &elements, tolerant) != nil || elements == nil {
+		if !o.read(string(dec.StackPointer()), text, part) {
+			part.SetPart(nil)
+		}
+		return nil
+	}
+	kept := reflect.MakeSlice(list, 0, len(elements))
+	for i, element := range elements {
+		value := reflect.New(list.Elem())
+		if o.read(string(dec.StackPointer())+"/"+strconv.Itoa(i), element, value.Interface()) {
+			kept = reflect.Append(kept, value.Elem())
+		}
+	}
+	part.SetPart(kept.Interface())
 	return nil
 }
 
-// without returns a JSON value without what lies at a path in it.
-func without(value any, path []string) any {
-	object, _ := value.(map[string]any)
-	list, _ := value.([]any)
-	at, err := strconv.Atoi(path[0])
-	isIn := err == nil && at < len(list)
-	switch {
-	case isIn && len(path) == 1:
-		return slices.Delete(list, at, at+1)
-	case isIn:
-		list[at] = without(list[at], path[1:])
-	case len(path) == 1:
-		delete(object, path[0])
-	case object != nil:
-		object[path[0]] = without(object[path[0]], path[1:])
+// readObject reads an object that is passed on as it is, or leaves it empty.
+func (o *omitting) readObject(dec *jsontext.Decoder, object *apitype.Object) error {
+	text, err := dec.ReadValue()
+	if err == nil && object.UnmarshalJSON(text) != nil {
+		o.omit(o.at + string(dec.StackPointer()))
 	}
-	return value
+	return err
+}
+
+// read reads the value at a place and reports whether it could; else its place is noted.
+func (o *omitting) read(at string, text []byte, value any) bool {
+	before, known := o.at, len(o.places)
+	o.at += at
+	_, o.isRead = value.(embedded)
+	err := jsonv2.Unmarshal(text, value, o.options)
+	if err != nil {
+		o.places = o.places[:known] // They are part of it.
+		o.omit(o.at)
+	}
+	o.at = before
+	return err == nil
+}
+
+func (o *omitting) omit(at string) {
+	o.places = append(o.places, strings.ReplaceAll(strings.TrimPrefix(at, "/"), "/", "."))
 }

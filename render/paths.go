@@ -2,7 +2,6 @@ package render
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -93,11 +92,4 @@ func paths(t reflect.Type, depth int) (all []string) {
 		}
 	}
 	return all
-}
-
-// anyNames are the names that a column may have: those of the columns, and the paths.
-func anyNames[T any](columns []Column[T]) []string {
-	names := append(Names(columns), paths(reflect.TypeFor[T](), 2)...)
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -16,6 +16,7 @@ package render
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -185,7 +186,8 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 			column, isPath := pathColumn[T](name)
 			if !isPath {
 				problem := fmt.Sprintf("unknown column %q; there are %s, and any path of the JSON", Clean(name), strings.Join(Names(columns), ", "))
-				return nil, &ColumnError{problem, name, anyNames(columns)}
+				all := slices.Sorted(slices.Values(append(Names(columns), paths(reflect.TypeFor[T](), 2)...)))
+				return nil, &ColumnError{problem, name, slices.Compact(all)}
 			}
 			selected = append(selected, column)
 			continue

@@ -82,6 +82,14 @@ func (e Embedded[T]) Pointer() *T { return e.value }
 // Part is Pointer for code that does not know the type.
 func (e Embedded[T]) Part() any { return e.value }
 
+// SetPart is [Embed] for code that does not know the type; nil makes the part absent.
+func (e *Embedded[T]) SetPart(part any) {
+	*e = Embedded[T]{}
+	if value, ok := part.(T); ok {
+		*e = Embed(value)
+	}
+}
+
 // Value is the part, its zero value when it is absent or null.
 func (e Embedded[T]) Value() (value T) {
 	if e.value != nil {

@@ -125,7 +125,9 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 		if !isOurs || !validID(id) {
 			continue
 		}
-		l, free, err := o.readLease(id)
+		var l Lease
+		path := o.path(dirLeases, id)
+		free, err := !durable.IsHeld(path), readSealed(path, &l) // In this order.
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.Owns(l.BaseURL, l.Account):
 			continue
@@ -139,10 +141,4 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 		}
 	}
 	return nil
-}
-
-func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
-	path := o.path(dirLeases, id)
-	free = !durable.IsHeld(path)
-	return l, free, readSealed(path, &l)
 }
