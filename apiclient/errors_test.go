@@ -301,8 +301,8 @@ func TestTrace(t *testing.T) {
 			`{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","type":"happy_call","attemptsCount":2,"firstName":"Anna","dateOfBirth":"1980-05-17T00:00:00Z","createdAt":"2026-01-02T03:04:05Z","notes":null,"amount":["12.5",{"status":"two words"}],"errors":[{"pointer":"/iban"}]}`))},
 		{StatusCode: 503, Header: http.Header{"X-Request-Id": {"no id"}}, Body: io.NopCloser(strings.NewReader("sorry"))},
 		{StatusCode: 204, Header: http.Header{}, Body: http.NoBody},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`"` + strings.Repeat("x", 1<<20-2) + `"`))},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`"` + strings.Repeat("x", 1<<20-1) + `"`))},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-4) + `"]`))},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-3) + `"]`))},
 		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"amount":[7` + strings.Repeat(",7", 4089) + `]}`))},
 		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat(`x","`, 2500) + `"]`))},
 	}
@@ -327,7 +327,7 @@ func TestTrace(t *testing.T) {
 		`  {"amount":["12.5",{"status":"***"}],"attemptsCount":2,"createdAt":"2026-01-02T03:04:05Z","dateOfBirth":"***","errors":[{"pointer":"/iban"}],"firstName":"***","notes":null,"type":"happy_call","uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}` + "\n" +
 		request + "< 503 Service Unavailable, 5 bytes in 8ms, request -\n  (5 bytes that are not JSON)\n" +
 		request + "< 204 No Content, 0 bytes in 8ms, request -\n" +
-		request + "< 200 OK, 1048576 bytes in 8ms, request -\n  \"***\"\n" +
+		request + "< 200 OK, 1048576 bytes in 8ms, request -\n  [\"***\"]\n" +
 		request + "< 200 OK, 1048577 bytes in 8ms, request -\n  (1048577 bytes)\n" +
 		request + "< 200 OK, 8192 bytes in 8ms, request -\n  {\"amount\":[7" + strings.Repeat(",7", 4089) + "]}\n" +
 		request + "< 200 OK, 10004 bytes in 8ms, request -\n  [" + strings.Repeat(`"***",`, 1365) + "\"…\n"

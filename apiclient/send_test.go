@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -385,6 +386,45 @@ func TestLargePageThatIsNotJSON(t *testing.T) {
 		}
 	}
 }
+
+// A body that does not end and is not JSON is not read on, whatever was asked for.
+func TestEndlessBodyThatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []string{"record", "page of one", "change"} {
+		var body endless
+		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
+			answer := answered(200, "", false)
+			answer.Body = &body
+			return answer, nil
+		})})
+		servicetest.Check(t, err)
+		id, most := apitype.NewUUID(), endless(2<<20)
+		switch asked {
+		case "record":
+			_, err = c.Persons.Get(t.Context(), id)
+		case "page of one":
+			_, err = c.Persons.List(t.Context(), apitype.PersonListOptions{Paging: apitype.Paging{First: new(1)}})
+		default:
+			change, wrong := CancelCallChange(id, apitype.CancelCallRequest{})
+			servicetest.Check(t, wrong)
+			_, err = c.Send(t.Context(), change)
+			most *= 2 // It is looked up what became of it.
+		}
+		if err == nil || !strings.Contains(err.Error(), "it is not JSON") || body > most {
+			t.Errorf("%s: got %v after %d bytes, want that it is not JSON, within %d", asked, err, body, most)
+		}
+	}
+}
+
+// endless is a body without an end, and how much of it was read.
+type endless int
+
+func (e *endless) Read(p []byte) (int, error) {
+	*e += endless(len(p))
+	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
+}
+
+func (*endless) Close() error { return nil }
 
 // What a walk tells its caller, page by page.
 func TestWalkTells(t *testing.T) {

@@ -108,13 +108,10 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		limit = c.maxPage
 	}
 	body, err := readBody(answer, limit, r.space, peek)
-	if known := asError(err); known != nil && r.keepsTail {
+	if known := asError(err); r.keepsTail && errors.Is(err, errTooLarge) {
 		if known.tail, err = tailOf(answer.Body, known.tail); err == nil {
 			err = known
 		}
-	}
-	if errors.Is(err, errTooLarge) && r.isPage && !beginsJSON(asError(err).body) { // Fewer records change nothing.
-		err = broken(&Response{Status: answer.StatusCode, Header: answer.Header}, "it is not JSON")
 	}
 	if known := asError(err); known != nil {
 		known.answered = answer.StatusCode
@@ -274,7 +271,7 @@ func tooLarge(limit int, read []byte) *Error {
 const maxPeek = 1 << 10
 
 // readBody reads an answer whole, up to limit, into buffer as far as that holds it. Of one that
-// breaks off it returns what came.
+// breaks off it returns what came. What should be JSON and does not begin as any is not read on.
 func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
@@ -289,6 +286,9 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):end])
 		buffer = buffer[:len(buffer)+n]
+		if len(buffer) > min(limit, maxRefusal) && answer.StatusCode/100 == 2 && !beginsJSON(buffer) { // All of it would change nothing.
+			return nil, broken(&Response{Status: answer.StatusCode, Header: answer.Header}, "it is not JSON")
+		}
 		if len(buffer) > limit {
 			return nil, tooLarge(limit, buffer)
 		}
