@@ -229,8 +229,9 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 // enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read
 // when it is there.
 func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, of PersonRow) error {
-	if at := lastContact(call, nil, l.now); at != nil {
-		l.rows.Contacts = append(l.rows.Contacts, Contact{Person: call.PersonUUID, At: *at})
+	contacted := lastContact(call.Attempts.Value(), call.CompletedAt, nil, l.now)
+	if contacted != nil {
+		l.rows.Contacts = append(l.rows.Contacts, Contact{Person: call.PersonUUID, At: *contacted})
 	}
 	if call.Status != apitype.CallRequested {
 		return nil
@@ -244,7 +245,7 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, of Person
 		return err
 	}
 	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
-	waiting.ContactedAt, waiting.MaxAttempts = lastContact(call, nil, l.now), organization.MaxCallAttempts
+	waiting.ContactedAt, waiting.MaxAttempts = contacted, organization.MaxCallAttempts
 	waiting.refresh(l.now)
 	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil

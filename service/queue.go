@@ -137,8 +137,8 @@ func (q QueueRow) StillEligible(tx Tx, now apitype.Time) (bool, error) {
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes
 // with a contact, in whatever state it is.
 func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
-	contacted, err := s.recordContact(tx, call, nil, now)
-	if err != nil {
+	contacted := lastContact(call.Attempts.Value(), call.CompletedAt, nil, now)
+	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
 		return err
 	}
 	if call.Status == apitype.CallRequested {
@@ -160,17 +160,16 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 	return RefreshEligibility(tx, call.PersonUUID, now, nil)
 }
 
-// recordContact saves when a person was last contacted on a call, and returns that time; nil: not
-// lately. taken is when the lease began that the contact has ended; nil: it ended none.
-func (s *Service) recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
-	if at = lastContact(call, taken, now); at == nil {
-		return nil, nil
+// recordContact saves when a person was last contacted; nil: not lately.
+func (s *Service) recordContact(tx Tx, id apitype.UUID, at *apitype.Time) error {
+	if at == nil {
+		return nil
 	}
-	person, err := tx.Person(call.PersonUUID, Scope{All: true})
+	person, err := tx.Person(id, Scope{All: true})
 	if err != nil && !errors.Is(err, ErrNoRow) { // It may be erased.
-		return nil, err
+		return err
 	}
-	return at, tx.RecordContact(call.PersonUUID, *at, s.numbersOf(&person))
+	return tx.RecordContact(id, *at, s.numbersOf(&person))
 }
 
 // numbersOf returns the phone numbers of a person as the queue keeps them, in order: by digests that only
@@ -200,10 +199,11 @@ func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Ti
 	return at, err
 }
 
-// lastContact returns when a person was last contacted on a call: by an attempt, or when it was
-// completed; nil: too long ago to matter. The clock of the caller is not trusted: a time ahead would
-// keep the person from being called, and a contact that ended a lease came after that was taken.
-func lastContact(call apitype.Call, taken *apitype.Time, now apitype.Time) (last *apitype.Time) {
+// lastContact returns when a person was last contacted on a call: by attempts that are new, or when it was
+// completed; nil: too long ago to matter. taken is when the lease began that the contact has ended; nil: it
+// ended none. The clock of the caller is not trusted: a time ahead would keep the person from being called, now
+// or when it has come, and a contact that ended a lease came after that was taken.
+func lastContact(attempts []apitype.CallAttempt, completed, taken *apitype.Time, now apitype.Time) (last *apitype.Time) {
 	consider := func(at apitype.Time) {
 		if at.After(now.Time) {
 			at = now
@@ -212,10 +212,10 @@ func lastContact(call apitype.Call, taken *apitype.Time, now apitype.Time) (last
 			last = &at
 		}
 	}
-	for _, attempt := range call.Attempts.Value() {
+	for _, attempt := range attempts {
 		consider(attempt.AttemptAt)
 	}
-	for _, at := range []*apitype.Time{call.CompletedAt, taken} {
+	for _, at := range []*apitype.Time{completed, taken} {
 		if at != nil {
 			consider(*at)
 		}
@@ -266,8 +266,9 @@ func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype
 			return err
 		}
 	}
-	contacted, err := s.recordContact(tx, call, taken, now)
-	if err != nil {
+	attempts := call.Attempts.Value()
+	contacted := lastContact(attempts[len(attempts)-1:], nil, taken, now)
+	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
 		return err
 	}
 	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
@@ -301,7 +302,8 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 	taken, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
 	var contacted *apitype.Time
 	if err == nil && call.Status == apitype.CallCompleted {
-		contacted, err = s.recordContact(tx, call, taken, now)
+		contacted = lastContact(nil, call.CompletedAt, taken, now)
+		err = s.recordContact(tx, call.PersonUUID, contacted)
 	}
 	if err == nil && (taken != nil || contacted != nil) {
 		err = RefreshEligibility(tx, call.PersonUUID, now, nil)

@@ -104,7 +104,7 @@ func TestLastContact(t *testing.T) {
 			for _, before := range test.attempts {
 				attempts = append(attempts, apitype.CallAttempt{AttemptAt: *ago(before)})
 			}
-			got := lastContact(apitype.Call{Attempts: apitype.Embed(attempts), CompletedAt: test.completed}, test.taken, testNow)
+			got := lastContact(attempts, test.completed, test.taken, testNow)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -783,6 +784,24 @@ func (t betweenTx) OrganizationForShare(id apitype.UUID) (o service.Organization
 		t.store.between()
 	}
 	return o, err
+}
+
+// An attempt that is dated ahead counts when it came, not once more when its time has come.
+func TestAttemptAheadRestsTheDonorOnce(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		person := f.person("null")
+		first, second := f.call(person, 20*time.Hour, "happy_call"), f.call(person, 19*time.Hour, "winback")
+		for _, hours := range []time.Duration{3, -5} {
+			at := apitype.NewTime(f.Clock.Now().Add(hours * time.Hour))
+			f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, at))
+			if hours > 0 {
+				f.Clock.Advance(4*time.Hour + time.Second)
+			}
+		}
+		if got := f.order(""); !slices.Contains(got, second) {
+			t.Errorf("got %v, want %s, too: the last contact was four hours ago", got, second)
+		}
+	})
 }
 
 // TestContactRestsTheDonor shows that whoever was spoken to, or called from a computer whose clock is
