@@ -112,7 +112,7 @@ type ProcessedError struct {
 	ErrorMessage       string  `json:"errorMessage"`
 }
 
-// Names reports whether the refusal is of an entry. What it leaves out, it is not told apart by.
+// Names reports whether the refusal names an entry. A member that it leaves out matches any.
 func (e ProcessedError) Names(entry ProcessedEntry) bool {
 	consumer := e.ConsumerIdentifier
 	return strings.EqualFold(entry.EntityUUID.String(), e.EntityUUID) &&
