@@ -134,20 +134,47 @@ func TestWaitsForRoomAreCounted(t *testing.T) {
 	})
 }
 
-// A transaction that loses against others is run 20 times, then it is 503. Spec gap: S21.
-func TestLosingTransactionIsRunTwentyTimes(t *testing.T) {
+// A transaction that loses against others runs again as long as its request has time, and 20 times where
+// no time is set; then it is 503. One whose connections all break is run 20 times. Spec gap: S21.
+func TestLosingTransactionRunsAgain(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		runs := 0
-		err := engineOf(t, new(refusingServer)).transact(t.Context(), `BEGIN`, func(*conn) error {
-			runs++
-			return refusedError{"40001"}
+	lost := refusedError{"40001"}
+	for _, test := range []struct {
+		name     string
+		patience time.Duration
+		err      error
+		wins     int // The run that is not refused; 0: none is.
+		min, max int // Runs.
+	}{
+		{"it wins late", 10 * time.Second, lost, 50, 50, 50},
+		{"it never wins", 10 * time.Second, lost, 0, 100, 1000},
+		{"its request has no time", time.Nanosecond, lost, 0, 20, 20},
+		{"no time is set", 0, lost, 0, 20, 20},
+		{"it is too slow for others, late", 10 * time.Second, service.ErrAgain, 50, 50, 50},
+		{"it is too slow for others", 10 * time.Second, service.ErrAgain, 0, 100, 1000},
+		{"connections break", 10 * time.Second, errBegin{refusedError{"08006"}}, 0, 20, 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := engineOf(t, new(refusingServer))
+				e.pool.patience = test.patience
+				runs, began := 0, time.Now()
+				err := e.again(t.Context(), func(*conn) error {
+					if runs++; runs == test.wins {
+						return nil
+					}
+					return test.err
+				})
+				if kind := service.KindOf(err); (kind == service.Unavailable) != (test.wins == 0) || runs < test.min || runs > test.max {
+					t.Errorf("got %v after %d runs, want %d to %d", err, runs, test.min, test.max)
+				}
+				if took := time.Since(began); took > test.patience+2*time.Second {
+					t.Errorf("got an end after %v", took)
+				}
+			})
 		})
-		refused, ok := errors.AsType[*service.Error](err)
-		if !ok || refused.Kind != service.Unavailable || runs != 20 {
-			t.Errorf("got %v after %d runs, want that the service is unavailable after 20", err, runs)
-		}
-	})
+	}
 }
 
 // A commit that takes too long is answered with 503 and goes on by itself; with twice as many of

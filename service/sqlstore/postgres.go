@@ -77,10 +77,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := o.Connections
-	if size <= 0 {
-		size = postgresConnections
-	}
+	size := cmp.Or(max(o.Connections, 0), postgresConnections)
 	e := &postgresEngine{driver: o.Postgres, now: o.Now, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
 	if e.now == nil {
 		e.now = time.Now
@@ -163,8 +160,8 @@ func (e *postgresEngine) connect() (*conn, error) {
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
-// maxTries is how often a transaction is run that lost against another one.
-const maxTries = 20
+// minTries is how often a transaction may run again, also where no time bounds its request.
+const minTries = 20
 
 // readOnly begins what sees one state of the data.
 const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
@@ -283,25 +280,28 @@ func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*c
 	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })
 }
 
-// again runs a function on a connection, again when that is safe.
-func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err error) {
-	for try := range maxTries {
-		err = e.pool.with(ctx, func(c *conn) error {
+// again runs a function on a connection, again when that is safe. What lost against another transaction
+// may lose as often as others want the same row: it ends with the time of its request.
+func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) error {
+	until, _ := e.pool.until(ctx)
+	for try := 1; ; try++ {
+		err := e.pool.with(ctx, func(c *conn) error {
 			if err := c.raw.Raw(func(connection any) error { return e.driver.Until(connection, c.until) }); err != nil {
 				return errBegin{c.fail(err)}
 			}
 			return run(c)
 		})
-		if !e.mayRepeat(err) {
-			break
+		lost := errors.Is(err, service.ErrAgain) || strings.HasPrefix(e.driver.Code(err), "40")
+		if !e.mayRepeat(err) || try >= minTries && !(lost && time.Now().Before(until)) {
+			return e.refusal(err)
 		}
 		e.pool.retried.Add(1)
-		// Those that lost together must not meet again.
-		if err := service.Pause(ctx, time.Duration(mathrand.Int64N(int64(try+1)*int64(5*time.Millisecond)))); err != nil {
+		_, spent := e.pool.until(ctx)
+		err = service.Pause(ctx, time.Duration(mathrand.Int64N(int64(min(try, minTries))*int64(5*time.Millisecond)))) // Those that lost together must not meet again.
+		if spent(); err != nil {
 			return err
 		}
 	}
-	return e.refusal(err)
 }
 
 // errBegin is a connection that was lost before anything was asked of it.

@@ -124,7 +124,7 @@ func (e *postgresEngine) refusal(err error) error {
 		}
 		return err
 	}
-	if _, begin := errors.AsType[errBegin](err); begin || e.disconnected(err) {
+	if _, begin := errors.AsType[errBegin](err); begin || e.disconnected(err) || errors.Is(err, service.ErrAgain) {
 		return unavailable
 	}
 	return err
