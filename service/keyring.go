@@ -133,9 +133,7 @@ type KeyRotation struct {
 // endOld they are refused, in every process within seconds.
 func (s *Service) RotateKey(ctx context.Context, endOld bool) (rotation KeyRotation, err error) {
 	made := make([]byte, ed25519.SeedSize)
-	if _, err := rand.Read(made); err != nil {
-		return rotation, err
-	}
+	_, _ = rand.Read(made) // It never fails.
 	var seed []byte
 	err = s.Write(ctx, WriteIsolated, "rotate the key", func(tx Tx) error {
 		now := s.TimeOf(tx)

@@ -187,7 +187,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 
 func randomID() string {
 	var b [4]byte
-	_, _ = rand.Read(b[:]) // Never fails since Go 1.24.
+	_, _ = rand.Read(b[:]) // It never fails.
 	return hex.EncodeToString(b[:])
 }
 

@@ -46,9 +46,7 @@ func (e *sqliteEngine) SigningSeed(ctx context.Context) ([]byte, error) {
 		return seed, err
 	}
 	seed = make([]byte, ed25519.SeedSize)
-	if _, err := rand.Read(seed); err != nil {
-		return nil, err
-	}
+	_, _ = rand.Read(seed) // It never fails.
 	if err := writeKey(path, seed); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
