@@ -181,12 +181,12 @@ func (p *pool) dial() {
 	}
 	p.dialling.Add(1)
 	go func() {
+		defer p.dialling.Add(-1) // Not before it is told: a request that tries again would leave the next one a refusal.
 		c, err := p.connect()
 		if err == nil {
 			p.opened.Add(1)
 			err = p.join(c)
 		}
-		p.dialling.Add(-1)
 		if err == nil {
 			return
 		}

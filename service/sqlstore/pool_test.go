@@ -51,6 +51,41 @@ func TestAConnectionThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// A refusal is told to whoever waited for that connection, not to the next request, for which the server
+// has room again.
+func TestRefusalIsNotToldLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refusal := errors.New("no login")
+		var answer error
+		p := newPool(2, func() (*conn, error) {
+			err := answer
+			time.Sleep(2 * connectAgain) // When it is looked again.
+			return new(conn), err
+		})
+		defer close(p.stop)
+		ask := func() error {
+			_, err := p.connection(t.Context(), time.Time{})
+			return err
+		}
+		for range 5000 {
+			answer = refusal
+			if err := ask(); !errors.Is(err, refusal) {
+				t.Errorf("got %v, want the refusal", err)
+			}
+			answer = nil
+			if err := ask(); err != nil {
+				t.Errorf("got %v from a server that refuses no more", err)
+			}
+			time.Sleep(time.Second) // Another one may be under way.
+			for len(p.idle) > 0 {
+				<-p.idle
+			}
+			p.alive.Store(0)
+		}
+	})
+}
+
 // One deadline covers all that a request waits for: the turn, the connection and each question.
 func TestOneDeadline(t *testing.T) {
 	t.Parallel()
