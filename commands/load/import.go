@@ -89,6 +89,7 @@ type rowRun struct {
 	lines     *bulk.Spool[plannedLine]
 	asked     rowQuestion
 	wrong     wrongLines
+	printed   *change.Results
 	read      int      // Lines so far.
 	done      int      // Lines of earlier runs.
 	unchanged int      // Lines that say what the record says.
@@ -104,10 +105,11 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if err := f.check(cmd, args[0]); err != nil {
 		return err
 	}
-	if _, err := rowResults(s); err != nil { // Before anything is sent.
+	printed, err := rowResults(s)
+	if err != nil { // Before anything is sent.
 		return err
 	}
-	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
+	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, printed: printed, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
 	if r.reader, err = f.reader(s, shape); err != nil {
 		return err
@@ -156,16 +158,15 @@ func (r *rowRun) carryOut(size int64, name string) error {
 	if r.done > 0 {
 		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
 	}
-	if r.lines.Len == 0 {
-		switch {
-		case r.read == 0:
-			r.session.Note("there is no line")
-		case r.unchanged > 0:
-			r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
-		}
-		return nil
+	switch {
+	case r.lines.Len > 0:
+		return r.send(size)
+	case r.read == 0:
+		r.session.Note("there is no line")
+	case r.unchanged > 0:
+		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
 	}
-	return r.send(size)
+	return r.printed.Close()
 }
 
 // wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
@@ -396,10 +397,6 @@ func (r *rowRun) send(size int64) error {
 }
 
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
-	printed, err := rowResults(r.session)
-	if err != nil {
-		return err
-	}
 	progress := newProgress(r.session, r.lines.Len, nil)
 	job.Each = func(line bulk.Line, result bulk.Result, err error) {
 		switch {
@@ -408,13 +405,13 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 		case line.Change.Operation().Creates:
 			r.created++
 		}
-		printed.Add(change.Result{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
+		r.printed.Add(change.Result{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
 		progress.step()
 	}
 	stopped := job.Run(ctx)
 	progress.end()
 	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
-	return errors.Join(r.conclude(stopped, progress), printed.Close())
+	return errors.Join(r.conclude(stopped, progress), r.printed.Close())
 }
 
 // rowResults are the results of a run over a file, which are printed where a format was asked for.
