@@ -372,6 +372,9 @@ func Refuse(violations apitype.Violations) error {
 	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail, Err: violations}
 }
 
+// ofFlag returns what is wrong with the value of a flag, without the advice for JSON: after a flag, null is a text.
+func ofFlag(message string) string { return strings.TrimSuffix(message, "; use null for no value") }
+
 // byFlags names the flags in an error about values: the field is what the service
 // calls it, the flag is what was typed. With a file only the flags that were given are.
 func (b *Body) byFlags(err error) error {
@@ -393,8 +396,8 @@ func (b *Body) byFlags(err error) error {
 		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
 			hints = append(hints, "add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"))
 		}
-		if detail = append(detail, v.Where()+": "+v.Message); b.file == "" || len(given) > 0 {
-			flags = append(flags, "--"+flag+" "+v.Message)
+		if detail = append(detail, v.Where()+": "+ofFlag(v.Message)); b.file == "" || len(given) > 0 {
+			flags = append(flags, "--"+flag+" "+ofFlag(v.Message))
 		}
 	}
 	if len(flags) == len(detail) {

@@ -218,13 +218,12 @@ func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.Comple
 // refuseCompletion names the flag of what cannot be sent.
 func refuseCompletion(r apitype.CompleteCallRequest) error {
 	flags := map[string]string{"result.resultCode": "--result-code", "result.donorRetentionRating": "--rating", "result.notes": "--notes"}
-	violations := r.Validate()
-	for _, v := range violations {
+	for _, v := range r.Validate() {
 		if flag, ok := flags[v.Where()]; ok {
-			return cli.UsageError(flag+" "+v.Message, v.Where()+": "+v.Message)
+			return cli.UsageError(flag+" "+ofFlag(v.Message), v.Where()+": "+ofFlag(v.Message))
 		}
 	}
-	return Refuse(violations)
+	return Refuse(r.Validate())
 }
 
 // readNotes reads notes from stdin. Nobody types them twice: where they are typed, all
