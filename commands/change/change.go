@@ -272,7 +272,7 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 	}
 	ids := bulk.Distinct(named)
 	if twice := len(named) - len(ids); twice > 0 {
-		s.Note("%s named more than once, and changed once", cli.Count(twice, "record"))
+		s.Note("%s named more than once, and counted once", cli.Count(twice, "record"))
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
