@@ -20,11 +20,13 @@ type Draft struct {
 	Call       apitype.UUID `json:"call"`
 	Name       string       `json:"name,omitzero"` // Of the donor, for lists of drafts.
 	ResultCode string       `json:"resultCode,omitzero"`
-	Rating     *int         `json:"rating,omitzero"` // 0 to 10.
+	Proposed   bool         `json:"proposed,omitzero"` // The code comes from the corrections.
+	Rating     *int         `json:"rating,omitzero"`   // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
 	// Corrections are what was corrected and not sent yet, by the place in the update.
 	Corrections map[string]string `json:"corrections,omitzero"`
 	Recorded    map[string]string `json:"recorded,omitzero"` // What the record showed of them when they were typed.
+	OptedOut    bool              `json:"optedOut,omitzero"` // The opt-out among them comes from the code.
 	Checked     []string          `json:"checked,omitzero"`  // The facts that were ticked, by the place of their first detail.
 	SavedAt     time.Time         `json:"savedAt"`
 	BaseURL     string            `json:"baseUrl"`

@@ -52,12 +52,10 @@ type Options struct {
 // quitWait is how long quitting waits where the options do not say.
 const quitWait = 5 * time.Second
 
-// Entered is what the agent has entered for a call: what a draft keeps, and where some of it comes from.
+// Entered is what the agent has entered for a call: what a draft keeps, and when the call was dialled.
 type Entered struct {
 	outbox.Draft
-	proposed  bool      // The code comes from the corrections.
 	dialledAt time.Time // Zero: not yet.
-	optedOut  bool      // The opt-out among the corrections comes from the code.
 }
 
 // base is what every part of a day needs: the day, its options, what is asked for and told, and the connection.

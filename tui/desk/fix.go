@@ -143,7 +143,7 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 		return wrong
 	}
 	e.correct(f.Key, is, f.Was)
-	e.optedOut = e.optedOut && f.Key != optOutKey
+	e.OptedOut = e.OptedOut && f.Key != optOutKey
 	e.propose()
 	e.autosave()
 	return ""
@@ -152,7 +152,7 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 // Uncorrect takes the correction of a detail back.
 func (e *Form) Uncorrect(f Fix) {
 	if e.leave(f.Key); f.Key == optOutKey {
-		e.optedOut = false
+		e.OptedOut = false
 	}
 	e.propose()
 	e.autosave()
@@ -332,17 +332,17 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 // propose chooses the result that the corrections speak for, where the agent has chosen none,
 // and takes it back with the last of them.
 func (e *Form) propose() {
-	if e.ResultCode != "" && !e.proposed {
+	if e.ResultCode != "" && !e.Proposed {
 		return
 	}
 	effect := apitype.EffectCorrected
 	if e.Corrections[optOutKey] == "no" {
 		effect = apitype.EffectOptOut
 	}
-	e.ResultCode, e.proposed = "", false
+	e.ResultCode, e.Proposed = "", false
 	for _, row := range e.Results() {
 		if row.Has(effect) && len(e.Corrections) > 0 {
-			e.ResultCode, e.proposed = row.Code, true
+			e.ResultCode, e.Proposed = row.Code, true
 			return
 		}
 	}

@@ -225,6 +225,58 @@ func TestResultsOfCorrections(t *testing.T) {
 	}
 }
 
+// What came of a choice goes with that choice, also after the completion was taken back or the draft was opened
+// again: a donor is not opted out by a result that the agent chose by mistake.
+func TestAWrongResultLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		back func(d *Day) []Event
+	}{
+		{"taken back", func(d *Day) []Event {
+			events := d.CompleteCall()
+			d.Changes.Written()
+			return append(events, d.Undo()...)
+		}},
+		{"opened again", func(d *Day) []Event {
+			call := *d.Call
+			d.leave()
+			servicetest.Check(t, d.Changes.Autosave.Flush())
+			d.Call = nil
+			draft, _, err := d.Outbox.Draft(call.UUID)
+			servicetest.Check(t, err)
+			d.Changes.Drafts = []outbox.Draft{draft}
+			d.present(call)
+			return d.drain()
+		}},
+	} {
+		d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): "500 {}"})
+		donor(d)
+		d.Form.SetNotes("x")
+		d.Form.SetResult("never")
+		work(t, d, test.back(d))
+		if d.Call == nil || d.Form.ResultCode != "never" || d.Form.Corrections[optOutKey] != "no" {
+			t.Fatalf("%s: got %+v, want the call and what was entered", test.name, d.Form.Entered)
+		}
+		d.Form.SetResult("glad")
+		if fixes := d.Form.Corrected(); len(fixes) > 0 {
+			t.Errorf("%s: got %+v with another result, want the opt-out taken back with its result", test.name, fixes)
+		}
+		d.Form.SetResult("")
+		for _, answer := range []string{"no", "yes"} {
+			if wrong := d.Form.Correct(fix(t, d, "may be phoned"), answer); wrong != "" {
+				t.Fatal(wrong)
+			}
+			if answer == "no" {
+				work(t, d, test.back(d))
+			}
+		}
+		if d.Form.ResultCode != "" {
+			t.Errorf("%s: got %q, want the result that a correction chose taken back with it", test.name, d.Form.ResultCode)
+		}
+	}
+}
+
 // What ends a call is sent with its corrections, one after the other; what is refused at once is said.
 func TestWhatEndsACall(t *testing.T) {
 	t.Parallel()

@@ -31,16 +31,16 @@ func (e *Form) SetNotes(notes string) {
 // SetResult takes a result code. One by which the donor is not to be called again corrects the
 // opt-in to phone calls, too; another one takes that back.
 func (e *Form) SetResult(code string) {
-	e.ResultCode, e.proposed = code, false
+	e.ResultCode, e.Proposed = code, false
 	row := e.result(code)
 	_, corrected := e.Corrections[optOutKey]
 	switch optIn := e.day.Call.Person.Value().OptInPhone; {
-	case !row.Has(apitype.EffectOptOut) && e.optedOut:
+	case !row.Has(apitype.EffectOptOut) && e.OptedOut:
 		e.leave(optOutKey)
-		e.optedOut = false
+		e.OptedOut = false
 	case row.Has(apitype.EffectOptOut) && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
 		e.correct(optOutKey, "no", YesNo(optIn))
-		e.optedOut = true
+		e.OptedOut = true
 	}
 	e.autosave()
 }
