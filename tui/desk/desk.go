@@ -101,7 +101,7 @@ type Day struct {
 	guessedTold   bool
 	seq           int       // Of the reading of the call.
 	awake         time.Time // When the desk was last seen to run, by the wall clock.
-	stale         int       // The reading after which what is shown is no longer old; 0: it is not.
+	stale         bool      // What is shown is old until the reading that was begun last is there.
 	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
@@ -297,7 +297,7 @@ func (d *Day) Resume() []Event {
 
 // leave ends work on the call on the desk; its draft stays.
 func (d *Day) leave() {
-	d.seq++ // A reading of it that is under way brings it back no more.
+	d.seq, d.stale = d.seq+1, false // A reading of it that is under way brings it back no more.
 	if d.Call != nil {
 		d.over(ofCall(d.Call.UUID))
 		if d.Gate.offered != nil && d.Gate.offered.of == d.Call.UUID {

@@ -344,12 +344,12 @@ func (d *Day) wake() {
 	}
 	if d.Call != nil {
 		d.reread(d.Call.UUID, unasked)
-		d.stale = d.seq
+		d.stale = true
 	}
 }
 
 // IsStale reports whether what is shown may be old, and is being read.
-func (d *Day) IsStale() bool { return d.stale != 0 && d.stale == d.seq }
+func (d *Day) IsStale() bool { return d.stale }
 
 // tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
 // It is called every few seconds.

@@ -373,8 +373,10 @@ func TestSleepMakesAllOld(t *testing.T) {
 		t.Fatalf("got %d %s", a.Status, a.Body)
 	}
 	events := a.Wake()
-	if !a.IsStale() {
-		t.Error("got what is shown for current after an hour of sleep")
+	for _, again := range []func() []desk.Event{a.Poll, a.Poll, a.Refresh} { // The network comes back late.
+		if events = append(events, again()...); !a.IsStale() {
+			t.Error("got what is shown for current after an hour of sleep, and nothing was read")
+		}
 	}
 	a.perform(events)
 	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.Card.HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {

@@ -200,9 +200,7 @@ func (d *Day) onReread(read callRead, err error) {
 	if read.claims && isLeft {
 		d.screens.leave(read.id)
 	}
-	if read.seq == d.stale {
-		d.stale = 0
-	}
+	d.stale = d.stale && read.seq != d.seq
 	switch isElsewhere := read.elsewhere && read.seq == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
@@ -314,7 +312,7 @@ func (d *Day) Poll() []Event {
 		}
 	}
 	d.polls++
-	if d.Call != nil && d.Checked && d.polls%2 == 0 {
+	if d.Call != nil && d.Checked && !d.stale && d.polls%2 == 0 { // The reading of an old one is not begun anew.
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
 	}
