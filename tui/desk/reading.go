@@ -363,16 +363,14 @@ func (q *queue) readChanges() {
 	if after.IsZero() {
 		after = q.day.Changes.AsOf(q.since)
 	}
-	do(&q.events, func(ctx context.Context) (news, error) {
+	do(&q.events, func(ctx context.Context) (apiclient.News[apitype.Call], error) {
 		return apiclient.ReadNews[apitype.Call](ctx, q.Client, q.Client.Calls.Feed(options, "updatedAfter"), after, MostChanges)
-	}, func(n news, err error) {
+	}, func(n apiclient.News[apitype.Call], err error) {
 		if q.day.isRead("cannot read what has changed", err) {
 			q.onChanges(n)
 		}
 	})
 }
-
-type news = apiclient.News[apitype.Call]
 
 // clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
 // twice does no harm.
@@ -392,7 +390,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 }
 
 // onChanges takes changes in without moving what the agent looks at.
-func (q *queue) onChanges(n news) {
+func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.changesFrom, q.changesMissed = n.Next, false
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
 	for _, call := range n.Found {

@@ -403,7 +403,7 @@ func TestChangesOfOthers(t *testing.T) {
 		}
 		d.queue.prefetched[callID(1)], d.queue.prefetched[callID(2)] = requested(1), requested(2)
 		d.queue.changesMissed = true
-		d.queue.onChanges(news{Found: []apitype.Call{test.change}, Next: later})
+		d.queue.onChanges(apiclient.News[apitype.Call]{Found: []apitype.Call{test.change}, Next: later})
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" || d.Call.AttemptsCount != test.attempts || d.queue.changesMissed || d.queue.changesFrom != later {
 			t.Errorf("%s: %d attempts, want %d (-want +got):\n%s", test.name, d.Call.AttemptsCount, test.attempts, diff)
@@ -418,7 +418,7 @@ func TestChangesOfOthers(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		d := at(morning)
 		d.queue.ended, d.leases.asked = true, true
-		if d.queue.onChanges(news{IsCut: again}); d.queue.walking != again {
+		if d.queue.onChanges(apiclient.News[apitype.Call]{IsCut: again}); d.queue.walking != again {
 			t.Errorf("got all calls read anew %t, want %t: more had changed than was taken in", d.queue.walking, again)
 		}
 	}

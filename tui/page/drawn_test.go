@@ -581,3 +581,42 @@ func TestOutboxIsDrawn(t *testing.T) {
 		t.Error("a click on the head was taken for one on a row")
 	}
 }
+
+// The cursor of the outbox stays on its row when what is above it was sent: a key is for the row that the agent has
+// seen, and the question names it. What went out may have reached the service, also where it is dropped.
+func TestOutboxKeepsItsRow(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, nil)
+	v, layout := NewOutbox(e), NewLayout(80, 24)
+	entry := func(id string, state outbox.State) outbox.Entry { return outbox.Entry{ID: id, State: state} }
+	e.Day.Changes.Labels = map[string]string{"2": "glad: Bea Bos", "3": "glad: Cor Vos", "4": "not reached: Dirk Das"}
+	e.Day.Changes.Entries = []outbox.Entry{entry("1", outbox.StateQueued), entry("2", outbox.StateRejected), entry("3", outbox.StateRejected), entry("4", outbox.StateUnsure)}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Name: "Eva"}}
+	v.Lines(layout)
+	v.Scroll(Down)
+	v.Lines(layout)
+	e.Day.Changes.Entries = e.Day.Changes.Entries[1:]
+	asked := func(ask func() tea.Cmd) string {
+		ask()
+		title, lines := e.Dialog.View(e.Styles, 80, 20)
+		return title + " " + strings.Join(lines, " ")
+	}
+	if text := asked(v.AskDrop); !strings.Contains(text, "Bea Bos") {
+		t.Errorf("got %q, want the row asked about that the cursor was on", text)
+	}
+	if text := asked(v.AskSendAgain); !strings.Contains(text, "Bea Bos") {
+		t.Errorf("got %q, want the row asked about that the cursor was on", text)
+	}
+	v.Lines(layout)
+	v.Scroll(Down)
+	v.Scroll(Down)
+	if text := asked(v.AskDrop); !strings.Contains(text, "Dirk Das") || strings.Contains(text, "will not hear") || !strings.Contains(text, "the outcome is unknown") {
+		t.Errorf("got %q, want that the attempt may have reached the service", text)
+	}
+	v.Scroll(Down)
+	v.Lines(layout)
+	e.Day.Changes.Entries = nil
+	if text := asked(v.AskDrop); !strings.Contains(text, "Eva") {
+		t.Errorf("got %q, want the draft", text)
+	}
+}

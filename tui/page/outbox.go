@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,6 +17,7 @@ import (
 
 // outboxRow is a line of the outbox: an entry, a draft or a damaged file.
 type outboxRow struct {
+	id      string // Tells it from the others.
 	entry   *outbox.Entry
 	draft   *outbox.Draft
 	damaged *outbox.Damaged
@@ -24,12 +26,13 @@ type outboxRow struct {
 // Outbox is the page of what the service does not have yet.
 type Outbox struct {
 	*Env
-	table widget.Table[render.Entry, outboxRow]
+	table  widget.Table[render.Entry, outboxRow]
+	chosen string // The row that the cursor was drawn on; "": where it stands.
 }
 
 // NewOutbox returns the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
-	v := &Outbox{s, wholeTable(s, render.EntryList(), func(r outboxRow) render.Entry { return r.shown(s) })}
+	v := &Outbox{Env: s, table: wholeTable(s, render.EntryList(), func(r outboxRow) render.Entry { return r.shown(s) })}
 	v.Resize(NewLayout(80, 24))
 	return v
 }
@@ -54,17 +57,20 @@ func (r outboxRow) shown(s *Env) render.Entry {
 
 func (r outboxRow) isIn(state outbox.State) bool { return r.entry != nil && r.entry.State == state }
 
-// rows returns the entries, the drafts and the damaged files.
+// rows returns the entries, the drafts and the damaged files. The cursor stays on its row, wherever that is by now.
 func (v *Outbox) rows() []outboxRow {
 	var rows []outboxRow
 	for i := range v.Day.Changes.Entries {
-		rows = append(rows, outboxRow{entry: &v.Day.Changes.Entries[i]})
+		rows = append(rows, outboxRow{id: v.Day.Changes.Entries[i].ID, entry: &v.Day.Changes.Entries[i]})
 	}
 	for i := range v.Day.Changes.Drafts {
-		rows = append(rows, outboxRow{draft: &v.Day.Changes.Drafts[i]})
+		rows = append(rows, outboxRow{id: v.Day.Changes.Drafts[i].Call.String(), draft: &v.Day.Changes.Drafts[i]})
 	}
 	for i := range v.Day.Changes.Damaged {
-		rows = append(rows, outboxRow{damaged: &v.Day.Changes.Damaged[i]})
+		rows = append(rows, outboxRow{id: v.Day.Changes.Damaged[i].Path, damaged: &v.Day.Changes.Damaged[i]})
+	}
+	if i := slices.IndexFunc(rows, func(r outboxRow) bool { return r.id == v.chosen }); i >= 0 {
+		v.table.Place(i, len(rows))
 	}
 	return rows
 }
@@ -95,21 +101,22 @@ func (v *Outbox) Refresh() tea.Cmd { return v.Host.Perform(v.Day.Changes.ReadOut
 // Scroll implements Page.
 func (v *Outbox) Scroll(by Step) tea.Cmd {
 	count := len(v.rows())
+	v.chosen = ""
 	v.table.Move(rowsOf(by, v.table.Height(), count), count)
 	return nil
 }
 
 // Click implements Clicked.
 func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
-	return nil, v.table.Click(y-rowsFrom, len(v.rows()))
+	count := len(v.rows())
+	v.chosen = ""
+	return nil, v.table.Click(y-rowsFrom, count)
 }
 
 // WhyNotCopy implements Copier.
 func (v *Outbox) WhyNotCopy() string {
-	if _, ok := v.Chosen(); !ok {
-		return "the outbox is empty"
-	}
-	return ""
+	_, ok := v.Chosen()
+	return desk.When(!ok, "the outbox is empty")
 }
 
 // WhyNotOpen implements Opener.
@@ -156,8 +163,7 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 	}
 	var body bytes.Buffer
 	if json.Indent(&body, e.Body, "", "  ") == nil {
-		lines = append(lines, "")
-		lines = append(lines, cleanLines(body.String())...)
+		lines = append(append(lines, ""), cleanLines(body.String())...)
 	}
 	return lines
 }
@@ -188,9 +194,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}
-	v.Dialog = &Confirm{Title: v.Say("Send again: %s?", v.Say(desk.OpLabel(e.Op))), Lines: lines, Yes: func() tea.Cmd {
-		return v.Host.Perform(v.Day.Changes.SendAgain(e.ID))
-	}}
+	v.Dialog = &Confirm{Title: v.Say("Send again: %s?", row.shown(v.Env).Label), Lines: lines, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.SendAgain(e.ID)) }}
 	return nil
 }
 
@@ -198,22 +202,21 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 func (v *Outbox) AskDrop() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
-		call := row.draft.Call
-		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{v.Say("What was typed for %s is erased.", cmp.Or(Clean(row.draft.Name), v.Say("a person")))}, Yes: func() tea.Cmd {
-			return v.Host.Perform(v.Day.Changes.DropDraft(call))
-		}}
+		call, line := row.draft.Call, v.Say("What was typed for %s is erased.", cmp.Or(Clean(row.draft.Name), v.Say("a person")))
+		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{line}, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.DropDraft(call)) }}
 		return nil
 	}
 	e := *row.entry
 	lines := []string{v.Say("The service will not hear of it, and its text is erased.")}
+	if e.State == outbox.StateUnsure {
+		lines[0] = v.Say(outbox.ErrCannotTell.Error()) // It may have heard of it.
+	}
 	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
 			lines = append(lines, v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))))
 		}
 	}
-	v.Dialog = &Confirm{Title: v.Say("Drop: %s?", v.Say(desk.OpLabel(e.Op))), Lines: lines, Yes: func() tea.Cmd {
-		return v.Host.Perform(v.Day.Changes.Drop(e.ID))
-	}}
+	v.Dialog = &Confirm{Title: v.Say("Drop: %s?", row.shown(v.Env).Label), Lines: lines, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.Drop(e.ID)) }}
 	return nil
 }
 
@@ -235,7 +238,8 @@ func (v *Outbox) Lines(l Layout) []string {
 			return line
 		}
 	})...)
-	if len(rows) == 0 {
+	row, _ := v.Chosen()
+	if v.chosen = row.id; len(rows) == 0 {
 		lines = append(lines, s.Dim(" "+v.Say("Everything you did has reached the service.")))
 	}
 	return widget.Block(lines, l.Width, l.Body)
