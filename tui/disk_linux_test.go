@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sys/unix"
 
 	"fundesk/apiclient/apitype"
@@ -84,5 +85,42 @@ func TestFullDisk(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "outbox", "*", ".new-*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: got %v %v, want none", left, err)
+	}
+}
+
+// A disk that has room for the attempt and not for the notes that go with it takes neither: what is said not to be
+// saved is not sent, and the attempt that is made again is the only one.
+func TestDiskThatTakesHalf(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	dir, fill := smallDisk(t)
+	w.connect(t, filepath.Join(dir, "outbox"))
+	d := newDriver(t, w.options)
+	d.enter("n")
+	w.seen()
+	d.press("i")
+	d.send(tea.PasteMsg{Content: strings.Repeat("long note ", 1200)})
+	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
+	free := fill()
+	filler := filepath.Join(dir, "filler")
+	info, err := os.Stat(filler)
+	servicetest.Check(t, err)
+	servicetest.Check(t, os.Truncate(filler, info.Size()/4096*4096-2*4096))
+	d.press("esc")
+	w.seen()
+	d.enter("a", "n")
+	if text := d.text(); !strings.Contains(text, "not saved: no space") || !d.app.Day.IsOn(callID(1)) {
+		t.Fatalf("got:\n%s\nwant the call kept", text)
+	}
+	if got := w.entries(t); len(got) != 0 || d.app.Day.Changes.CanUndo() {
+		t.Errorf("got %v, and %d to be taken back, want nothing of what was not saved", got, len(d.app.Day.Changes.Held))
+	}
+	free()
+	w.seen()
+	d.enter("a", "n")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	if call := w.call(t, callID(1)); call.AttemptsCount != 1 {
+		t.Errorf("got %d attempts, want the one that was made", call.AttemptsCount)
 	}
 }

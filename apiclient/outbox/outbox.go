@@ -338,7 +338,7 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	if err := may(e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", id, err)
 	}
-	if err := o.note(e, OutcomeDropped, nil); err != nil {
+	if err := o.note(e, OutcomeDropped, nil); err != nil && !e.SentAt.IsZero() { // A full disk keeps nobody from taking back what never went out.
 		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
 	}
 	return e, o.erase(id)

@@ -91,7 +91,8 @@ type (
 		change Change
 		entry  outbox.Entry
 		err    error
-		left   error // Why the draft that it came from could not be erased.
+		left   error    // Why the draft that it came from could not be erased.
+		back   []string // The entries of its group that were taken back with it.
 	}
 	// recalled tells that a held change was taken back.
 	recalled struct {
@@ -177,6 +178,12 @@ func (c *Changes) submit(change Change) {
 		if q.err == nil {
 			q.entry, q.err = c.Outbox.Add(outbox.Entry{Change: change.Change, NotBefore: until, After: group.last})
 		}
+		for last := group.last; q.err != nil && last != ""; { // A part of it alone would be another change.
+			e, err := c.Outbox.Recall(last)
+			if last = e.After; err == nil {
+				q.back = append(q.back, e.ID)
+			}
+		}
 		group.last, group.err = q.entry.ID, q.err
 		if q.err == nil && change.from != nil && change.from.goes {
 			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
@@ -233,6 +240,7 @@ func (c *Changes) onQueued(q queued) bool {
 		defer c.undoSaved(q.err == nil)
 	}
 	if q.err != nil {
+		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return slices.Contains(q.back, h.id) })
 		c.notify(Notice{Level: Urgent, Text: c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(Cause(q.err)))})
 		return false
 	}
@@ -254,8 +262,7 @@ func (c *Changes) onQueued(q queued) bool {
 // Release forgets held changes whose time is over: they are on their way. While the service cannot
 // be reached they are not, and can be taken back.
 func (c *Changes) Release() {
-	now := c.Now()
-	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(now) && (c.Offline == "" || h.back != nil) })
+	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(c.Now()) && (c.Offline == "" || h.back != nil) })
 }
 
 // ReadOutbox reads the outbox and the drafts from disk. One reading at a time is enough:
@@ -333,12 +340,11 @@ func (c *Changes) onSender(e outbox.Event) {
 		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
 	}
 	ofBatch := c.Batch.hear(e)
-	what := c.Labels[e.Entry.ID]
-	if what == "" && e.IsForeign { // Another terminal's, which tells of it.
+	if c.Labels[e.Entry.ID] == "" && e.IsForeign { // Another terminal's, which tells of it.
 		c.readOutbox()
 		return
 	}
-	what = c.entryName(e.Entry)
+	what := c.entryName(e.Entry)
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
@@ -363,18 +369,14 @@ func (c *Changes) onSender(e outbox.Event) {
 
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
-	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
+	c.onDisk(func() error { return c.Outbox.Requeue(id) })
 	return c.drain()
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
-	c.drop(id)
+	c.onDisk(func() error { return c.Outbox.Drop(id) })
 	return c.drain()
-}
-
-func (c *Changes) drop(id string) {
-	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
 }
 
 // DropDraft erases what was typed for a call, as the agent has seen it.
@@ -384,7 +386,7 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 		seen = *known
 	}
 	c.forgetDraft(call)
-	c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
+	c.onDisk(func() error { return c.Autosave.Delete(seen, c.Autosave.From(call)) })
 	return c.drain()
 }
 
@@ -404,8 +406,8 @@ func (c *Changes) SendNow() []Event {
 }
 
 // onDisk does something to the outbox at the agent's word.
-func (c *Changes) onDisk(work func(context.Context) (any, error)) {
-	do(&c.events, work, func(_ any, err error) {
+func (c *Changes) onDisk(work func() error) {
+	do(&c.events, func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
 		if err != nil {
 			c.fail("outbox", err)
 		}

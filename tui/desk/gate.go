@@ -92,7 +92,7 @@ func (g *gate) offerRest(e outbox.Event) {
 	}
 	g.offer(arrival{
 		text: ErrorText(g.day.Say("%s was refused", g.day.Changes.entryName(e.Entry)), e.Err), does: "sends the result without it", entry: e.Entry.ID,
-		run: func() { g.day.Changes.drop(e.Entry.ID) },
+		run: func() { g.day.Changes.onDisk(func() error { return g.Outbox.Drop(e.Entry.ID) }) },
 	})
 }
 

@@ -66,13 +66,13 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 // resolve sends what is left of a refused update over what the agent was shown.
 func (e *Form) resolve(c conflict) []Event {
 	e.over(c.entry.ID)
-	e.day.Changes.onDisk(func(context.Context) (any, error) {
+	e.day.Changes.onDisk(func() error {
 		change := c.entry.Change.Without(c.theirs)
 		if change.Body == nil {
-			return nil, e.Outbox.Drop(c.entry.ID)
+			return e.Outbox.Drop(c.entry.ID)
 		}
 		change.Seen, change.Revision = apiclient.SeenOf(change, c.record), ""
-		return nil, e.Outbox.Amend(c.entry.ID, change)
+		return e.Outbox.Amend(c.entry.ID, change)
 	})
 	return e.drain()
 }

@@ -99,12 +99,10 @@ func (c *Changes) recallCreation(id apitype.UUID) error {
 		return err
 	}
 	if err == nil && !id.IsZero() {
-		return errKnownThere
+		return errors.New("the service has the new call: it stays open there until you cancel it")
 	}
 	return err
 }
-
-var errKnownThere = errors.New("the service has the new call: it stays open there until you cancel it")
 
 // onRecalled hears that a held change was taken back, and puts its call on the desk again.
 func (d *Day) onRecalled(r recalled) {
