@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
 	"fundesk/render"
 )
@@ -115,31 +116,29 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	if err != nil {
 		return err
 	}
-	left := 0
-	gone := slices.DeleteFunc(held, func(h heldFile) bool {
-		isOurs := slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder)
-		if !isOurs {
-			left++
-		}
-		return !isOurs
-	})
-	if len(gone) > 0 {
-		question := "erase " + cli.Count(len(gone), "file") + " of this computer, drafts and changes that were not sent, about person " + person.String()
-		if err := s.Ask(ctx, yes, question); err != nil {
+	left, erased := len(held), 0
+	gone := slices.DeleteFunc(held, func(h heldFile) bool { return !slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder) })
+	if left -= len(gone); len(gone) > 0 {
+		if err := s.Ask(ctx, yes, "erase "+cli.Count(len(gone), "file")+" of this computer, drafts and changes that were not sent, about person "+person.String()); err != nil {
 			return err
 		}
 	}
 	for _, h := range gone {
-		if h.folder == "queued" || h.folder == "rejected" {
+		if h.folder == "drafts" {
+			err = os.Remove(h.File)
+		} else {
 			err = box.Drop(strings.TrimSuffix(filepath.Base(h.File), ".json"))
-		} else if err = os.Remove(h.File); errors.Is(err, fs.ErrNotExist) {
-			err = nil
 		}
-		if err != nil {
+		switch _, there := os.Lstat(h.File); { // It may have been sent while the question stood.
+		case err == nil:
+			erased++
+		case errors.Is(err, outbox.ErrSending):
+			left++
+		case there == nil:
 			return cli.Failure(apiclient.KindFailure, "erase %s: %s", h.File, err)
 		}
 	}
-	s.Note("erased %s", cli.Count(len(gone), "file"))
+	s.Note("erased %s", cli.Count(erased, "file"))
 	if left > 0 {
 		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")), "list them with --dry-run; send what is on its way: fundesk outbox send")
 	}
