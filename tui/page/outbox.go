@@ -209,7 +209,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	e := *row.entry
 	lines := []string{v.Say("The service will not hear of it, and its text is erased.")}
 	if e.State == outbox.StateUnsure {
-		lines[0] = v.Say(outbox.ErrCannotTell.Error()) // It may have heard of it.
+		lines[0] = v.Say("Its answer was lost: it may have taken effect. Look at the record first. Its text is erased.")
 	}
 	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
