@@ -116,6 +116,37 @@ func TestRetention(t *testing.T) {
 	servicetest.Same(t, "again", privacy.Retired{Run: 2, Organization: o}, run(false))
 }
 
+// TestRetentionIsDatedAsItErases lets a run of the retention take minutes: each person is erased at the time of
+// their own erasure, and so are their calls. A program that keeps a copy, and reads while the run goes on,
+// would miss what is dated before that.
+func TestRetentionIsDatedAsItErases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.Organization("Old")
+	_, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) })
+	servicetest.Check(t, err)
+	for range 3 {
+		w.old(o, 13, "", apitype.CallCompleted)
+	}
+	var read apitype.Time
+	slow := privacy.New(w.Service, func(erased service.ErasedPerson) error {
+		if now := apitype.NewTime(w.Clock.Now()); !erased.ErasedAt.Equal(now) {
+			t.Errorf("got an erasure of %s, want %s", erased.ErasedAt, now)
+		}
+		read = apitype.NewTime(w.Clock.Now().Add(-time.Millisecond))
+		w.Clock.Advance(time.Minute)
+		return nil
+	})
+	_, _, err = slow.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
+	servicetest.Check(t, err)
+	if got := page(t, w.Do(w.all, "GET", "/api/v1/calls?updatedAfter="+read.String(), "")).Edges; len(got) != 1 {
+		t.Errorf("got %d calls changed by the last erasure, want 1", len(got))
+	}
+	if lines := w.lines(t, service.AuditFilter{Since: &read}); len(lines) != 1 {
+		t.Errorf("got %v, want the line of the last erasure", brief(lines))
+	}
+}
+
 // TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
 // Promise S64: who may not erase is not told of it.
 // Promise K1: an erasure takes the person's name, address and contacts.

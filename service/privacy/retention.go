@@ -259,19 +259,17 @@ func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason s
 
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (done bool, err error) {
-	line := service.AuditLine{At: r.now, Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
+	line := service.AuditLine{Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
 	err = r.s.rules.Write(ctx, service.WriteShared, "run the retention", func(tx service.Tx) error {
 		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
 		kept, err := tx.LockPersonData(id)
-		if err != nil {
+		if done = err == nil && isOver(kept, q); !done {
 			return err
 		}
-		if done = isOver(kept, q); !done {
-			return nil
-		}
-		return errors.Join(eraseKept(tx, kept, r.now), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
+		line.At = r.s.rules.TimeOf(tx) // A run takes a while, and programs that keep a copy read on meanwhile.
+		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
 	if done && err == nil {
 		err = r.s.finishErasure(ctx, id)
