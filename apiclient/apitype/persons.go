@@ -1,6 +1,7 @@
 package apitype
 
 import (
+	"cmp"
 	"net/url"
 	"time"
 )
@@ -182,7 +183,7 @@ func (o PersonListOptions) Query() url.Values { return queryOf(personParameters(
 // ParsePersonListOptions reads query parameters.
 func ParsePersonListOptions(values url.Values) (PersonListOptions, Violations) {
 	o, v := parseQuery(personParameters(), values, nil)
-	o.IBAN = NormalizeIBAN(o.IBAN)
+	o.IBAN = cmp.Or(NormalizeIBAN(o.IBAN), o.IBAN) // A blank one finds nobody.
 	return o, v
 }
 

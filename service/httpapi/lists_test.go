@@ -210,6 +210,17 @@ func TestCursorSurvivesChange(t *testing.T) {
 	}
 }
 
+// TestBlankIBANFindsNobody shows nobody to a caller whose filter is blank, rather than everybody.
+func TestBlankIBANFindsNobody(t *testing.T) {
+	t.Parallel()
+	w, token, _ := listed(t, 2)
+	for _, blank := range []string{"%20", "+", "%09%C2%A0"} {
+		if got := page(t, w.Do(token, "GET", "/api/v1/persons?iban="+blank, "")); len(got.Edges) > 0 || got.PageInfo.HasNextPage {
+			t.Errorf("iban=%s: got %d persons, want none", blank, len(got.Edges))
+		}
+	}
+}
+
 // TestPagesFromWhatDoesNotPass begins pages at every record, of a list that every second
 // one passes: the flags are exact where the cursor's own record is not in the list. Spec
 // gaps: L3, L4.

@@ -378,12 +378,8 @@ func callbackNode(d service.DeferralRow, c service.Caller, names map[apitype.UUI
 }
 
 func fullName(p apitype.Person) string {
-	first := p.FirstName
-	if first == nil {
-		first = p.Initials
-	}
 	var parts []string
-	for _, part := range []*string{first, p.LastNamePrefix, p.LastName} {
+	for _, part := range []*string{cmp.Or(p.FirstName, p.Initials), p.LastNamePrefix, p.LastName} {
 		if part != nil {
 			parts = append(parts, *part)
 		}
