@@ -25,7 +25,7 @@ func (c *CallRow) Erase(now apitype.Time) (changed bool, err error) {
 	if erased("call", c.Private) != nil {
 		return false, nil
 	}
-	if err := c.Blank(now); err != nil {
+	if err := c.Blank(now, true); err != nil {
 		return false, err
 	}
 	return true, revise("call", &c.Private, func(private *callPrivate) { private.ErasedAt = &now })
@@ -44,15 +44,18 @@ func (p *PledgeRow) Erase(now apitype.Time) error {
 	return revise("pledge", &p.Private, func(private *pledgePrivate) { private.ErasedAt = &now })
 }
 
-// Blank takes from a call its notes, external metadata and what is known of its recording.
-func (c *CallRow) Blank(now apitype.Time) error {
+// Blank takes from a call its notes, external metadata and what is known of its recording. Unless its person is
+// erased, an external call keeps its application and reference: they name no donor, and it stays external.
+func (c *CallRow) Blank(now apitype.Time, isErased bool) error {
 	var call apitype.Call
 	if err := decode("call", c.Doc, &call); err != nil {
 		return err
 	}
 	call.Notes, call.RecordingDuration, call.LastUpdatedAt = nil, nil, now
-	if call.ExternalMetadata.Pointer() != nil {
+	if m := call.ExternalMetadata.Pointer(); m != nil && isErased {
 		call.ExternalMetadata = apitype.EmbedPointer[apitype.CallExternalMetadata](nil)
+	} else if m != nil {
+		call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{ApplicationName: m.ApplicationName, ReferenceID: m.ReferenceID})
 	}
 	if result := call.Result.Pointer(); result != nil {
 		result.Notes = nil

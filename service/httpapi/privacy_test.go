@@ -116,6 +116,35 @@ func TestRetention(t *testing.T) {
 	servicetest.Same(t, "again", privacy.Retired{Run: 2, Organization: o}, run(false))
 }
 
+// TestRetentionKeepsTheKindOfACall takes notes and metadata from an external call that has ended. It stays external for
+// every client, and is found by its reference. Only an erasure removes that.
+func TestRetentionKeepsTheKindOfACall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.Privacy.SetRetention(t.Context(), w.a.organization, func(r *service.Retention) { r.Calls = new(24) })
+	servicetest.Check(t, err)
+	call := w.create("/api/v1/calls", w.externalCallBody(w.a, `,"status":"completed","notes":"not in"`)).String()
+	w.Clock.Advance(25 * 31 * 24 * time.Hour)
+	for _, want := range []int{1, 0} {
+		done, _, err := w.Privacy.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
+		if err != nil || done[0].Calls != want {
+			t.Errorf("got %v, %v, want %d calls", done, err, want)
+		}
+	}
+	byReference := func(application, reference string) int {
+		return len(page(t, w.Do(w.all, "GET", "/api/v1/calls?externalApplicationName="+application+"&externalReferenceId="+reference, "")).Edges)
+	}
+	got := w.Do(w.all, "GET", "/api/v1/calls/"+call, "").Object()
+	want := map[string]any{"applicationName": "dialler", "referenceId": "7", "agentReferenceId": nil, "statusCode": nil, "statusDescription": nil, "additionalProperties": map[string]any{}}
+	servicetest.Same(t, "the metadata", want, got["externalMetadata"].(map[string]any))
+	if found, managed := byReference("dialler", "7"), byReference("null", "null"); got["notes"] != nil || found != 1 || managed != 2 {
+		t.Errorf("got notes %v, %d calls by the reference and %d without one, want none, 1 and 2", got["notes"], found, managed)
+	}
+	if _, err := w.Privacy.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"}); err != nil || byReference("dialler", "7") != 0 {
+		t.Errorf("got %v, or the call by its reference after an erasure", err)
+	}
+}
+
 // TestRetentionIsDatedAsItErases lets a run of the retention take minutes: each person is erased at the time of
 // their own erasure, and so are their calls. A program that keeps a copy, and reads while the run goes on,
 // would miss what is dated before that.

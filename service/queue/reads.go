@@ -26,15 +26,9 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 	if err != nil {
 		return service.Answer{}, err
 	}
-	state := apitype.QueueState{}
+	state := apitype.QueueState{ByType: map[apitype.CallType]int{}, ByLanguage: map[string]int{}}
 	if query, ok := queryOf(c, o.QueueFilter, o.UserUUID, now); ok {
 		state, err = q.countQueue(ctx, query)
-	}
-	if state.ByType == nil {
-		state.ByType = map[apitype.CallType]int{}
-	}
-	if state.ByLanguage == nil {
-		state.ByLanguage = map[string]int{}
 	}
 	return service.Answered(state, err)
 }
