@@ -44,7 +44,11 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 			l.note, l.filters = AuditPledgeList, o.Query
 		}
 	}
-	return answerList(ctx, s, c, l)
+	answer, err := answerList(ctx, s, c, l)
+	if at := answer.Settled; at != nil && at.After(viewer.now.Time) { // What is released since is not in the page.
+		answer.Settled = &viewer.now
+	}
+	return answer, err
 }
 
 func (p PledgeRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }

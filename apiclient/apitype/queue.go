@@ -1,6 +1,7 @@
 package apitype
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -109,12 +110,7 @@ func (r *TakeRequest) Validate() Violations {
 }
 
 // Number is how many calls are asked for.
-func (r *TakeRequest) Number() int {
-	if r.Count == nil {
-		return 1
-	}
-	return *r.Count
-}
+func (r *TakeRequest) Number() int { return *cmp.Or(r.Count, new(1)) }
 
 // Lease is how long the calls are asked for.
 func (r *TakeRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }

@@ -292,6 +292,28 @@ type skewed struct {
 
 func (s skewed) ClockAhead(context.Context) (time.Duration, error) { return s.ahead, nil }
 
+// TestReleasesComeAfterSettled asks a process whose clock is behind the database's for what was released. A pledge
+// that it does not show as released yet comes after the time that it names, or a client that goes on from there
+// would never see it.
+// Promise S70: lists name a time up to which nothing can come any more.
+func TestReleasesComeAfterSettled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rules, err := service.New(t.Context(), service.Options{Store: skewed{w.Store, 20 * time.Second}, Now: w.Clock.Now})
+	servicetest.Check(t, err)
+	w.Handler = httpapi.New(httpapi.Options{Service: rules, Now: w.Clock.Now})
+	w.Clock.Advance(service.DefaultCoolingOff - 10*time.Second)
+	since := "2026-01-01"
+	for _, want := range []int{0, 1, 0} {
+		answer := w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter="+since, "")
+		if got := len(page(t, answer).Edges); got != want {
+			t.Errorf("got %d pledges released after %s, want %d", got, since, want)
+		}
+		since = answer.Header.Get("Fundesk-Settled")
+		w.Clock.Advance(time.Minute)
+	}
+}
+
 // TestWrongClockIsNotReady takes a process out of service whose clock is not the database's.
 func TestWrongClockIsNotReady(t *testing.T) {
 	t.Parallel()
