@@ -177,13 +177,12 @@ func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardLi
 	if err != nil {
 		return Answer{}, err
 	}
+	size := page.cut(false, func(row T) int { return len(l.Node(nil, row)) + edgeSize })
 	if len(page.rows) > 0 && c.May(PersonsRead) {
-		if err := s.NoteRead(ctx, c.listed(AuditQueueList, l.Filters(), len(page.rows), l.Now)); err != nil {
-			return Answer{}, err
-		}
+		err = s.NoteRead(ctx, c.listed(AuditQueueList, l.Filters(), len(page.rows), l.Now))
 	}
 	cursor := func(dst []byte, row T) []byte { return cursors.append(dst, l.Position(row)) }
-	return Answer{JSON: envelope(page, 0, cursor, l.Node)}, nil
+	return Answer{JSON: envelope(page, size, cursor, l.Node)}, err
 }
 
 // errSeveral is a page that cannot be told by one answer of the store.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -89,12 +90,7 @@ func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error)
 	}, err
 }
 
-func languageOf(p apitype.Person) string {
-	if p.Language == nil {
-		return ""
-	}
-	return *p.Language
-}
+func languageOf(p apitype.Person) string { return *cmp.Or(p.Language, new("")) }
 
 func optedOut(p apitype.Person) bool { return p.OptInPhone != nil && !*p.OptInPhone }
 

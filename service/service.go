@@ -94,10 +94,7 @@ type Match []int64
 
 // check refuses when the record's revision is not among those named.
 func (m Match) check(rev int64) error {
-	if m == nil {
-		return nil
-	}
-	if slices.Contains(m, rev) {
+	if m == nil || slices.Contains(m, rev) {
 		return nil
 	}
 	return &Error{Kind: PreconditionFailed, Detail: "the record was changed since it was read"}

@@ -222,7 +222,7 @@ type QueueReader interface {
 	// QueueState also returns how many calls were passed over to count them.
 	QueueState(q QueueQuery) (state apitype.QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
-	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
+	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.

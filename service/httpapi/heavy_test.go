@@ -208,6 +208,32 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	}
 }
 
+// The queue is listed by pages that end before four mebibytes, like other lists: a walk meets every call once,
+// in order.
+// Promise S32: a page ends before 4 MiB.
+func TestPagesOfAHeavyQueue(t *testing.T) { onEngines(t, testPagesOfAHeavyQueue) }
+
+func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
+	token, order := heavyCalls(t, f.Harness, 150, rand.New(rand.NewPCG(1, 2)))
+	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now})
+	slices.Reverse(order) // The oldest call is next.
+	for _, size := range []int{500, 60, 7} {
+		var met []string
+		for after, hasNext := "", true; hasNext; {
+			answer := f.Do(token, http.MethodGet, "/fundesk/v1/queue/calls?first="+strconv.Itoa(size)+after, "")
+			p := page(t, answer)
+			if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || p.PageInfo.HasPreviousPage != (after != "") {
+				t.Fatalf("got a page of %d calls and %d bytes", len(p.Edges), len(answer.Body))
+			}
+			for _, edge := range p.Edges {
+				met = append(met, edge.Node["uuid"].(string))
+			}
+			after, hasNext = "&after="+*p.PageInfo.EndCursor, p.PageInfo.HasNextPage
+		}
+		servicetest.Same(t, "the queue by "+strconv.Itoa(size), order, met)
+	}
+}
+
 // A take of heavy calls ends like a page before four mebibytes. The calls beyond wait again, at their places
 // and as due as they were.
 func TestTakeOfHeavyCalls(t *testing.T) { onEngines(t, testTakeOfHeavyCalls) }

@@ -374,17 +374,22 @@ func (r *reader) QueueState(query service.QueueQuery) (s apitype.QueueState, pas
 }
 
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {
-	calls := make(map[apitype.UUID]service.CallRow, len(ids))
-	cond, arg := r.engine.among("t.uuid", ids)
-	err := r.each(`SELECT t.uuid, t.doc, p.doc FROM calls t LEFT JOIN persons p ON p.number = t.person_number WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
-		var call service.CallRow
-		var person service.PersonRow
-		err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
-		if len(person.Doc) > 0 {
-			call.PersonRow = &person
+	calls, bytes := make(map[apitype.UUID]service.CallRow, len(ids)), 0
+	for some := range slices.Chunk(ids, 50) {
+		cond, arg := r.engine.among("t.uuid", some)
+		err := r.each(`SELECT t.uuid, t.doc, p.doc FROM calls t LEFT JOIN persons p ON p.number = t.person_number WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
+			var call service.CallRow
+			var person service.PersonRow
+			err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
+			if len(person.Doc) > 0 {
+				call.PersonRow = &person
+			}
+			calls[call.UUID], bytes = call, bytes+len(call.Doc)
+			return err
+		})
+		if err != nil || bytes > service.PageBytes {
+			return calls, err
 		}
-		calls[call.UUID] = call
-		return err
-	})
-	return calls, err
+	}
+	return calls, nil
 }
