@@ -116,6 +116,31 @@ func TestRetention(t *testing.T) {
 	servicetest.Same(t, "again", privacy.Retired{Run: 2, Organization: o}, run(false))
 }
 
+// TestRetentionAtTheEndOfAMonth runs on a day that the month of the period does not have. What is of the first days
+// after that month is not old enough yet.
+func TestRetentionAtTheEndOfAMonth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Clock.Set(time.Date(2027, 3, 31, 9, 0, 0, 0, time.UTC))
+	_, err := w.Privacy.SetRetention(t.Context(), w.a.organization, func(r *service.Retention) { r.Calls = new(1) })
+	servicetest.Check(t, err)
+	calls := map[string]bool{"2027-02-27": true, "2027-02-28T08:59:59.999Z": true, "2027-02-28T09:00:00Z": false, "2027-03-01": false, "2027-03-02": false}
+	blanked := 0
+	for at, old := range calls {
+		updated, err := apitype.ParseTime(at)
+		servicetest.Check(t, err)
+		call := apitype.Call{UUID: apitype.NewUUID(), Status: apitype.CallExpired, RequestedAt: updated, LastUpdatedAt: updated, PersonUUID: w.a.person, Type: apitype.CallHappy, Notes: new("not in")}
+		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
+		if old {
+			blanked++
+		}
+	}
+	done, _, err := w.Privacy.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
+	if err != nil || done[0].Calls != blanked {
+		t.Errorf("got %v, %v, want %d calls", done, err, blanked)
+	}
+}
+
 // TestRetentionKeepsTheKindOfACall takes notes and metadata from an external call that has ended. It stays external for
 // every client, and is found by its reference. Only an erasure removes that.
 func TestRetentionKeepsTheKindOfACall(t *testing.T) {

@@ -168,7 +168,11 @@ func (r *retaining) begin(ctx context.Context, after int) error {
 func (r *retaining) organization(ctx context.Context, of service.Retention) (done Retired, err error) {
 	done.Organization = of.Organization
 	query := func(months int) service.RetainQuery {
-		return service.RetainQuery{Organization: of.Organization, Before: apitype.NewTime(r.now.AddDate(0, -months, 0)), Limit: retentionBatch}
+		before := r.now.AddDate(0, -months, 0)
+		if before.Day() != r.now.Day() { // The month has no such day, and its last one counts.
+			before = before.AddDate(0, 0, -before.Day())
+		}
+		return service.RetainQuery{Organization: of.Organization, Before: apitype.NewTime(before), Limit: retentionBatch}
 	}
 	if of.Calls != nil {
 		if done.Calls, err = r.calls(ctx, query(*of.Calls)); err != nil {
