@@ -384,7 +384,8 @@ type LeaseRow struct {
 	Owner    apitype.UUID
 	Type     apitype.CallType
 	Language string
-	SeenAt   apitype.Time // When something became of it last.
+	KeptFor  *apitype.UUID // Of a new one: the user whom the call was deferred for.
+	SeenAt   apitype.Time  // When something became of it last.
 	EndedAt  *apitype.Time
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }

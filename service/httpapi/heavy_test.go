@@ -234,12 +234,8 @@ func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 	}
 }
 
-// A take of heavy calls ends like a page before four mebibytes. The calls beyond wait again, at their places
-// and as due as they were.
-func TestTakeOfHeavyCalls(t *testing.T) { onEngines(t, testTakeOfHeavyCalls) }
-
-func testTakeOfHeavyCalls(t *testing.T, f *floor) {
-	var waiting []apitype.UUID
+// heavyWaiting loads ten calls that wait, of which four do not fit into one answer, the oldest first.
+func heavyWaiting(f *floor) (waiting []apitype.UUID) {
 	note := strings.Repeat("世", 20_000)
 	for i := range 10 {
 		person := service.LoadedPerson{OwningOrganizationUUID: f.organization, RecruitingOrganizationUUID: f.organization}
@@ -261,6 +257,33 @@ func testTakeOfHeavyCalls(t *testing.T, f *floor) {
 		}
 		f.Load(records...)
 	}
+	return waiting
+}
+
+// Callbacks that do not fit into the answer to a take are the user's own as before: another user gets none of them.
+func TestTakeOfHeavyCallbacks(t *testing.T) { onEngines(t, testTakeOfHeavyCallbacks) }
+
+func testTakeOfHeavyCallbacks(t *testing.T, f *floor) {
+	due := apitype.NewTime(f.Clock.Now().Add(time.Minute))
+	for _, call := range heavyWaiting(f) {
+		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, f.users[0]))
+	}
+	f.Clock.Advance(5 * time.Minute)
+	given := len(f.take(f.users[0], `,"count":10`).Leases)
+	if others := f.take(f.users[1], `,"count":10`).Leases; given == 0 || given == 10 || len(others) > 0 {
+		t.Errorf("got %d callbacks for their user, and %d of them for another one, want some and none", given, len(others))
+	}
+	if got := f.state("?userUuid=" + f.users[0].String()); got.Due != 10-given {
+		t.Errorf("got %d due for their user, want %d", got.Due, 10-given)
+	}
+}
+
+// A take of heavy calls ends like a page before four mebibytes. The calls beyond wait again, at their places
+// and as due as they were.
+func TestTakeOfHeavyCalls(t *testing.T) { onEngines(t, testTakeOfHeavyCalls) }
+
+func testTakeOfHeavyCalls(t *testing.T, f *floor) {
+	waiting := heavyWaiting(f)
 	due := f.Clock.Now().Add(time.Minute)
 	f.want(204, "PUT", "/fundesk/v1/queue/calls/"+waiting[9].String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(due)))
 	f.Clock.Advance(time.Hour)

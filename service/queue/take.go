@@ -192,7 +192,7 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
-		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
+		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor,
 	}
 	if !t.request.Ahead {
 		lease.ShownAt = &t.now
@@ -242,7 +242,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 			err := endLease(tx, l, t.now, service.EndedByMove, func(row *service.QueueRow) bool {
 				isDue := row.Call == l.CallUUID && l.DueAt != nil
 				if isDue {
-					row.DueAt = l.DueAt
+					row.DueAt, row.KeptFor = l.DueAt, l.KeptFor
 				}
 				return isDue
 			})
