@@ -54,7 +54,7 @@ func (c CallRow) position() Position { return Position{At: c.RequestedAt, UUID: 
 func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilter, ok bool) {
 	f = CallFilter{
 		Viewer:         c.Scope,
-		Statuses:       o.Statuses,
+		Statuses:       slices.Compact(slices.Sorted(slices.Values(o.Statuses))), // Each once: the store merges a list of each.
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID,

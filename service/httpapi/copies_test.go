@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -71,6 +72,30 @@ func testCallsOfPerson(t *testing.T, f *floor) {
 	}
 	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?personUuid=x", "")
 	f.want(http.StatusBadRequest, "GET", "/api/v1/pledges?personUuids="+person.String(), "")
+}
+
+// TestStatusNamedTwice lists each call once, by pages of one too, however often a request names its status.
+func TestStatusNamedTwice(t *testing.T) { onEngines(t, testStatusNamedTwice) }
+
+func testStatusNamedTwice(t *testing.T, f *floor) {
+	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // openapi.json has 100 values at most.
+	person := f.person("null")
+	var calls []string
+	for i := range 3 {
+		calls = append(calls, f.call(person, time.Duration(i+1)*time.Hour, "winback").String())
+	}
+	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+calls[1]+"/actions/cancel", "{}")
+	for _, query := range []string{"status=requested&status=cancelled&status=requested", "status=cancelled" + strings.Repeat("&status=requested", 1000)} {
+		var ids []string
+		for after, hasNext := "", true; hasNext && len(ids) <= len(calls); {
+			p := page(t, f.Do(f.token, "GET", "/api/v1/calls?first=1&"+query+after, ""))
+			for _, edge := range p.Edges {
+				ids, after = append(ids, edge.Node["uuid"].(string)), "&after="+edge.Cursor
+			}
+			hasNext = p.PageInfo.HasNextPage
+		}
+		servicetest.Same(t, "the calls of "+query[:40], calls, ids)
+	}
 }
 
 // TestPersonsUpdatedAfter lists persons who were created or changed since a time. What changes nothing is
