@@ -129,7 +129,7 @@ func dumped(column string, value any) (json.RawMessage, error) {
 	return json.Marshal(id)
 }
 
-var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "erased_owner"}
+var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "digest"}
 
 // loaded reads the value of a column of a dump, as it is bound.
 func loaded(column string, text json.RawMessage) (value any, err error) {

@@ -90,6 +90,8 @@ func TestDump(t *testing.T) { each(t, testDump) }
 func testDump(t *testing.T, database string) {
 	source, target := filled(t, 400), reopen(t, database)
 	update(t, source, func(tx service.Tx) error { return tx.EraseUnknown(apitype.NewUUID(), now) })
+	number := apitype.NewUUID()
+	update(t, source, func(tx service.Tx) error { return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number}) })
 	// A target that was served once has a key of its own, on which nothing hangs.
 	if _, err := target.SigningSeed(t.Context()); err != nil {
 		t.Fatal(err)
@@ -116,6 +118,16 @@ func testDump(t *testing.T, database string) {
 	again := open(t)
 	copied(t, target, again)
 	servicetest.Same(t, "there and back again", withoutLoads(lines), withoutLoads(dump(t, again)))
+	for _, store := range []*sqlstore.Store{source, target, again} {
+		err := store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
+			at, err := r.NumbersContacted([]apitype.UUID{number}, apitype.NewTime(now.Add(-time.Hour)))
+			if err == nil && at == nil {
+				t.Error("a number that was called lately is not known any more")
+			}
+			return err
+		})
+		servicetest.Check(t, err)
+	}
 	// New records get numbers of their own.
 	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
 }
