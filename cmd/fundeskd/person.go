@@ -222,7 +222,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 					return err
 				}
 			}
-			persons, err := readErasures(from)
+			persons, _, err := readErasures(from, without)
 			if errors.Is(err, fs.ErrNotExist) && !c.Flags().Changed("from") {
 				fmt.Fprintf(p.Err, "fundeskd: %s does not exist: no erasure was recorded there. If there were erasures, name the file with --from FILE\n", from)
 				err = nil
@@ -230,7 +230,6 @@ func (p *program) erasuresReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			persons = slices.DeleteFunc(persons, func(e service.ErasedPerson) bool { return e.Run != 0 && slices.Contains(without, e.Run) })
 			p.store.AnswerTimeout = forgoTimeout
 			changes, err := readAccess(accessFile(from))
 			if err != nil {
@@ -264,28 +263,26 @@ func (p *program) lastRun() (last int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	persons, err := readErasures(name)
+	_, last, err = readErasures(name, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
-	}
-	for _, person := range persons {
-		last = max(last, person.Run)
 	}
 	return last, err
 }
 
-// readErasures reads the file of erasures, with each person once.
-func readErasures(name string) (persons []service.ErasedPerson, err error) {
+// readErasures reads the file of erasures, with each person once whom another run than those left out erased,
+// or a request. last is the highest number of a run.
+func readErasures(name string, without []int) (persons []service.ErasedPerson, last int, err error) {
 	seen := map[apitype.UUID]bool{}
 	err = readNotes(name, "erasure", func(person service.ErasedPerson) bool {
-		if !seen[person.UUID] {
-			persons = append(persons, person)
+		last = max(last, person.Run)
+		if isLeftOut := person.Run != 0 && slices.Contains(without, person.Run); !isLeftOut && !seen[person.UUID] {
+			persons, seen[person.UUID] = append(persons, person), true
 		}
-		seen[person.UUID] = true
 		return !person.UUID.IsZero() && !person.ErasedAt.IsZero()
 	})
 	if err != nil {
 		err = usageError{err}
 	}
-	return persons, err
+	return persons, last, err
 }

@@ -360,6 +360,8 @@ func TestErasuresReplay(t *testing.T) {
 		t.Errorf("with a file that is not there: got code %d, %s", code, errs)
 	}
 	wrongClock := append(noted, `{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d19","erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n"...)
+	// The wrong run noted the first person too: she was erased again since, and not by that run.
+	wrongClock = append(fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n", d.person), wrongClock...)
 	servicetest.Check(t, os.WriteFile(log, wrongClock, 0o600))
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }

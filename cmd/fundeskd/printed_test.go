@@ -299,7 +299,7 @@ func TestErasuresAreNoted(t *testing.T) {
 		if want := strings.Repeat(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", 2); err != nil || string(noted) != want {
 			t.Errorf("%s: got %q, %v, want %q", test.file, noted, err, want)
 		}
-		persons, err := readErasures(test.file)
+		persons, _, err := readErasures(test.file, nil)
 		if diff := cmp.Diff([]service.ErasedPerson{{UUID: id, ErasedAt: at}}, persons); diff != "" || err != nil {
 			t.Errorf("%s: got %v, %s", test.file, err, diff)
 		}
@@ -307,7 +307,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
 		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
-		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
+		if _, _, err := readErasures(file, nil); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
 	}
@@ -372,5 +372,19 @@ func TestLogOfALevel(t *testing.T) {
 		if got := reachable(address); got != want {
 			t.Errorf("%s: got it reached at %s, want %s", address, got, want)
 		}
+	}
+}
+
+// TestLastRun reads a file in which a later run noted a person whom an earlier run had noted: the next run
+// gets a number that neither has.
+func TestLastRun(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	servicetest.Check(t, os.WriteFile(log, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2036-11-20T09:15:00.000Z","run":3}
+{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z","run":4}
+`), 0o600))
+	p := program{erasuresLog: log}
+	if last, err := p.lastRun(); last != 4 || err != nil {
+		t.Errorf("got %d, %v, want 4", last, err)
 	}
 }
