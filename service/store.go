@@ -62,8 +62,8 @@ type Store interface {
 	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
-	// Unclean names what was erased and is still in the files.
-	Unclean(ctx context.Context) ([]string, error)
+	// Unclean names what was erased and is still in the files, with the value of its setting.
+	Unclean(ctx context.Context) (map[string]string, error)
 	Database
 }
 

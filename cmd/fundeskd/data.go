@@ -285,7 +285,7 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 func (p *program) tellUnclean(ctx context.Context, store *sqlstore.Store) error {
 	waiting, err := store.Unclean(ctx)
 	if err == nil && len(waiting) > 0 {
-		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); run fundeskd clean, which the package's timer does every night\n", strings.Join(waiting, ", "))
+		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); run fundeskd clean, which the package's timer does every night\n", strings.Join(slices.Sorted(maps.Keys(waiting)), ", "))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -282,7 +283,7 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	}
 	waits := func(want ...string) {
 		t.Helper()
-		if waiting, err := store.Unclean(t.Context()); err != nil || !slices.Equal(waiting, want) {
+		if waiting, err := store.Unclean(t.Context()); err != nil || !slices.Equal(slices.Collect(maps.Keys(waiting)), want) {
 			t.Errorf("got %v, %v, want that %v waits to be cleaned", waiting, err, want)
 		}
 	}
@@ -470,4 +471,56 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 	wants(privacy.RetentionRun{After: 8}, 9, 0, "")
 	f.Clock.Advance(10 * 365 * 24 * time.Hour)
 	wants(privacy.RetentionRun{}, 0, 0, "correct the clock")
+}
+
+// duringScrub lets something happen when the files were written anew, before that is noted.
+type duringScrub struct {
+	service.Store
+	do func()
+}
+
+func (s duringScrub) Scrub(ctx context.Context) (service.Scrubbed, error) {
+	done, err := s.Store.Scrub(ctx)
+	s.do()
+	return done, err
+}
+
+// uncleaned is a store whose cleaning does not begin.
+type uncleaned struct{ service.Store }
+
+var errUncleaned = errors.New("not cleaned")
+
+func (uncleaned) Unclean(context.Context) (map[string]string, error) { return nil, errUncleaned }
+
+// TestErasureDuringCleaning erases persons by their age while a cleaning runs: the next cleaning is for them.
+func TestErasureDuringCleaning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.Organization("Old")
+	_, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) })
+	servicetest.Check(t, err)
+	on := func(store service.Store) *privacy.Service {
+		rules, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+		servicetest.Check(t, err)
+		return privacy.New(rules, nil)
+	}
+	erase := func() {
+		w.old(o, 13, "", "")
+		w.Clock.Advance(time.Second)
+		if all, _, err := on(uncleaned{w.Store}).RunRetention(t.Context(), privacy.RetentionRun{Sure: true}); !errors.Is(err, errUncleaned) || all[0].Leads != 1 {
+			t.Errorf("got %v, %v, want one person, and no cleaning", all, err)
+		}
+	}
+	erase()
+	for _, want := range []int{1, 0} {
+		during := func() {}
+		if want > 0 {
+			during = erase
+		}
+		_, err := on(duringScrub{w.Store, during}).Clean(t.Context())
+		servicetest.Check(t, err)
+		if left, err := w.Store.Unclean(t.Context()); len(left) != want || err != nil {
+			t.Errorf("got %v, %v left to be cleaned, want %d", left, err, want)
+		}
+	}
 }

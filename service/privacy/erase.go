@@ -187,7 +187,7 @@ func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson
 		case err != nil || kept.ErasedAt != nil:
 			return err
 		default:
-			err = errors.Join(eraseKept(tx, kept, person.ErasedAt), tx.SetSetting(uncleanReplay, ""))
+			err = errors.Join(eraseKept(tx, kept, person.ErasedAt), tx.SetSetting(uncleanReplay, line.At.String()))
 		}
 		done = true
 		return errors.Join(err, tx.Audit(line))

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -56,7 +57,7 @@ func (s *Service) FinishErasures(ctx context.Context) error {
 // What is erased is gone from answers when its transaction ends, and from the files of the database
 // when they were cleaned after that. Until then a setting says so, which that transaction writes.
 
-// What a setting is about, beside erasures of one person, which have the person's identifier.
+// Settings that are not about one person's erasure. Each holds when the last erasure of its kind was.
 const (
 	uncleanRetention = service.UncleanSetting + "retention"
 	uncleanReplay    = service.UncleanSetting + "replay"
@@ -72,19 +73,19 @@ type openErasure struct {
 // are left to the next cleaning, and named.
 func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 	done := service.Scrubbed{Rewritten: []string{}, Later: []string{}}
-	if err := s.FinishErasures(ctx); err != nil {
-		return done, err
-	}
-	waiting, err := s.rules.Store().Unclean(ctx)
-	if err != nil || len(waiting) == 0 {
+	waiting, err := s.rules.Store().Unclean(ctx) // First: what is erased from now on is the next cleaning's.
+	if err = cmp.Or(err, s.FinishErasures(ctx)); err != nil || len(waiting) == 0 {
 		return done, err
 	}
 	if done, err = s.rules.Store().Scrub(ctx); err != nil || len(done.Busy) > 0 {
 		return done, err
 	}
 	return done, s.rules.Write(ctx, service.WriteIsolated, "note that the files are clean", func(tx service.Tx) (err error) {
-		for _, name := range waiting {
-			err = errors.Join(err, tx.DeleteSetting(service.UncleanSetting+name))
+		for name, before := range waiting {
+			value, unread := tx.Setting(service.UncleanSetting + name)
+			if err = errors.Join(err, unread); value == before { // Else more was erased meanwhile.
+				err = errors.Join(err, tx.DeleteSetting(service.UncleanSetting+name))
+			}
 		}
 		return err
 	})

@@ -222,7 +222,7 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			if more = len(rows) == q.Limit; n == 0 || r.dry {
 				return nil
 			}
-			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(service.AuditLine{
+			return errors.Join(tx.SetSetting(uncleanRetention, r.s.rules.TimeOf(tx).String()), tx.Audit(service.AuditLine{
 				At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
 			}))
@@ -273,7 +273,7 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.Retai
 			return err
 		}
 		line.At = r.s.rules.TimeOf(tx) // A run takes a while, and programs that keep a copy read on meanwhile.
-		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
+		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At, Run: r.number}), tx.SetSetting(uncleanRetention, line.At.String()), tx.Audit(line))
 	})
 	if done && err == nil {
 		err = r.s.finishErasure(ctx, id)

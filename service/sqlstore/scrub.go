@@ -13,16 +13,18 @@ import (
 // What is done so that no byte of an erased value is left in the files of a database. An erasure only
 // changes rows: copies stay where a row was before, until the file or the table is written anew.
 
-// Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
-// or replay.
-func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
+// Unclean names the erasures after which the files were not cleaned yet, with what is kept of them: a person's
+// uuid, retention or replay.
+func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err error) {
+	waiting = make(map[string]string)
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
-		waiting, err = all(c, `SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, textDest)
-		return err
+		return c.each(`SELECT name, value FROM settings WHERE name LIKE '`+service.UncleanSetting+`%'`, nil, func(rows *sql.Rows) error {
+			var name, value string
+			err := rows.Scan(&name, &value)
+			waiting[strings.TrimPrefix(name, service.UncleanSetting)] = value
+			return err
+		})
 	})
-	for i, name := range waiting {
-		waiting[i] = strings.TrimPrefix(name, service.UncleanSetting)
-	}
 	return waiting, err
 }
 
