@@ -95,10 +95,10 @@ func TestRestore(t *testing.T) {
 func TestInterruptedRestore(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account, leaver := e.account("a", "--all-organizations"), e.account("leaver", "--all-organizations")
 	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
 	e.done("", "backup", backup)
+	e.must(new(accountView), "", "account", "revoke", leaver.UUID)
 	steps := []struct {
 		name string
 		gone []string
@@ -121,6 +121,9 @@ func TestInterruptedRestore(t *testing.T) {
 			t.Errorf("%s: got %d afterwards, want 200", step.name, status)
 		}
 		s.stop()
+		if !e.isRevoked(leaver.UUID) {
+			t.Errorf("%s: the account that was revoked after the backup is good again", step.name)
+		}
 	}
 }
 

@@ -127,12 +127,9 @@ func Restore(ctx context.Context, file, database string, carry Carry) (kept []st
 // carryOver opens the database that is replaced, if there is one, without changing it.
 func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (err error) {
 	if _, missing := os.Stat(path); missing != nil {
-		if _, unfinished := os.Lstat(path + restoring); unfinished != nil {
-			return nil
-		}
-		// A restore before this one was interrupted, and has given it another name.
+		// A restore before this one may have been interrupted, and has given it another name.
 		earlier, err := filepath.Glob(path + ".before-*Z")
-		if err != nil || len(earlier) == 0 {
+		if err != nil || len(earlier) == 0 || unrestored(path) == nil {
 			return err
 		}
 		path = slices.Max(earlier)

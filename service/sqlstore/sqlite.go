@@ -88,12 +88,12 @@ func sqliteName(path, settings string) string {
 
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
-// makeFile makes a database's file where there is none, unless it has to be there.
+// makeFile makes a database's file where there is none, unless it has to be there or a restore was not finished.
 func makeFile(path string, existing bool) (about os.FileInfo, err error) {
 	flags := os.O_RDWR
 	if !existing {
 		flags |= os.O_CREATE
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err := cmp.Or(unrestored(path), os.MkdirAll(filepath.Dir(path), 0o700)); err != nil {
 			return nil, err
 		}
 	}
@@ -314,7 +314,10 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
-	if err := cmp.Or(unrestored(path), e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false)), e.keyThere()); err != nil { // The first one tells what to do.
+	if err = cmp.Or(e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false)), e.keyThere()); err == nil && !mayBeOlder {
+		err = unrestored(path) // A restore reads it all the same: where the file is, all of them are in place.
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
