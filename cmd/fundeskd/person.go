@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,10 +122,10 @@ func (p *program) erasuresFlag(c *cobra.Command) {
 
 // erasuresFile returns the file that notes each erasure and its time.
 func (p *program) erasuresFile() (string, error) {
-	if p.erasuresLog != "" {
-		return p.erasuresLog, nil
+	name, err := p.databaseName() // This reads the settings of the service, which may name the file of serve.
+	if file := cmp.Or(p.erasuresLog, p.Getenv(variableOf("erasures-log"))); file != "" {
+		return file, nil
 	}
-	name, err := p.databaseName()
 	if err != nil {
 		return "", err
 	}
@@ -270,8 +271,7 @@ func (p *program) lastRun() (last int, err error) {
 	return last, err
 }
 
-// readErasures reads the file of erasures, with each person once whom another run than those left out erased,
-// or a request. last is the highest number of a run.
+// readErasures reads the file of erasures, each person once, but for what some runs noted; last is the last run.
 func readErasures(name string, without []int) (persons []service.ErasedPerson, last int, err error) {
 	seen := map[apitype.UUID]bool{}
 	err = readNotes(name, "erasure", func(person service.ErasedPerson) bool {

@@ -271,6 +271,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	for _, test := range []struct {
 		database, log, data string
 		file                string // In which it is noted; empty: it cannot be.
+		variable            string // The file of serve.
 	}{
 		{database: "sqlite:" + folder + "/a.db", file: folder + "/a.db.erasures"},
 		{database: "sqlite:" + folder + "/a.db", log: folder + "/b/log", file: folder + "/b/log"},
@@ -279,12 +280,11 @@ func TestErasuresAreNoted(t *testing.T) {
 		{database: "postgres://u@h", data: folder + "/d", file: folder + "/d/fundeskd.erasures"},
 		{database: "postgres://u@h/s", data: folder + "/d", file: folder + "/d/s.erasures"},
 		{database: "postgres://u@h/sea"},
+		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", file: folder + "/e/log"},
+		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", log: folder + "/f/log", file: folder + "/f/log"},
 	} {
 		p := program{database: test.database, erasuresLog: test.log, Getenv: func(name string) string {
-			if name == "FUNDESK_DATA_DIR" {
-				return test.data
-			}
-			return ""
+			return map[string]string{"FUNDESK_DATA_DIR": test.data, "FUNDESKD_ERASURES_LOG": test.variable}[name]
 		}}
 		for range 2 {
 			err := p.recordErasures()(service.ErasedPerson{UUID: id, ErasedAt: at})
@@ -383,7 +383,7 @@ func TestLastRun(t *testing.T) {
 	servicetest.Check(t, os.WriteFile(log, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2036-11-20T09:15:00.000Z","run":3}
 {"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z","run":4}
 `), 0o600))
-	p := program{erasuresLog: log}
+	p := program{erasuresLog: log, Getenv: func(string) string { return "" }}
 	if last, err := p.lastRun(); last != 4 || err != nil {
 		t.Errorf("got %d, %v, want 4", last, err)
 	}
