@@ -89,7 +89,7 @@ func (e *sqliteEngine) writer() {
 			err = e.commit(c, batch)
 			e.failed.CompareAndSwap(false, err != nil)
 		}
-		if err != nil && len(batch) > 1 {
+		if err != nil && c != nil && len(batch) > 1 {
 			// The database refused something: find out what, one by one.
 			for _, w := range batch {
 				e.answer(w, e.commit(c, []*write{w}))
@@ -128,9 +128,6 @@ func (e *sqliteEngine) answer(w *write, err error) {
 // one takes nothing of the others with it. Refused changes are answered here, together
 // with the others; an error is of the database and means that nothing was kept.
 func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
-	if c == nil {
-		return errClosed
-	}
 	c.broken = false
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
