@@ -101,6 +101,8 @@ func TestTypedTimeWhereTheClocksChange(t *testing.T) {
 			{"yesterday", "2026-10-25T23:30:00Z", "2026-10-24T22:00:00Z"}, // Just after midnight.
 			{"1d", "2026-10-25T12:00:00Z", "2026-10-24T12:00:00Z"},
 			{"24h", "2026-03-29T12:00:00Z", "2026-03-28T12:00:00Z"},
+			{"18:00", "2026-03-29T16:30:00Z", "2026-03-29T16:00:00Z"},
+			{"18:00", "2026-10-25T16:30:00Z", "2026-10-24T16:00:00Z"},
 		}
 		for _, test := range tests {
 			now, err := time.Parse(time.RFC3339, test.now)
@@ -111,6 +113,10 @@ func TestTypedTimeWhereTheClocksChange(t *testing.T) {
 			if want, _ := ParseTime(test.want); err != nil || !got.Equal(want) {
 				t.Errorf("%s, %s at %s: got %v, %v, want %v", name, test.text, test.now, got, err, want)
 			}
+		}
+		evening := time.Date(2026, 10, 25, 17, 30, 0, 0, zone)
+		if got, err := ParseTimeAhead("18:00", evening, zone); err != nil || got.Sub(evening) != 30*time.Minute {
+			t.Errorf("%s, 18:00 at %s: got %v, %v, want it in half an hour", name, evening, got, err)
 		}
 	}
 }

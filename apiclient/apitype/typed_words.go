@@ -372,7 +372,7 @@ func (t typedTime) daysAt(hour int) []time.Time {
 	toMonday := 8 - (int(today.Weekday())+6)%7 - 1 // Of the next week.
 	inNextWeek := toMonday + (t.weekday+6)%7
 	ahead := (t.weekday - int(today.Weekday()) + 7) % 7
-	isAhead := in(0).Add(time.Duration(hour)*time.Hour + time.Duration(t.minute)*time.Minute).After(t.place.now)
+	isAhead := time.Date(today.Year(), today.Month(), today.Day(), hour, t.minute, 0, 0, today.Location()).After(t.place.now)
 	switch {
 	case t.date != nil:
 		return t.date
