@@ -21,7 +21,7 @@ func AsCreation(object map[string]any, fields []Field, isShown func(path string)
 			if has(func(f Field) bool { return f.Path == path }) >= 0 {
 				continue
 			}
-			shown := has(func(f Field) bool { return f.Shown == path })
+			shown := has(func(f Field) bool { return path != "" && f.Shown == path })
 			isGroup := has(func(f Field) bool { return strings.HasPrefix(f.Path, path+".") }) >= 0
 			switch {
 			case shown >= 0:

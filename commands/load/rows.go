@@ -116,7 +116,7 @@ func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 	r := &rowReader{session: s, shape: shape, country: f.country, isSeen: cli.IsTerminal(s.App.Err), names: map[string]string{}, meanings: map[string]map[string]string{}}
 	for _, text := range f.mapped {
 		column, field, ok := strings.Cut(text, "=")
-		if !ok || column == "" {
+		if !ok || column == "" && field != ignored {
 			return nil, cli.UsageError("--map " + cli.Quote(text) + " is not COLUMN=FIELD")
 		}
 		if field = strings.TrimSpace(field); field != ignored && !r.isName(field) {
@@ -164,11 +164,9 @@ func unknownField(flag, name string, fields []change.Field) error {
 
 // isName reports whether a column may be called so: a field of a request or of an answer.
 func (r *rowReader) isName(name string) bool {
-	if _, known := fieldNamed(r.shape.Creates, name); known {
-		return true
-	}
-	_, known := fieldNamed(r.shape.Updates, name)
-	return known || r.shape.Shows(name)
+	_, creates := fieldNamed(r.shape.Creates, name)
+	_, updates := fieldNamed(r.shape.Updates, name)
+	return creates || updates || r.shape.Shows(name)
 }
 
 // fieldNamed finds a field by its name in a request, or in an answer.
@@ -177,7 +175,7 @@ func fieldNamed(fields []change.Field, name string) (change.Field, bool) {
 	if i < 0 {
 		i = slices.IndexFunc(fields, func(f change.Field) bool { return f.Shown == name })
 	}
-	if i < 0 {
+	if i < 0 || name == "" { // Answers show some fields nowhere.
 		return change.Field{}, false
 	}
 	return fields[i], true
@@ -260,7 +258,7 @@ func (r *rowReader) checkHeader(header []string) error {
 	for _, text := range header {
 		name := r.columnName(text)
 		switch {
-		case isPassedOver(name):
+		case name == "", isPassedOver(name): // Each row says whether a column without a name is empty.
 			continue
 		case !r.isName(name):
 			unknown = append(unknown, quote(text)+nearestField(name, paths))
@@ -317,7 +315,10 @@ func (r *rowReader) values(header []string, row bulk.Row) (values []rowValue, er
 		return nil, row.Wrong
 	case row.Text == nil:
 		for i, cell := range row.Cells {
-			if name := r.columnName(header[i]); !isPassedOver(name) {
+			switch name := r.columnName(header[i]); {
+			case name == "" && cell != "":
+				return nil, errors.New("a value stands in a column without a name; --map '=-' leaves the column out")
+			case name != "" && !isPassedOver(name):
 				values = append(values, rowValue{name, unguarded(cell), true})
 			}
 		}
