@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -27,22 +28,19 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	if !v.isCell {
 		return v.value, nil
 	}
+	var err error
 	switch field.Kind {
 	case apitype.DateField, apitype.TimeField:
-		day, err := localDay(text, r.country)
-		if err != nil {
-			return nil, err
-		}
-		text = day
+		text, err = localDay(text, r.country)
 	case apitype.AmountField:
-		var err error
-		if text, err = cellAmount(text, r.country); err != nil {
-			return nil, err
-		}
+		text, err = cellAmount(text, r.country)
 	case apitype.NumberField:
 		text = decimalPoint(text, r.country)
 	case apitype.YesNoField:
 		text = truthWord(text)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if word, has := genderWords[strings.ToLower(text)]; has && field.Path == "gender" {
 		if r.country == "" {
@@ -69,8 +67,8 @@ func unguarded(cell string) string {
 
 var errDayOrder = errors.New("can be read as two days; --country says in which order day and month stand")
 
-// localDay is a time that begins with day, month and year as YYYY-MM-DD; any other text stays
-// as it is.
+// localDay is a time that begins with day, month and year as one that begins with YYYY-MM-DD; any
+// other text stays as it is.
 func localDay(text, country string) (string, error) {
 	day, after, _ := strings.Cut(strings.TrimSpace(text), " ")
 	parts := strings.FieldsFunc(day, func(r rune) bool { return strings.ContainsRune("-/.", r) })
@@ -82,17 +80,19 @@ func localDay(text, country string) (string, error) {
 	if err1 != nil || err2 != nil {
 		return text, nil
 	}
-	monthFirst := country == "US"
-	if country == "" {
-		if first <= 12 && second <= 12 && first != second {
-			return "", errDayOrder
-		}
-		monthFirst = second > 12
+	if country == "" && first <= 12 && second <= 12 && first != second {
+		return "", errDayOrder
 	}
-	if monthFirst {
+	if country == "US" || country == "" && second > 12 {
 		first, second = second, first
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after)), nil
+	text = strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after))
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05"} { // Local, as where it is typed.
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at.Format(time.RFC3339Nano), nil
+		}
+	}
+	return text, nil
 }
 
 // errThousands is of a number such as 1.250.

@@ -2,6 +2,11 @@ package load
 
 import (
 	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
 )
 
 // What people write into cells is what the interface takes.
@@ -17,7 +22,10 @@ func TestCellsOfACountry(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{day("1-2-2026", "NL"), "2026-02-01"},
 		{day("1/2/2026", "US"), "2026-01-02"},
-		{day(" 01.02.2026 10:30 ", "DE"), "2026-02-01 10:30"},
+		{day(" 01.02.2026 10:30 ", "DE"), time.Date(2026, 2, 1, 10, 30, 0, 0, time.Local).Format(time.RFC3339)},
+		{day("2/1/2026 9:05:07", "US"), time.Date(2026, 2, 1, 9, 5, 7, 0, time.Local).Format(time.RFC3339)},
+		{day("2/1/2026 9:05 PM", "US"), "2026-02-01 9:05 PM"},
+		{day("1-2-2026 10:30 +01:00", "NL"), "2026-02-01 10:30 +01:00"},
 		{day("1-2-2026", ""), "can be read as two days; --country says in which order day and month stand"},
 		{day("12-12-2026", ""), "2026-12-12"},
 		{day("12-11-2026", ""), "can be read as two days; --country says in which order day and month stand"},
@@ -53,6 +61,35 @@ func TestCellsOfACountry(t *testing.T) {
 	} {
 		if test.got != test.want {
 			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// A birthday with a time, as databases and spreadsheets write it, stays the day that it names, and a
+// time without a zone is one of this place, wherever that is. Not parallel: the zone is a variable.
+func TestCellsOfAZone(t *testing.T) {
+	local := time.Local
+	defer func() { time.Local = local }()
+	r := &rowReader{session: cli.NewSession(cli.App{Now: time.Now}, nil)}
+	born, asked := change.Field{Path: "dateOfBirth", Kind: apitype.DateField}, change.Field{Path: "requestedAt", Kind: apitype.TimeField}
+	for _, test := range []struct {
+		zone, text string
+		field      change.Field
+		want       any
+	}{
+		{"America/New_York", "17-05-1980 00:00:00", born, "1980-05-17"},
+		{"Europe/Amsterdam", "17-05-1980 23:30:00", born, "1980-05-17"},
+		{"Europe/Amsterdam", "20-11-2026 09:15", asked, "2026-11-20T08:15:00.000Z"},
+		{"Europe/Amsterdam", "20-11-2026 9:15:30", asked, "2026-11-20T08:15:30.000Z"},
+		{"Europe/Amsterdam", "20-11-2026", asked, "2026-11-19T23:00:00.000Z"},
+	} {
+		zone, err := time.LoadLocation(test.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Local = zone
+		if got, err := r.valueOf(test.field, rowValue{value: test.text, isCell: true}); err != nil || got != test.want {
+			t.Errorf("%s in %s: got %v, %v, want %v", test.text, test.zone, got, err, test.want)
 		}
 	}
 }

@@ -27,14 +27,11 @@ func donorOf(first, last *string, born *apitype.Date) donor {
 	return d
 }
 
-// existingPage is the size of pages where the service refuses the largest.
-const existingPage = 100
-
 // existing counts the persons that a run creates and that are there already, by name and birthday: without
 // a file of results nothing else tells a file that is imported twice.
 func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
 	left := maps.Clone(r.asked.donors)
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: existingPage, Reuse: true}
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: 100, Reuse: true}
 	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{}, walk) {
 		if err != nil {
 			return 0, err
