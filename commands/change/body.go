@@ -180,7 +180,9 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	case apitype.DateField:
 		day, err := apitype.ParseDate(text)
 		if at, other := apitype.ParseTypedTime(text, s.App.Now()); err != nil && other == nil {
-			day, err = apitype.DateOf(at.In(time.Local)), nil
+			if day, err = apitype.ParseDate(text[:min(len(text), len(time.DateOnly))]); err != nil { // Its own day, in any zone.
+				day, err = apitype.DateOf(at.In(time.Local)), nil
+			}
 		} else if _, hasTwo := errors.AsType[*apitype.AmbiguousTime](other); hasTwo {
 			err = errTwoDays // Without the day: it is a donor's.
 		}

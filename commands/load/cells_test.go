@@ -77,7 +77,10 @@ func TestCellsOfAZone(t *testing.T) {
 		field      change.Field
 		want       any
 	}{
+		{"America/New_York", "1980-05-17 00:00:00", born, "1980-05-17"},
+		{"America/New_York", "1980-05-17T00:00", born, "1980-05-17"},
 		{"America/New_York", "17-05-1980 00:00:00", born, "1980-05-17"},
+		{"Europe/Amsterdam", "1980-05-17 23:30", born, "1980-05-17"},
 		{"Europe/Amsterdam", "17-05-1980 23:30:00", born, "1980-05-17"},
 		{"Europe/Amsterdam", "20-11-2026 09:15", asked, "2026-11-20T08:15:00.000Z"},
 		{"Europe/Amsterdam", "20-11-2026 9:15:30", asked, "2026-11-20T08:15:30.000Z"},
