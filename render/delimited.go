@@ -76,9 +76,9 @@ func IsFormula(cell string) bool {
 	return cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0]))
 }
 
-// resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26.
+// resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26, 1-dec, 10 A.
 var resembling = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4})$`)
+	return regexp.MustCompile(`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4}|[0-9]{1,2}[-./ ]?[A-Za-z]{3,9}(?:[-./ ]?[0-9]{2,4})?|[0-9]{1,2}(?::[0-9]{2})? [aApP][mM]?)$`)
 })
 
 // excelCell returns a value as Excel in a country keeps it: numbers with its decimal sign, and as text what

@@ -93,6 +93,22 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// What Excel would take for a number, a day or a time is text, and is read again as it was.
+func TestExcelCells(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"+31612345678", "1234", "1E5", "NOV26", "1-dec", "12 Jan 26", "1 mei", "10 A", "9:30 pm"} {
+		got := excelCell(text, false, "GB")
+		if want := `="` + text + `"`; got != want || WithoutTextMark(got) != text {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	for _, text := range []string{"Anna", "1234 AB", "10 bis A", "1980-05-17", "2026-11-20T09:15:00.000Z", "a 1"} {
+		if got := excelCell(text, false, "GB"); got != text {
+			t.Errorf("%s: got %s, want it as it is", text, got)
+		}
+	}
+}
+
 // JSON is put on one line, and made safe for a terminal; what is none is not lost.
 func TestLines(t *testing.T) {
 	t.Parallel()
