@@ -104,8 +104,7 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	a.Day.Guard.Touch(a.Day.Now())
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
-		p.Paste(msg.Text)
-		return nil
+		return p.Paste(msg.Text)
 	}
 	if a.Dialog == nil && a.isTyping() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
 		return a.desk.Text(msg)
@@ -126,7 +125,7 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case a.Dialog != nil:
 		if text, typed := a.Dialog.(page.Paster); typed {
-			text.Paste(msg.Content)
+			return text.Paste(msg.Content)
 		}
 		return nil
 	case a.isTyping():

@@ -23,7 +23,7 @@ type Dialog interface {
 }
 
 // Paster is a dialog in which text is typed.
-type Paster interface{ Paste(text string) }
+type Paster interface{ Paste(text string) tea.Cmd }
 
 // Fate is what becomes of a dialog with a key.
 type Fate int
@@ -167,10 +167,11 @@ func (c *Choose) pick(o Option) (Fate, tea.Cmd) {
 }
 
 // Paste implements Paster.
-func (c *Choose) Paste(text string) {
+func (c *Choose) Paste(text string) tea.Cmd {
 	if c.Filterable {
 		c.Editor.Insert(text)
 	}
+	return nil
 }
 
 // View implements Dialog.
@@ -241,7 +242,7 @@ type Prompt struct {
 
 	// All of these may be nil.
 	changed  func(text string) (problem string, cmd tea.Cmd) // Told of each change.
-	left     func()                                          // It closes, and nothing is taken.
+	left     func() tea.Cmd                                  // It closes, and nothing is taken.
 	complete func(text string) []string                      // How the text may go on.
 	history  []string                                        // Texts of before, the latest last.
 	back     int                                             // How far back in the history.
@@ -297,7 +298,7 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
 		if p.left != nil {
-			p.left()
+			return Closes, p.left()
 		}
 		return Closes, nil
 	case "enter":
@@ -330,9 +331,9 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 }
 
 // Paste implements Paster.
-func (p *Prompt) Paste(text string) {
+func (p *Prompt) Paste(text string) tea.Cmd {
 	p.Editor.Insert(text)
-	p.wasChanged()
+	return p.wasChanged()
 }
 
 // View implements Dialog.

@@ -169,7 +169,7 @@ func TestPrompt(t *testing.T) {
 	var taken []string
 	left := false
 	p := &Prompt{
-		Title: "T", help: []string{"help"}, history: []string{"first", "second"}, left: func() { left = true },
+		Title: "T", help: []string{"help"}, history: []string{"first", "second"}, left: func() tea.Cmd { left = true; return nil },
 		changed: func(text string) (string, tea.Cmd) { return map[bool]string{true: "too long"}[len(text) > 12], nil },
 		complete: func(text string) []string {
 			return map[string][]string{"st": {"status=", "statute="}, "é": {"éab", "éac"}}[text]

@@ -160,7 +160,7 @@ func (l *List[T]) AskFilter() tea.Cmd {
 		}
 		return err.Error(), cmd
 	}
-	p.left = func() { l.narrow(nil) }
+	p.left = func() tea.Cmd { return l.narrow(nil) }
 	p.done = func(text string) (string, tea.Cmd) {
 		if _, err := l.parse(text); err != nil {
 			return err.Error(), nil

@@ -79,9 +79,10 @@ func (f *finder) Hints() []Hint {
 }
 
 // Paste implements Paster.
-func (f *finder) Paste(text string) {
+func (f *finder) Paste(text string) tea.Cmd {
 	f.Editor.Insert(text)
 	f.cursor = 0
+	return nil
 }
 
 // The columns of the donors found, in cells.

@@ -185,13 +185,14 @@ func (f *fixing) Hints() []Hint {
 }
 
 // Paste implements Paster.
-func (f *fixing) Paste(text string) {
+func (f *fixing) Paste(text string) tea.Cmd {
 	if f.key != "" {
 		f.editor.Insert(text)
 		if fix, found := f.chosen(); found {
 			f.check(fix)
 		}
 	}
+	return nil
 }
 
 // The least of a column of details, in cells.

@@ -52,9 +52,10 @@ func (l *askedLater) text() string { return strings.TrimSpace(l.Editor.Value()) 
 func (l *askedLater) isOffering() bool { return l.text() == "" }
 
 // Paste implements Paster.
-func (l *askedLater) Paste(text string) {
+func (l *askedLater) Paste(text string) tea.Cmd {
 	l.Editor.Insert(text)
 	l.wrong = ""
+	return nil
 }
 
 // accept saves the time, or asks which one is meant; outside calling hours it asks once.

@@ -56,7 +56,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	case q.IsYesNo():
 		d.Dialog = &Confirm{Title: title, Lines: lines, Yes: options[0].Run, No: left}
 	case q.Typed != nil:
-		p := &Prompt{Title: title, left: left, done: func(text string) (string, tea.Cmd) {
+		p := &Prompt{Title: title, left: func() tea.Cmd { left(); return nil }, done: func(text string) (string, tea.Cmd) {
 			a := q.Typed(text)
 			return a.Wrong, d.Answer(a, back)
 		}}
