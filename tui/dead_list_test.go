@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,5 +53,37 @@ func TestFilterLeftReadsOn(t *testing.T) {
 	d.enter("/", "esc")
 	if calls := d.app.pages[page.CallsPage].(*page.Calls); calls.Waits() || len(calls.Rows) != 5 {
 		t.Errorf("got:\n%s\nwant the five that are requested", d.text())
+	}
+}
+
+// A list that could not be read anew says so, and is read once that can be done: it never passes for what there is.
+func TestListThatCouldNotBeReadAnew(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"R", "filter"} {
+		w, now := newWorld(t), fault(nil)
+		w.faulty(t, &now)
+		d := newDriver(t, w.options)
+		d.press("2")
+		calls := d.app.pages[page.CallsPage].(*page.Calls)
+		now = func(*http.Request) (*http.Response, error) { return nil, errors.New("no route") }
+		d.untilPoll(w)
+		added := w.loadRequested(1, w.Clock.Now())[0]
+		w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
+		w.Clock.Advance(10 * time.Minute)
+		if keys == "R" {
+			d.press("R")
+		} else {
+			d.filter("type=happy")
+			if strings.Contains(d.text(), "nothing here") {
+				t.Errorf("%s: got it said that nothing is there, and it was not read:\n%s", keys, d.text())
+			}
+		}
+		w.Clock.Advance(10 * time.Minute)
+		now = nil
+		d.untilPoll(w)
+		d.untilPoll(w)
+		if !slices.Contains(rowIDs(calls.Rows), added) || keys == "R" && !strings.Contains(d.text(), "✗ cancelled") {
+			t.Errorf("%s: got:\n%s\nwant what has come and changed meanwhile", keys, d.text())
+		}
 	}
 }

@@ -140,7 +140,7 @@ func (l *List[T]) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
 	}
-	return l.reread(false)
+	return l.reread(true)
 }
 
 // refreshed is where the cursor was when the list was read anew.
@@ -158,7 +158,7 @@ func (l *List[T]) reread(keepsRows bool) tea.Cmd {
 		l.arrange()
 	}
 	l.seq++
-	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
+	l.cursor, l.More, l.loading, l.loaded, l.read, l.searchN, l.moves = "", true, false, false, 0, 0, 0
 	l.coming, l.since, l.after, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), nil, time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
