@@ -87,3 +87,22 @@ func TestListThatCouldNotBeReadAnew(t *testing.T) {
 		}
 	}
 }
+
+// A live list that is filtered by the donor's name takes in the pledge of a donor whose name was not read yet.
+func TestNewPledgeOfAFilteredDonor(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.press("4")
+	d.filter("jansen")
+	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
+	if len(pledges.Rows) != 1 {
+		t.Fatalf("got %d rows, want one", len(pledges.Rows))
+	}
+	w.loadPerson(7, "Jan", "Jansen")
+	w.Clock.Advance(945 * time.Hour)
+	w.loadPledge(7)
+	w.Clock.Advance(-945 * time.Hour)
+	if d.untilPoll(w); len(pledges.Rows) != 2 {
+		t.Errorf("got:\n%s\nwant the new pledge, too", d.text())
+	}
+}

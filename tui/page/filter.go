@@ -62,6 +62,12 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		r.leftOut = selects != nil && !selects(record)
 		return r
 	}
+	searched := func(ctx context.Context, rows []Row) error {
+		if l.donors == nil || len(t.terms) == 0 {
+			return nil
+		}
+		return l.donors.read(ctx, l.Day.Client, l.donors.missing(rows)) // They are searched, too.
+	}
 	q := query{says: t.says(l.Say, fieldNames(s.local)), fetch: func(ctx context.Context, after string) (batch, error) {
 		o := o
 		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}
@@ -70,10 +76,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 			return batch{}, err
 		}
 		b := batch{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}
-		if l.donors != nil && len(t.terms) > 0 { // They are searched, too.
-			err = l.donors.read(ctx, l.Day.Client, l.donors.missing(b.rows))
-		}
-		return b, err
+		return b, searched(ctx, b.rows)
 	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changes, err error) {
 		o, filters := s.feeds(o)
 		for i, filter := range filters {
@@ -92,7 +95,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 			}
 			c.isCut, c.after = c.isCut || news.IsCut, append(c.after, news.Next)
 		}
-		return c, nil
+		return c, searched(ctx, c.rows)
 	}}
 	if len(t.terms) > 0 || selects != nil {
 		q.keep = func(r Row) bool { return !r.leftOut && desk.FindsInList(l.searched(r), t.terms) }
