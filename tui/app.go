@@ -232,7 +232,12 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.Day.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.Day.Changes.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
+		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
 		cmd := msg()
+		if isBusy && (a.Dialog != open || a.current != current) { // Who is typing goes on with that.
+			a.Dialog, a.current = open, current
+			a.Messages.Refuse("what you asked for came while you were typing: ask for it again")
+		}
 		return a, tea.Batch(cmd, a.catchUp())
 	case desk.Result:
 		cmd := a.Perform(a.Day.Receive(msg))

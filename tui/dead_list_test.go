@@ -106,3 +106,36 @@ func TestNewPledgeOfAFilteredDonor(t *testing.T) {
 		t.Errorf("got:\n%s\nwant the new pledge, too", d.text())
 	}
 }
+
+// What was asked for and comes late takes no text from who has begun to type: neither into a dialog, nor as keys of
+// another page.
+func TestWhatComesLateTakesNoText(t *testing.T) {
+	t.Parallel()
+	late := func(d *driver, key string) tea.Cmd {
+		_, cmd := d.app.Update(keyPress(key))
+		return cmd
+	}
+	w, d := opened(t)
+	d.enter("n", ":")
+	d.send(tea.PasteMsg{Content: callID(5).String()})
+	record := late(d, "enter")
+	d.enter("i", "w", "a")
+	d.run(record, 0)
+	if d.enter("i", "t"); d.app.current != page.DeskPage || d.app.Day.Form.Notes != "wait" || !d.app.Day.IsOn(callID(1)) {
+		t.Errorf("record: got page %d and the notes %q, want what was typed:\n%s", d.app.current, d.app.Day.Form.Notes, d.text())
+	}
+	d.sees("what you asked for came while you were typing")
+	d = newDriver(t, w.options)
+	d.enter("4", "enter")
+	signature := late(d, "S")
+	d.enter("1", "n", "i", "m")
+	d.run(signature, 0)
+	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
+	d.send(page.Result(func() tea.Cmd {
+		pledges.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "https://files.example/s", Till: w.Clock.Now().Add(time.Hour)})
+		return nil
+	}))
+	if d.enter("y"); d.app.Dialog != nil || d.app.Day.Form.Notes != "my" {
+		t.Errorf("signature: got the notes %q and %T, want what was typed", d.app.Day.Form.Notes, d.app.Dialog)
+	}
+}
