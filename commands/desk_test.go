@@ -434,6 +434,9 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
+	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(strings.Replace(config, "cancel", "skip", 1)), 0o600))
+	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`) // An empty answer skips nothing here, and ends nothing.
+	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you\na for anybody\n", "later: ", "u takes it back")
 }
 

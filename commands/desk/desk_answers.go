@@ -117,9 +117,6 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 			why = a.why
 		}
 	}
-	if answer == "" {
-		return errLeave
-	}
 	l.say("%s", l.day.Say(why))
 	return nil
 }
