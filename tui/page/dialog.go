@@ -317,10 +317,9 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			return Stays, p.set(p.history[len(p.history)-p.back])
 		}
 	case "down":
-		if p.back--; p.back > 0 {
-			return Stays, p.set(p.history[len(p.history)-p.back])
-		} else if p.back = max(p.back, 0); len(p.history) > 0 {
-			return Stays, p.set("")
+		if p.back > 0 {
+			p.back--
+			return Stays, p.set(slices.Concat(p.history, []string{""})[len(p.history)-p.back])
 		}
 	default:
 		if p.Editor.Update(msg) {

@@ -202,6 +202,9 @@ func TestPrompt(t *testing.T) {
 	step("down", "second", "", "enter take it, esc close, up the one before")
 	step("down", "", "", "enter take it, esc close, up the one before")
 	step("down", "", "", "enter take it, esc close, up the one before")
+	step("n e w", "new", "", "enter take it, esc close, up the one before")
+	step("down", "new", "", "enter take it, esc close, up the one before") // There is none after it, and it stays.
+	p.Editor.SetValue("")
 	p.Paste("longer than twelve")
 	if diff := cmp.Diff([]string{"T", "longer than twelve[ ]", "\x1b[1mtoo long]", "help", "Enter takes it, esc closes"}, drawn(p, s, 40, 8)); diff != "" || p.Wrong != "too long" {
 		t.Errorf("wrong (-want +got):\n%s", diff)
