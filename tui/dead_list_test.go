@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/tui/page"
 )
 
@@ -137,5 +138,25 @@ func TestWhatComesLateTakesNoText(t *testing.T) {
 	}))
 	if d.enter("y"); d.app.Dialog != nil || d.app.Day.Form.Notes != "my" {
 		t.Errorf("signature: got the notes %q and %T, want what was typed", d.app.Day.Form.Notes, d.app.Dialog)
+	}
+}
+
+// What agents did is counted from the beginning of the day: the service counts by the hour, and a moment before
+// midnight would bring the last hour of the day before.
+func TestAgentsOfTodayAreCountedFromMidnight(t *testing.T) {
+	t.Parallel()
+	w, now := newQueueWorld(t), fault(nil)
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	asked := ""
+	now = func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/queue/agents") {
+			asked = r.URL.Query().Get("since")
+		}
+		return nil, nil
+	}
+	d.enter("6", "P", "1")
+	if today := w.Clock.Now().Truncate(24 * time.Hour); asked != apitype.NewTime(today).String() {
+		t.Errorf("got what agents did since %s, want since %s", asked, apitype.NewTime(today))
 	}
 }

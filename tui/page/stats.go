@@ -161,16 +161,14 @@ func (v *Stats) since() *apitype.Time {
 
 // readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells.
 func (v *Stats) readAgents() tea.Cmd {
-	since, told := v.since(), apitype.NewTime(v.Day.Now().Add(time.Hour-apitype.MaxAgents))
-	if since == nil || since.Before(told.Time) {
-		since = &told
-	}
+	// It counts from the beginning of an hour: a moment before it would bring the hour before.
+	since := slices.MaxFunc([]time.Time{v.period.since(v.Day.Now()), v.Day.Now().Add(time.Hour - apitype.MaxAgents)}, time.Time.Compare)
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
 		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil || !has {
 			return nil, err
 		}
-		answer, err := apiclient.Decoded(v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
+		answer, err := apiclient.Decoded(v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(since))}))
 		return answer.Agents, err
 	}, func(agents []apitype.QueueAgent) tea.Cmd {
 		v.running, v.agents = false, agents
