@@ -122,13 +122,10 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	a.Day.Guard.Touch(a.Day.Now())
-	switch {
-	case a.Dialog != nil:
-		if text, typed := a.Dialog.(page.Paster); typed {
-			return text.Paste(msg.Content)
-		}
-		return nil
-	case a.isTyping():
+	switch text, takes := a.Dialog.(page.Paster); {
+	case takes:
+		return text.Paste(msg.Content)
+	case a.Dialog == nil && a.isTyping():
 		return a.desk.Text(msg)
 	default:
 		return nil // Pasted text must never run keys.

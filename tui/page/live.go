@@ -11,11 +11,8 @@ import (
 
 // Poll asks for what has changed since it last asked.
 func (l *List[T]) Poll() tea.Cmd {
-	if l.loading {
-		return nil
-	}
-	if !l.loaded {
-		return l.reread(true) // It could not be read so far, or anew.
+	if l.loading || !l.loaded {
+		return l.Open() // It could not be read so far, or anew.
 	}
 	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
 	return loadAs(l.Env, &l.seq, func(ctx context.Context) (changes, error) { return changed(ctx, since, after) }, func(c changes, err error) tea.Cmd {

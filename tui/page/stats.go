@@ -159,9 +159,8 @@ func (v *Stats) since() *apitype.Time {
 	return nil
 }
 
-// readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells.
+// readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells, which counts whole hours.
 func (v *Stats) readAgents() tea.Cmd {
-	// It counts from the beginning of an hour: a moment before it would bring the hour before.
 	since := slices.MaxFunc([]time.Time{v.period.since(v.Day.Now()), v.Day.Now().Add(time.Hour - apitype.MaxAgents)}, time.Time.Compare)
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
 		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)
