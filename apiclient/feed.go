@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -221,15 +222,10 @@ func (t times) by(filter string) apitype.Time {
 		at = t.RequestedAt
 	case filter == "releasedAfter":
 		at = t.ReleasedAt
-	case filter == "updatedAfter" && t.LastUpdatedAt != nil:
-		at = t.LastUpdatedAt
 	case filter == "updatedAfter":
-		at = t.UpdatedAt
+		at = cmp.Or(t.LastUpdatedAt, t.UpdatedAt)
 	}
-	if at == nil {
-		return apitype.Time{}
-	}
-	return *at
+	return *cmp.Or(at, new(apitype.Time))
 }
 
 // version tells a record that changed from the same one.

@@ -315,6 +315,14 @@ func TestEmbeddedObjects(t *testing.T) {
 			t.Errorf("%d calls in calls: got %v, want the rest read %t", depth, err, isRead)
 		}
 	}
+	// A hundred bad parts are left out; a record that has more is bad itself, and takes no time.
+	for bad, isRead := range map[int]bool{100: true, 101: false} {
+		raw := head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"}` + strings.Repeat(",[]", bad) + `]}`
+		call, err := apiclient.Record[apitype.Call]{Raw: []byte(raw)}.Decode()
+		if isRead && (err != nil || len(call.Attempts.Value()) != 1) || !isRead && !errors.Is(err, apiclient.ErrUnreadable) {
+			t.Errorf("%d bad attempts: got %v, %v, want the good one read %t", bad, call.Attempts, err, isRead)
+		}
+	}
 	client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, head+`"attemptsCount":"many","person":{"optInPhone":7}}`)
 	}))

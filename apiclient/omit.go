@@ -1,9 +1,9 @@
 package apiclient
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
-	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -24,7 +24,11 @@ type omitting struct {
 	at      string   // Where the value is that is being read.
 	isRead  bool     // The next part is the one that is being read.
 	places  []string // Where what was left out stood.
+	bad     int      // How much could not be read.
 }
+
+// mostOmitted is how much of a record may be bad.
+const mostOmitted = 100
 
 // decodeWithout reads a record that failed to be decoded without the embedded objects in it that
 // are not what the interface promises: one bad object must not hide the others. It tells where
@@ -54,22 +58,24 @@ func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
 		return err
 	}
 	list := reflect.TypeOf(part.Part()).Elem()
-	var elements []jsontext.Value
-	if list.Kind() != reflect.Slice || jsonv2.Unmarshal(text, &elements, tolerant) != nil || elements == nil {
+	if list.Kind() != reflect.Slice || text.Kind() != '[' {
 		if !o.read(string(dec.StackPointer()), text, part) {
 			part.SetPart(nil)
 		}
 		return nil
 	}
-	kept := reflect.MakeSlice(list, 0, len(elements))
-	for i, element := range elements {
+	kept, elements := reflect.MakeSlice(list, 0, 0), jsontext.NewDecoder(bytes.NewBuffer(text), o.options)
+	for _, err = elements.ReadToken(); err == nil && elements.PeekKind() != ']'; {
+		element, _ := elements.ReadValue() // It was read once.
 		value := reflect.New(list.Elem())
-		if o.read(string(dec.StackPointer())+"/"+strconv.Itoa(i), element, value.Interface()) {
+		if o.read(string(dec.StackPointer()+elements.StackPointer()), element, value.Interface()) {
 			kept = reflect.Append(kept, value.Elem())
+		} else if o.bad > mostOmitted {
+			err = errors.New("too much of it is bad")
 		}
 	}
 	part.SetPart(kept.Interface())
-	return nil
+	return err
 }
 
 // readObject reads an object that is passed on as it is, or leaves it empty.
@@ -96,5 +102,6 @@ func (o *omitting) read(at string, text []byte, value any) bool {
 }
 
 func (o *omitting) omit(at string) {
+	o.bad++
 	o.places = append(o.places, strings.ReplaceAll(strings.TrimPrefix(at, "/"), "/", "."))
 }

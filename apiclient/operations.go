@@ -116,17 +116,15 @@ type Change struct {
 func (ch Change) Operation() Operation { return OperationOf(ch.Op) }
 
 // newChange writes a change of a record; a nil request has no body.
-func newChange(op string, id apitype.UUID, request any) (Change, error) {
+func newChange(op string, id apitype.UUID, request any) (ch Change, err error) {
 	o := OperationOf(op)
-	ch := Change{Op: op, UUID: id, Method: o.Method, Path: strings.Replace(o.Path, "{uuid}", id.String(), 1)}
+	ch = Change{Op: op, UUID: id, Method: o.Method, Path: strings.Replace(o.Path, "{uuid}", id.String(), 1)}
 	if request == nil {
 		return ch, nil
 	}
-	body, err := json.Marshal(request)
-	if err != nil {
+	if ch.Body, err = json.Marshal(request); err != nil {
 		return Change{}, &Error{Kind: KindUsage, Message: "the request cannot be written as JSON: " + err.Error(), Err: err}
 	}
-	ch.Body = body
 	return ch, nil
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -96,10 +97,7 @@ func FieldText(value any) string {
 	case string:
 		return v
 	case *string:
-		if v == nil {
-			return ""
-		}
-		return *v
+		return *cmp.Or(v, new(""))
 	case apitype.UUID:
 		return uuidText(v)
 	case *apitype.Time:
