@@ -82,8 +82,8 @@ func afterLook(ch Change, h History, a Answer) Step {
 	switch {
 	case a.Err != nil && (h.Sent || h.Refused != 0):
 		return StepLookUp
-	// An update that must not overwrite what was not shown waits, unless the account may not read at all.
-	case a.Err != nil && ch.Seen != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted}, a.Err.Kind):
+	// An update waits for what it is compared with, unless the account may not read at all.
+	case a.Err != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted}, a.Err.Kind):
 		return StepWait
 	case a.Err != nil:
 		return StepSend
@@ -93,12 +93,10 @@ func afterLook(ch Change, h History, a Answer) Step {
 		return StepRefused
 	case h.Refused == http.StatusPreconditionFailed && a.Outcome == NotLanded && op.updates() && !a.shows(ch.Revision):
 		return StepSend
-	case h.Refused != 0 && a.Outcome == Unknown && h.Sent && !h.Looked:
+	case a.Outcome == Unknown && (h.Refused == 0 || h.Sent && !h.Looked):
 		return StepLookUp
 	case h.Refused != 0:
 		return StepRefused
-	case a.Outcome == Unknown:
-		return StepLookUp
 	case op.AddsUp && !h.Answered && !h.Expired: // A repeat of what is still on its way would count twice. Spec gap: C4.
 		return StepLookUp
 	default:

@@ -177,7 +177,7 @@ func TestJudgeChange(t *testing.T) {
 		{"updated", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"A"}`, "landed"},
 		{"updated, and not shown", OpUpdatePerson, `{"mandate":{"id":"7"}}`, "", `{"iban":"A"}`, "unknown"},
 		{"updated in nothing", OpUpdatePerson, `{}`, "", `{"iban":"A"}`, "landed"},
-		{"another value, and nothing was shown", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "conflict"},
+		{"another value, and nothing was shown", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "unknown"},
 		{"updated in what is shown", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"f"}`, `{"email":"e"}`, "landed"},
 		{"what is shown was so before", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"e"}`, `{"email":"e"}`, "not landed"},
 		{"what is shown may have been so before", OpUpdatePerson, `{"email":"e","socialSecurityNumber":"7"}`, "", `{"email":"e"}`, "unknown"},

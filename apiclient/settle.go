@@ -89,14 +89,15 @@ func (j *judge) creation() Outcome {
 // update judges by what is seen to have changed. A field that is not shown proves nothing.
 func (j *judge) update() Outcome {
 	t := j.tally()
-	isKnown := j.change.Seen != nil
 	switch {
-	case !j.isSent && !isKnown:
+	case !j.isSent && j.change.Seen == nil:
 		return NotLanded // Nothing was shown that it could overwrite.
 	case j.isSent && len(t.foreign) == 0 && (t.changed || len(t.hidden) == 0):
 		return Landed
 	case j.revision != "" && j.revision == j.change.Revision:
 		return NotLanded
+	case j.change.Seen == nil: // It is not there yet, or was changed since.
+		return Unknown
 	case len(t.elsewhere) > 0:
 		j.differ = t.elsewhere
 		return Conflict
@@ -108,7 +109,7 @@ func (j *judge) update() Outcome {
 	case t.changed: // Some of it was changed back.
 		j.differ = t.foreign
 		return Conflict
-	case len(t.foreign) > 0, isKnown && j.revision == "":
+	case len(t.foreign) > 0, j.revision == "":
 		return NotLanded
 	default:
 		return Unknown

@@ -297,6 +297,39 @@ func (m *matrixCase) judge(op operation, fault servicetest.Fault, box *Outbox) {
 	}
 }
 
+// An update whose record cannot be read at first waits for it: sent unseen, a lost answer could not be told from
+// somebody else's change.
+func TestMatrixOfUpdatesThatCannotBeReadAtFirst(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	owner, token := h.Organization("Sea Rescue"), h.Token()
+	cases := servicetest.NewCases(t, 8)
+	defer cases.Wait()
+	for _, op := range operations() {
+		if op.op != apiclient.OpUpdatePerson && op.op != apiclient.OpUpdatePledge {
+			continue
+		}
+		for seed, fault := range slices.Repeat(servicetest.Faults, 2) {
+			cases.Run(fmt.Sprintf("%s/%s/%d", op.op, fault, seed), func(t *testing.T) {
+				m := newMatrixCase(t, h, owner, token)
+				var once sync.Once
+				m.faulty.Inner = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					isFirst := false
+					if r.Method == http.MethodGet {
+						once.Do(func() { isFirst = true })
+					}
+					if isFirst {
+						w.WriteHeader(http.StatusServiceUnavailable)
+						return
+					}
+					h.Handler.ServeHTTP(w, r)
+				})
+				m.play(op, fault, seed)
+			})
+		}
+	}
+}
+
 // The matrix leaves out no operation.
 func TestMatrixIsWhole(t *testing.T) {
 	t.Parallel()
