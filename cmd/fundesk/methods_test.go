@@ -112,7 +112,7 @@ func typeName(in string, e ast.Expr) string {
 
 // mostLines is how many lines the product has at most, and wantedLines how many it is to have. A change that takes lines
 // out lowers the first.
-const mostLines, wantedLines = 67_549, 58_000
+const mostLines, wantedLines = 67_548, 58_000
 
 // The product does not grow: all Go without tests, and without what only they, documents and CI need.
 func TestProductDoesNotGrow(t *testing.T) {
