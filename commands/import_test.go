@@ -213,6 +213,21 @@ func TestImportOfAnEditedFile(t *testing.T) {
 	}
 }
 
+// Results of one service are not taken for those of another one in silence.
+func TestImportToAnotherService(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 3)
+	if errs, code := i.run(0); code != 0 || strings.Contains(errs, "Another results file") {
+		t.Fatalf("got exit code %d and %q, want 0 without a warning", code, errs)
+	}
+	errs, code := i.run(0, "--quiet") // At another address.
+	for _, want := range []string{i.results + " tells what was sent to http://127.0.0.1:", "is not sent to http://127.0.0.1:", "Another results file sends all of it"} {
+		if code != 0 || !strings.Contains(errs, want) {
+			t.Errorf("got exit code %d and %q, want %q", code, errs, want)
+		}
+	}
+}
+
 // An import stops when the service takes nothing any more, and goes on later.
 func TestImportStopsEarly(t *testing.T) {
 	t.Parallel()
@@ -268,16 +283,16 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
 	i.run(1, "--concurrency", "1") // Side by side, all three may be sent before the first ends the run.
-	_, size, err := bulk.ReadResults(i.results)
+	known, err := bulk.ReadResults(i.results)
 	servicetest.Check(t, err)
-	first, err := bulk.OpenResults(i.results, size)
+	first, err := bulk.OpenResults(i.results, known.Size)
 	servicetest.Check(t, err)
 	before := len(i.names())
 	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
 		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
 	}
 	servicetest.Check(t, first.Close())
-	if second, err := bulk.OpenResults(i.results, size-1); err == nil {
+	if second, err := bulk.OpenResults(i.results, known.Size-1); err == nil {
 		t.Errorf("a file that grew since it was read: got %v, want a refusal", second)
 	}
 	if errs, code := i.run(0); code != 0 || len(i.names()) != 3 {

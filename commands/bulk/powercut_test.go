@@ -65,12 +65,12 @@ func TestPowerCut(t *testing.T) {
 	}
 	disk.Replay(t, func(t *testing.T, left string, moment int) {
 		file := filepath.Join(left, "results")
-		known, size, err := bulk.ReadResults(file)
+		known, err := bulk.ReadResults(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n, line := range lines {
-			past := known[n+1]
+			past := known.Lines[n+1]
 			if asked[line.Change.UUID.String()] <= moment && past.UUID != line.Change.UUID {
 				t.Errorf("line %d: got %+v, want the uuid that was sent", n+1, past)
 			}
@@ -78,7 +78,7 @@ func TestPowerCut(t *testing.T) {
 				t.Errorf("line %d: got %+v, want it done", n+1, past)
 			}
 		}
-		again, err := bulk.OpenResults(file, size)
+		again, err := bulk.OpenResults(file, known.Size)
 		if err != nil {
 			t.Fatal(err)
 		}

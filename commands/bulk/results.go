@@ -3,6 +3,7 @@ package bulk
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,13 +30,14 @@ const (
 // first record is sent (StatePlanned), so that an import that was interrupted, by a power
 // cut too, never creates a record twice.
 type Result struct {
-	Line   int     `json:"line"`
-	UUID   string  `json:"uuid"`
-	Sum    Sum     `json:"sum,omitzero"`
-	State  string  `json:"state"`
-	OK     *bool   `json:"ok,omitempty"` // Nil: only planned.
-	Status int     `json:"status,omitempty"`
-	Error  *string `json:"error,omitempty"`
+	Line    int     `json:"line"`
+	UUID    string  `json:"uuid"`
+	Sum     Sum     `json:"sum,omitzero"`
+	State   string  `json:"state"`
+	OK      *bool   `json:"ok,omitempty"` // Nil: only planned.
+	Status  int     `json:"status,omitempty"`
+	Error   *string `json:"error,omitempty"`
+	Service string  `json:"service,omitempty"` // Of what is planned: where it goes.
 }
 
 // IsDone reports whether the line was carried out.
@@ -61,8 +63,7 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Past is what earlier runs did with a line. The zero value is a line of which there is
-// nothing.
+// Past is what earlier runs did with a line; the zero value is nothing.
 type Past struct {
 	UUID apitype.UUID
 	Sum  Sum
@@ -72,49 +73,50 @@ type Past struct {
 // Started reports whether an earlier run gave the line a uuid.
 func (p Past) Started() bool { return !p.UUID.IsZero() }
 
-// Earlier is what earlier runs did, by the number of the line: its last result counts.
-type Earlier map[int]Past
+// Earlier is what earlier runs did.
+type Earlier struct {
+	Lines   map[int]Past // By the number of the line: its last result counts.
+	Service string       // Where the last line that names it was sent.
+	Size    int64        // In bytes of the file.
+}
 
-// ReadResults reads what earlier runs did, and tells how many bytes that were. A line that
-// a crash cut is passed over.
-func ReadResults(path string) (known Earlier, size int64, err error) {
-	known = Earlier{}
-	if path == "" {
-		return known, 0, nil
-	}
+// ReadResults reads what earlier runs did. A line that a crash cut is passed over.
+func ReadResults(path string) (known Earlier, err error) {
+	known.Lines = map[int]Past{}
 	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, 0, nil
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return known, nil
 	}
 	if err != nil {
-		return nil, 0, &Fault{Message: err.Error()}
+		return known, &Fault{Message: err.Error()}
 	}
 	defer func() { _ = file.Close() }()
 	in := bufio.NewReaderSize(file, 64<<10)
 	begin, _ := in.Peek(len(begins)) // Less at the end of the file.
 	if begin, _, _ = bytes.Cut(begin, []byte("\n")); !strings.HasPrefix(begins, string(begin)) {
-		return nil, 0, &Fault{"the file " + path + " holds no results of an import or apply", "name a file of its own: --results FILE"}
+		return known, &Fault{"the file " + path + " holds no results of an import or apply", "name a file of its own: --results FILE"}
 	}
 	for {
 		line, err := in.ReadBytes('\n')
-		size += int64(len(line))
 		known.note(line)
 		if errors.Is(err, io.EOF) {
-			return known, size, nil
+			return known, nil
 		}
 		if err != nil {
-			return nil, 0, &Fault{Message: err.Error()}
+			return known, &Fault{Message: err.Error()}
 		}
 	}
 }
 
-func (e Earlier) note(line []byte) {
+func (e *Earlier) note(line []byte) {
+	e.Size += int64(len(line))
 	var r Result
 	if json.Unmarshal(line, &r) != nil || r.Line <= 0 {
 		return
 	}
 	if id, err := apitype.ParseUUID(r.UUID); err == nil {
-		e[r.Line] = Past{UUID: id, Sum: r.Sum, Done: r.IsDone()}
+		e.Lines[r.Line] = Past{UUID: id, Sum: r.Sum, Done: r.IsDone()}
+		e.Service = cmp.Or(r.Service, e.Service)
 	}
 }
 
@@ -124,12 +126,9 @@ const begins = `{"line":`
 
 // IsSameFile reports whether two names lead to one file that is there.
 func IsSameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	one, _ := os.Stat(a) // None is the same as no other.
+	other, _ := os.Stat(b)
+	return os.SameFile(one, other)
 }
 
 // Results is where results are kept. Without a name it keeps nothing.
@@ -160,29 +159,24 @@ func OpenResults(path string, size int64) (*Results, error) {
 		}, file.Close())
 	}
 	last := make([]byte, 1)
-	if size > 0 {
-		if _, err := file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			if err := durable.Append(file, []byte("\n")); err != nil {
-				return nil, errors.Join(&Fault{Message: err.Error()}, file.Close())
-			}
+	if _, err := file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+		if err := durable.Append(file, []byte("\n")); err != nil {
+			return nil, errors.Join(&Fault{Message: err.Error()}, file.Close())
 		}
 	}
 	return &Results{file: file}, nil
 }
 
-// Write adds results. When one is lost, the uuid of its plan tells that the record is there.
-func (r *Results) Write(results ...Result) error {
+// Write adds a result. When one is lost, the uuid of its plan tells that the record is there.
+func (r *Results) Write(result Result) error {
 	if r.file == nil {
 		return nil
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	for _, result := range results {
-		if err := enc.Encode(result); err != nil {
-			return fmt.Errorf("write a result: %w", err)
-		}
+	text, err := json.Marshal(result)
+	if err == nil {
+		err = durable.Append(r.file, append(text, '\n'))
 	}
-	if err := durable.Append(r.file, text.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the results file: %w", err)
 	}
 	return nil

@@ -25,16 +25,16 @@ func FuzzResults(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before, size, err := bulk.ReadResults(path)
+		before, err := bulk.ReadResults(path)
 		if err != nil {
 			return // It is told, and not written to.
 		}
-		for number, r := range before {
+		for number, r := range before.Lines {
 			if number < 1 || !r.Started() {
 				t.Errorf("%q: got %+v for line %d", text, r, number)
 			}
 		}
-		results, err := bulk.OpenResults(path, size)
+		results, err := bulk.OpenResults(path, before.Size)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -45,12 +45,12 @@ func FuzzResults(f *testing.F) {
 		if err := results.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after, _, err := bulk.ReadResults(path)
-		if err != nil || !after[added].Done {
-			t.Errorf("%q: got %+v, %v, want the result that was added", text, after[added], err)
+		after, err := bulk.ReadResults(path)
+		if err != nil || !after.Lines[added].Done {
+			t.Errorf("%q: got %+v, %v, want the result that was added", text, after.Lines[added], err)
 		}
-		for number, r := range before {
-			if got := after[number]; number != added && got != r {
+		for number, r := range before.Lines {
+			if got := after.Lines[number]; number != added && got != r {
 				t.Errorf("%q: got %+v, want %+v to stay", text, got, r)
 			}
 		}

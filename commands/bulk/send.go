@@ -23,6 +23,7 @@ type Job struct {
 	Concurrency int
 	Results     *Results
 	Client      *apiclient.Client
+	Service     string // As the results name it.
 	Each        func(Line, Result, error) // Told of every line that was tried, in their order.
 }
 
@@ -91,7 +92,7 @@ func (j *Job) Plan() error {
 		if line.Planned {
 			continue
 		}
-		if err := j.Results.Write(Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned}); err != nil {
+		if err := j.Results.Write(Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned, Service: j.Service}); err != nil {
 			return err
 		}
 	}

@@ -140,7 +140,7 @@ func (a *applier) keyed(yield func(keyedRow) bool) {
 
 // identify finds the uuid of a row, and what an earlier run did with it.
 func (a *applier) identify(k *keyedRow) {
-	earlier := a.known[k.Line]
+	earlier := a.known.Lines[k.Line]
 	text := ""
 	if earlier.Started() { // Where the row has none.
 		text = earlier.UUID.String()

@@ -84,6 +84,7 @@ type rowRun struct {
 	cmd       *cobra.Command
 	reader    *rowReader
 	source    *rowSource
+	service   string // Its address.
 	known     bulk.Earlier
 	seen      map[apitype.UUID]int32 // The lines of uuids.
 	lines     *bulk.Spool[plannedLine]
@@ -117,11 +118,15 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if shape.Record == "person" && f.results == "" {
 		r.asked.donors = map[donor]int{}
 	}
-	known, size, err := bulk.ReadResults(f.results)
-	if err != nil {
+	if t, err := s.Resolve(); err == nil { // Without a service nothing will be sent.
+		r.service = (&cli.Target{BaseURL: t.BaseURL}).Service()
+	}
+	if r.known, err = bulk.ReadResults(f.results); err != nil {
 		return cli.RefusedInput(err)
 	}
-	r.known = known
+	if was := r.known.Service; was != "" && r.service != "" && was != r.service {
+		s.Warn("%s tells what was sent to %s; what is done there is not sent to %s. Another results file sends all of it", f.results, was, r.service)
+	}
 	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
 		return err
 	}
@@ -136,10 +141,10 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		}
 		defer func() { err = errors.Join(err, r.wrong.all.Close()) }()
 	}
-	return r.carryOut(size, args[0])
+	return r.carryOut(args[0])
 }
 
-func (r *rowRun) carryOut(size int64, name string) error {
+func (r *rowRun) carryOut(name string) error {
 	if err := r.verb.prepare(r); err != nil {
 		return cli.RefusedInput(err)
 	}
@@ -160,7 +165,7 @@ func (r *rowRun) carryOut(size int64, name string) error {
 	}
 	switch {
 	case r.lines.Len > 0:
-		return r.send(size)
+		return r.send()
 	case r.read == 0:
 		r.session.Note("there is no line")
 	case r.unchanged > 0:
@@ -263,7 +268,7 @@ func (r *rowRun) creations() error {
 			r.wrong.add(bulk.Mistakes{Row: row, What: []string{bulk.Reasons(err)}})
 			continue
 		}
-		earlier := r.known[row.Line]
+		earlier := r.known.Lines[row.Line]
 		line, problems := r.creation(row, values, earlier)
 		if first, taken := r.seen[line.Change.UUID]; taken && len(problems) == 0 {
 			problems = []string{onEarlierLine(first)}
@@ -372,7 +377,7 @@ func (q *rowQuestion) text(record string) string {
 	return question
 }
 
-func (r *rowRun) send(size int64) error {
+func (r *rowRun) send() error {
 	ctx := r.cmd.Context()
 	client, err := r.session.Connect(ctx)
 	if err != nil {
@@ -384,12 +389,12 @@ func (r *rowRun) send(size int64) error {
 	if err := r.ask(ctx, client); err != nil {
 		return err
 	}
-	out, err := bulk.OpenResults(r.results, size)
+	out, err := bulk.OpenResults(r.results, r.known.Size)
 	if err != nil {
 		return cli.RefusedInput(err)
 	}
 	lines := bulk.Each(r.lines.All(), func(line plannedLine) bulk.Line { return line.Line })
-	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Lines: lines}
+	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Service: r.service, Lines: lines}
 	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
 		err = r.watch(ctx, job)
 	}
