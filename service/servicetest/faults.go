@@ -42,7 +42,7 @@ var Faults = []Fault{
 	FaultHTML, FaultWrongType, FaultRedirect, FaultDrip, FaultGarbage, FaultKilled,
 }
 
-// Faulty stands before the service and spoils the next change, once. Reads pass.
+// Faulty stands before the service and spoils the next change, once. Reads pass. Who refuses does so every time.
 type Faulty struct {
 	Inner http.Handler
 	Kill  func() // Ends the server that is being asked; for FaultKilled.
@@ -144,7 +144,9 @@ func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	fault, variant := f.fault, f.variant
-	f.fault = ""
+	if fault != FaultRefused {
+		f.fault = ""
+	}
 	f.mu.Unlock()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
