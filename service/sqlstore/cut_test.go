@@ -274,7 +274,8 @@ func (d *signedDatabase) rotate(ctx context.Context, store *sqlstore.Store) erro
 	return err
 }
 
-// verify wants the token to be good, and each new key to have its line in the audit.
+// verify wants the token to be good, and each new key to have its line in the audit. A key that signed nothing goes with
+// the next rotation.
 func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	if _, err := d.service(t, store).Authenticate(t.Context(), d.token); err != nil {
@@ -288,7 +289,7 @@ func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 		return err
 	})
 	lines = slices.DeleteFunc(lines, func(l service.AuditLine) bool { return l.Operation != service.AuditKeyRotate })
-	if made := len(seed)/ed25519.SeedSize - 1; err != nil || made < 1 || len(lines) != made {
+	if made := len(seed)/ed25519.SeedSize - 1; err != nil || made < 1 || len(lines) < made {
 		t.Errorf("got %d new keys and %d lines, %v; want one of each at least", made, len(lines), err)
 	}
 }
