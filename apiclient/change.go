@@ -17,19 +17,19 @@ import (
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 	h := History{Looked: ch.Revision != ""} // With its revision it was read just now.
 	var failed *Error                       // Of the last request with the change.
+	isTried := false                        // It was sent since the last pause.
 	step := Before(ch, h)
 	for try := 1; ; {
 		var a Answer
 		if step == StepLookUp {
 			a = c.Look(ctx, ch, h)
 		} else if a = c.Try(ctx, ch, h); a.Err != nil {
-			failed = a.Err
+			failed, isTried = a.Err, true
 		}
 		if a.Err != nil && a.Err.Kind == KindInterrupted {
 			return nil, interrupted(a, h)
 		}
 		step = Next(ch, h, a)
-		isFirstLook := a.IsLook && !h.Sent && h.Refused == 0
 		h, ch = h.After(a), ch.After(a)
 		switch {
 		case step == StepAccepted:
@@ -41,15 +41,15 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 				failed = a.Err
 			}
 			return nil, unknown(failed)
-		case step == StepLookUp, isFirstLook && step == StepSend:
+		case step == StepLookUp, step == StepSend && a.IsLook && !isTried:
 		default:
-			if failed == nil {
+			if failed == nil || step == StepWait {
 				failed = a.Err
 			}
 			if err := c.again(ctx, ch, h, step, failed, try); err != nil {
 				return nil, err
 			}
-			try++
+			try, isTried = try+1, false
 			step = Before(ch, h)
 		}
 	}

@@ -50,13 +50,13 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 		kind   Kind
 		want   string
 	}{
-		{"an update whose answers fail", update, 500, "", record(`,"iban":"B"`), 4, 5, KindUnavailable, "500 internal server error"},
-		{"an update whose answers are lost", update, 502, "", record(`,"iban":"B"`), 4, 5, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
+		{"an update whose answers fail", update, 500, "", record(`,"iban":"B"`), 4, 8, KindUnavailable, "500 internal server error"},
+		{"an update whose answers are lost", update, 502, "", record(`,"iban":"B"`), 4, 8, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
 		{"an update that has landed", update, 502, "", record(`,"iban":"A"`), 1, 2, "", ""},
 		{"an update of what is not found", update, 502, "", "", 1, 2, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
 		{"an update that is refused", update, 422, "", record(""), 1, 1, KindRejected, "422 unprocessable entity"},
 		{"an update in conflict", update, 409, "", record(`,"iban":"A"`), 1, 1, KindConflict, "409 conflict"},
-		{"an update that is not served now", update, 429, "", record(""), 4, 1, KindUnavailable, "429 too many requests"},
+		{"an update that is not served now", update, 429, "", record(""), 4, 4, KindUnavailable, "429 too many requests"},
 		{"a creation that may come yet", creation, 503, "", "", 4, 4, KindUnknownOutcome, "503 " + unknown + "service unavailable"},
 		{"a creation that fails", creation, 500, "", "", 4, 4, KindUnavailable, "500 internal server error"},
 		{"a creation that has landed", creation, 500, "", record(""), 1, 1, "", ""},
@@ -135,6 +135,52 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 	}
 	if got := strings.Join(revisions, ","); err != nil || got != `"7","7","7"` {
 		t.Errorf("got revisions %s, %v, want that of the record each time", got, err)
+	}
+}
+
+// What was changed elsewhere while an update waited is not overwritten, also where the service gives no revision
+// that an update could name: it has none, or something in between has made it a weak one.
+func TestUpdatesAreComparedAgainAfterAWait(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for _, test := range []struct {
+		name     string
+		status   int    // Of the first answer to the update; 0: it waited before it was sent.
+		revision string // Of the record when it was shown.
+		isWeak   bool   // The revisions of the readings are.
+		sent     int    // How often the update is sent.
+	}{
+		{"too many requests", 429, "", false, 1},
+		{"a service that is not there", 503, "", false, 1},
+		{"a service that is not there, with weak revisions", 503, "", true, 1},
+		{"an answer of something in between", 502, "", false, 1},
+		{"shown long ago, with a weak revision", 0, `W/"B"`, true, 0},
+	} {
+		change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
+		servicetest.Check(t, err)
+		change.Seen, change.Revision = SeenOf(change, map[string]any{"iban": "B"}), test.revision
+		sent, now := 0, "B"
+		if test.status == 0 {
+			now = "C"
+		}
+		c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { now = "C"; return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPut {
+				if sent++; sent == 1 && test.status != 0 {
+					return answered(test.status, "", true), nil
+				}
+				now = "A"
+			}
+			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+now+`"}`, true)
+			if test.isWeak {
+				a.Header.Set("ETag", `W/"`+now+`"`)
+			}
+			return a, nil
+		})})
+		servicetest.Check(t, err)
+		_, err = c.Send(t.Context(), change)
+		if _, isOvertaken := errors.AsType[*Overtaken](err); !isOvertaken || now != "C" || sent != test.sent {
+			t.Errorf("%s: got %v, the value %s after %d requests, want that C was set elsewhere, after %d", test.name, err, now, sent, test.sent)
+		}
 	}
 }
 
