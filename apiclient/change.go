@@ -15,9 +15,9 @@ import (
 // reading the record; only what certainly did not take effect is sent again. When it
 // cannot be told, the error is of kind unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
-	h := History{Looked: ch.Revision != ""} // With its revision it was read just now.
-	var failed *Error                       // Of the last request with the change.
-	isTried := false                        // It was sent since the last pause.
+	op, h := ch.Operation(), History{Looked: ch.Revision != ""} // With its revision it was read just now.
+	var failed *Error                                           // Of the last request with the change.
+	var isTried, mayCome bool                                   // It was sent since the last pause; what was sent may still arrive.
 	step := Before(ch, h)
 	for try := 1; ; {
 		var a Answer
@@ -25,6 +25,7 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 			a = c.Look(ctx, ch, h)
 		} else if a = c.Try(ctx, ch, h); a.Err != nil {
 			failed, isTried = a.Err, true
+			mayCome = mayCome || failed.mayCome(op)
 		}
 		if a.Err != nil && a.Err.Kind == KindInterrupted {
 			return nil, interrupted(a, h)
@@ -46,7 +47,10 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 			if failed == nil || step == StepWait {
 				failed = a.Err
 			}
-			if err := c.again(ctx, ch, h, step, failed, try); err != nil {
+			failed.Retryable = failed.Retryable || step == StepSend
+			if err := c.pause(ctx, failed, try); mayCome && err != nil && KindOf(err) != KindInterrupted {
+				return nil, unknown(failed)
+			} else if err != nil {
 				return nil, err
 			}
 			try, isTried = try+1, false
@@ -55,21 +59,10 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 	}
 }
 
-// again waits before a change is sent again; its error is the last word where the tries are used up.
-func (c *Client) again(ctx context.Context, ch Change, h History, step Step, failed *Error, try int) error {
-	if step == StepSend {
-		failed.Retryable = true
-	}
-	err := c.pause(ctx, failed, try)
-	if err == nil || KindOf(err) == KindInterrupted {
-		return err
-	}
-	op := ch.Operation()
-	mayCome := op.Creates && failed.Status == http.StatusServiceUnavailable // That it is not found yet proves nothing.
-	if h.Sent && (!h.Answered || op.Repeatable || mayCome) {
-		return unknown(failed)
-	}
-	return err
+// mayCome reports whether a change may take effect after this error. That a new record is not found proves
+// nothing after a 503.
+func (e *Error) mayCome(op Operation) bool {
+	return e.Sent && (!e.IsOwnFailure() || op.Repeatable || op.Creates && e.Status == http.StatusServiceUnavailable)
 }
 
 // Try sends a change once. Its answer has no error when it surely took effect.

@@ -254,6 +254,46 @@ func TestLostAndThenUnreachable(t *testing.T) {
 	}
 }
 
+// A change that may still arrive is not called one that failed, whatever is answered to its repeats: of an answer
+// that was lost, and of a 503 to a creation, the outcome stays unknown.
+func TestAnEarlierTryMayStillArrive(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for _, test := range []struct {
+		op    string
+		first int // Status of the first answer; the others are 500.
+		want  Kind
+	}{
+		{OpUpdatePerson, 502, KindUnknownOutcome},
+		{OpUpdatePerson, 503, KindUnavailable},
+		{OpUpdatePerson, 429, KindUnavailable},
+		{OpCreatePerson, 504, KindUnknownOutcome},
+		{OpCreatePerson, 503, KindUnknownOutcome},
+		{OpCreatePerson, 500, KindUnavailable},
+		{OpCancelCall, 408, KindUnknownOutcome},
+	} {
+		change, err := newChange(test.op, id, map[string]any{"iban": "A"})
+		servicetest.Check(t, err)
+		sent := 0
+		c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodGet && test.op == OpCreatePerson:
+				return answered(404, "{}", true), nil
+			case r.Method == http.MethodGet:
+				return answered(200, `{"uuid":"`+id.String()+`","iban":"B","status":"requested"}`, true), nil
+			}
+			if sent++; sent == 1 {
+				return answered(test.first, "", true), nil
+			}
+			return answered(500, "", true), nil
+		})})
+		servicetest.Check(t, err)
+		if _, err := c.Send(t.Context(), change); KindOf(err) != test.want || sent != 4 {
+			t.Errorf("%s, %d and then 500: got %v of kind %s after %d requests, want kind %s after 4", test.op, test.first, err, KindOf(err), sent, test.want)
+		}
+	}
+}
+
 // A service that asks to wait for long is told of; one that is asked again in the end is unavailable.
 func TestPause(t *testing.T) {
 	t.Parallel()
