@@ -201,3 +201,40 @@ func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
 		t.Errorf("in the outbox: got %+v, %v after %d requests, want one conflict after %d", report, err, sent.Load(), mostTries)
 	}
 }
+
+// A creation whose answer was lost is not taken for a conflict with another record while a service that is slow to
+// show what is new says that there is none: it was made once, and is told as made when it is shown.
+func TestACreationThatIsShownLate(t *testing.T) {
+	t.Parallel()
+	person := apitype.CreatePersonRequest{UUID: new(apitype.NewUUID()), Email: new("new@example.org")}
+	var made, reads atomic.Int32
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPost && made.Add(1) == 1:
+			w.WriteHeader(http.StatusBadGateway)
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusConflict)
+		case reads.Add(1) < 4:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			fmt.Fprintf(w, `{"uuid":%q,"email":"new@example.org"}`, person.UUID)
+		}
+	})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: "https://a.example", Transport: inProcess{service}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	servicetest.Check(t, err)
+	change, err := apiclient.CreatePersonChange(person)
+	servicetest.Check(t, err)
+	if _, err := client.Send(t.Context(), change); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
+		t.Errorf("sent directly: got %v, want an unknown outcome", err)
+	}
+	made.Store(0)
+	reads.Store(0)
+	box := open(t, t.TempDir(), client.BaseURL())
+	add(t, box, Entry{Change: change})
+	if report := settleAll(t, box, client); report.Rejected != 0 || len(list(t, box)) != 0 {
+		t.Errorf("in the outbox: got %+v, want that it was accepted", report)
+	}
+}
