@@ -48,12 +48,15 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 	wasLost := false
 	for try := 1; ; try++ {
 		answer, err := c.checked(ctx, send)
+		if err == nil && answer.Status == http.StatusNoContent {
+			return r, nil
+		}
+		if err == nil {
+			err = checkObject(answer)
+		}
 		failed := asError(err)
 		if failed == nil {
-			if answer.Status == http.StatusNoContent {
-				return r, nil
-			}
-			return record[apitype.OrganizationSettings](c, answer), checkObject(answer)
+			return record[apitype.OrganizationSettings](c, answer), nil
 		}
 		isLost := failed.Sent || failed.Status >= http.StatusInternalServerError
 		wasLost = wasLost || isLost
@@ -64,10 +67,12 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 				return r, nil // It has them.
 			}
 		}
-		if err := c.pause(ctx, failed, try); err != nil {
-			if wasLost {
-				return r, unknown(failed)
-			}
+		switch err := c.pause(ctx, failed, try); {
+		case KindOf(err) == KindInterrupted:
+			return r, interrupted(Answer{Err: asError(err)}, History{Sent: wasLost})
+		case wasLost && err != nil:
+			return r, unknown(failed)
+		case err != nil:
 			return r, err
 		}
 	}
