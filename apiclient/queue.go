@@ -125,6 +125,10 @@ func ask[T any](ctx context.Context, s *QueueService, method, path string, query
 			return r, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
 		}
 	}
+	switch body.(type) { // A lease ends by itself.
+	case apitype.DeferRequest, apitype.ReleaseUserRequest:
+		send.lasts = true
+	}
 	answer, err := s.client.repeat(ctx, send)
 	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
 		var problem apitype.Problem

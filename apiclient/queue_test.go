@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,6 +118,71 @@ func TestTakeIsRepeated(t *testing.T) {
 	}
 	if len(bodies) != 3 || bodies[0] != bodies[1] || bodies[1] != bodies[2] {
 		t.Errorf("got %d requests: %q, want three alike", len(bodies), bodies)
+	}
+}
+
+// A call that was perhaps put off, or given back, is not said to be as it was: where an answer was lost, and no
+// repeat has one, the outcome is unknown. A lease that was perhaps taken ends by itself.
+func TestLostAnswersOfTheQueue(t *testing.T) {
+	t.Parallel()
+	id, at := apitype.NewUUID(), apitype.NewTime(time.Now().Add(time.Hour))
+	requests := map[string]func(ctx context.Context, q *apiclient.QueueService) error{
+		"later": func(ctx context.Context, q *apiclient.QueueService) error {
+			return q.Later(ctx, id, apitype.DeferRequest{NotBefore: &at})
+		},
+		"release": func(ctx context.Context, q *apiclient.QueueService) error {
+			return q.Release(ctx, id, apitype.DeferRequest{NotBefore: &at})
+		},
+		"release of a user": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: id})
+			return err
+		},
+		"take": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.Take(ctx, apitype.TakeRequest{RequestUUID: id, UserUUID: id})
+			return err
+		},
+	}
+	for _, test := range []struct {
+		name  string
+		first int // Status of the first answer, 0 for none,
+		then  int // and of the others.
+		want  apiclient.Kind
+	}{
+		{"no answer", 0, 0, apiclient.KindUnknownOutcome},
+		{"a service that fails", 503, 503, apiclient.KindUnknownOutcome},
+		{"no answer, and then too many requests", 0, 429, apiclient.KindUnknownOutcome},
+		{"no answer, and then a refusal", 0, 403, apiclient.KindUnknownOutcome},
+		{"a refusal", 403, 403, apiclient.KindForbidden},
+		{"too many requests", 429, 429, apiclient.KindUnavailable},
+	} {
+		for name, request := range requests {
+			var sent atomic.Int32
+			client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if r.Method == http.MethodGet {
+					fmt.Fprint(w, `{"extensions":["queue"]}`)
+					return
+				}
+				status := test.then
+				if sent.Add(1) == 1 {
+					status = test.first
+				}
+				if status == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(status)
+			})
+			want := test.want
+			if name == "take" && want == apiclient.KindUnknownOutcome {
+				want = apiclient.KindUnavailable
+				if test.then == 403 {
+					want = apiclient.KindForbidden
+				}
+			}
+			if err := request(t.Context(), client.Queue); apiclient.KindOf(err) != want {
+				t.Errorf("%s, %s: got %v of kind %s, want kind %s", name, test.name, err, apiclient.KindOf(err), want)
+			}
+		}
 	}
 }
 
