@@ -15,10 +15,10 @@ import (
 // reading the record; only what certainly did not take effect is sent again. When it
 // cannot be told, the error is of kind unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
-	op, h := ch.Operation(), History{Looked: ch.Revision != ""} // With its revision it was read just now.
-	var failed *Error                                           // Of the last request with the change.
-	var isTried, mayCome bool                                   // It was sent since the last pause; what was sent may still arrive.
-	step := Before(ch, h)
+	op, h := ch.Operation(), History{}
+	var failed *Error         // Of the last request with the change.
+	var isTried, mayCome bool // It was sent since the last pause; what was sent may still arrive.
+	step := Before(ch)
 	for try := 1; ; {
 		var a Answer
 		if step == StepLookUp {
@@ -54,7 +54,7 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 				return nil, err
 			}
 			try, isTried = try+1, false
-			step = Before(ch, h)
+			step = Before(ch)
 		}
 	}
 }

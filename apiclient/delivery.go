@@ -39,9 +39,9 @@ type History struct {
 }
 
 // Before is the first step with a change, and after a pause. An update is compared with its record first:
-// what it would overwrite must be what was shown. Only a revision keeps what was compared earlier.
-func Before(ch Change, h History) Step {
-	if ch.Operation().updates() && (!h.Looked || ifMatch(ch.Revision) == nil) {
+// what it would overwrite must be what was shown. Not every service that sends revisions heeds them.
+func Before(ch Change) Step {
+	if ch.Operation().updates() {
 		return StepLookUp
 	}
 	return StepSend

@@ -139,23 +139,26 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 	}
 }
 
-// What was changed elsewhere while an update waited is not overwritten, also where the service gives no revision
-// that an update could name: it has none, or something in between has made it a weak one.
-func TestUpdatesAreComparedAgainAfterAWait(t *testing.T) {
+// What was changed elsewhere before an update is sent, or while it waits, is not overwritten, also where no revision
+// keeps that from happening: the service has none, something in between has made it a weak one, or the service does
+// not heed the one that the update names.
+func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
 	for _, test := range []struct {
 		name     string
 		status   int    // Of the first answer to the update; 0: it waited before it was sent.
 		revision string // Of the record when it was shown.
-		isWeak   bool   // The revisions of the readings are.
+		etag     string // Of the readings, with the value for %s; "" for none.
 		sent     int    // How often the update is sent.
 	}{
-		{"too many requests", 429, "", false, 1},
-		{"a service that is not there", 503, "", false, 1},
-		{"a service that is not there, with weak revisions", 503, "", true, 1},
-		{"an answer of something in between", 502, "", false, 1},
-		{"shown long ago, with a weak revision", 0, `W/"B"`, true, 0},
+		{"too many requests", 429, "", "", 1},
+		{"a service that is not there", 503, "", "", 1},
+		{"a service that is not there, with weak revisions", 503, "", `W/"%s"`, 1},
+		{"an answer of something in between", 502, "", "", 1},
+		{"a service that is not there, and does not heed revisions", 503, "", `"%s"`, 1},
+		{"shown long ago, with a weak revision", 0, `W/"B"`, `W/"%s"`, 0},
+		{"shown long ago, by a service that does not heed revisions", 0, `"B"`, `"%s"`, 0},
 	} {
 		change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
 		servicetest.Check(t, err)
@@ -172,9 +175,7 @@ func TestUpdatesAreComparedAgainAfterAWait(t *testing.T) {
 				now = "A"
 			}
 			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+now+`"}`, true)
-			if test.isWeak {
-				a.Header.Set("ETag", `W/"`+now+`"`)
-			}
+			a.Header.Set("ETag", strings.Replace(test.etag, "%s", now, 1))
 			return a, nil
 		})})
 		servicetest.Check(t, err)

@@ -17,7 +17,7 @@ const mostTries = 2
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	ch := c.Change
 	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
-	step := apiclient.Before(ch, h)
+	step := apiclient.Before(ch)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
 		step = apiclient.StepLookUp
 	}
