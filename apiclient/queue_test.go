@@ -90,6 +90,48 @@ func TestExtensionsAreAskedOnce(t *testing.T) {
 	})
 }
 
+// What stands before a service, and answers with a page of its own, does not say that the service has no queue: an agent
+// would call without leases until the end of the day. A service that answers its paths alone with one has none.
+func TestExtensionsBehindALogin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		status  int  // Of the page for people.
+		isAlone bool // Only the path of the extensions is answered with it.
+		isOurs  bool // The service announces its queue.
+		has     bool
+		want    apiclient.Kind
+	}{
+		{"a page to log in", 200, false, true, false, apiclient.KindUnavailable},
+		{"a redirect to one", 302, false, true, false, apiclient.KindUnavailable},
+		{"a page of the service", 200, true, false, false, ""},
+		{"a redirect of the service", 302, true, false, false, ""},
+		{"a page on the way to the extensions", 200, true, true, true, ""},
+	} {
+		var isOpen atomic.Bool
+		client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/fundesk/v1" && !isOpen.Load() || !test.isAlone && !isOpen.Load() {
+				w.Header().Set("Content-Type", "text/html")
+				w.WriteHeader(test.status)
+				fmt.Fprint(w, "<h1>Log in</h1>")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			if test.isOurs {
+				w.Header().Set("Fundesk-Extensions", "queue")
+			}
+			fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
+		})
+		if has, err := client.Has(t.Context(), apitype.ExtensionQueue); has != test.has || apiclient.KindOf(err) != test.want {
+			t.Errorf("%s: got a queue %t, %v, want %t and kind %q", test.name, has, err, test.has, test.want)
+		}
+		isOpen.Store(true)
+		if has, err := client.Has(t.Context(), apitype.ExtensionQueue); has != test.isOurs || err != nil {
+			t.Errorf("%s, and afterwards: got a queue %t, %v, want %t", test.name, has, err, test.isOurs)
+		}
+	}
+}
+
 // A take whose answer was lost is sent again under the same requestUuid.
 func TestTakeIsRepeated(t *testing.T) {
 	t.Parallel()
