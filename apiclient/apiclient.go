@@ -19,6 +19,7 @@
 package apiclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -120,12 +121,8 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	if o.PaymentQRParameter == "" {
-		o.PaymentQRParameter = apitype.PaymentQRParameter
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "fundesk"
-	}
+	o.PaymentQRParameter = cmp.Or(o.PaymentQRParameter, apitype.PaymentQRParameter)
+	o.UserAgent = cmp.Or(o.UserAgent, "fundesk")
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -15,21 +15,22 @@ import (
 // reading the record; only what certainly did not take effect is sent again. When it
 // cannot be told, the error is of kind unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
-	h := History{Looked: ch.Revision != ""} // With its revision it was read just now.
-	var failed *Error                       // Of the last request with the change.
-	step := Before(ch, h)
+	op, h := ch.Operation(), History{}
+	var failed *Error         // Of the last request with the change.
+	var isTried, mayCome bool // It was sent since the last pause; what was sent may still arrive.
+	step := Before(ch)
 	for try := 1; ; {
 		var a Answer
 		if step == StepLookUp {
 			a = c.Look(ctx, ch, h)
 		} else if a = c.Try(ctx, ch, h); a.Err != nil {
-			failed = a.Err
+			failed, isTried = a.Err, true
+			mayCome = mayCome || failed.mayCome(op)
 		}
 		if a.Err != nil && a.Err.Kind == KindInterrupted {
 			return nil, interrupted(a, h)
 		}
 		step = Next(ch, h, a)
-		isFirstLook := a.IsLook && !h.Sent && h.Refused == 0
 		h, ch = h.After(a), ch.After(a)
 		switch {
 		case step == StepAccepted:
@@ -41,35 +42,27 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 				failed = a.Err
 			}
 			return nil, unknown(failed)
-		case step == StepLookUp, isFirstLook && step == StepSend:
+		case step == StepLookUp, step == StepSend && a.IsLook && !isTried:
 		default:
-			if failed == nil {
+			if failed == nil || step == StepWait {
 				failed = a.Err
 			}
-			if err := c.again(ctx, ch, h, step, failed, try); err != nil {
+			failed.Retryable = failed.Retryable || step == StepSend
+			if err := c.pause(ctx, failed, try); mayCome && err != nil && KindOf(err) != KindInterrupted {
+				return nil, unknown(failed)
+			} else if err != nil {
 				return nil, err
 			}
-			try++
-			step = Before(ch, h)
+			try, isTried = try+1, false
+			step = Before(ch)
 		}
 	}
 }
 
-// again waits before a change is sent again; its error is the last word where the tries are used up.
-func (c *Client) again(ctx context.Context, ch Change, h History, step Step, failed *Error, try int) error {
-	if step == StepSend {
-		failed.Retryable = true
-	}
-	err := c.pause(ctx, failed, try)
-	if err == nil || KindOf(err) == KindInterrupted {
-		return err
-	}
-	op := ch.Operation()
-	mayCome := op.Creates && failed.Status == http.StatusServiceUnavailable // That it is not found yet proves nothing.
-	if h.Sent && (!h.Answered || op.Repeatable || mayCome) {
-		return unknown(failed)
-	}
-	return err
+// mayCome reports whether a change may take effect after this error. That a new record is not found proves
+// nothing after a 503.
+func (e *Error) mayCome(op Operation) bool {
+	return e.Sent && (!e.IsOwnFailure() || op.Repeatable || op.Creates && e.Status == http.StatusServiceUnavailable)
 }
 
 // Try sends a change once. Its answer has no error when it surely took effect.

@@ -38,10 +38,10 @@ type History struct {
 	Refused  int  // The status of a conflict that may be one with itself; 0 for none.
 }
 
-// Before is the first step with a change. An update is compared with its record first: what it
-// would overwrite must be what was shown.
-func Before(ch Change, h History) Step {
-	if ch.Operation().updates() && !h.Looked {
+// Before is the first step with a change, and after a pause. An update is compared with its record first:
+// what it would overwrite must be what was shown. Not every service that sends revisions heeds them.
+func Before(ch Change) Step {
+	if ch.Operation().updates() {
 		return StepLookUp
 	}
 	return StepSend

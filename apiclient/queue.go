@@ -125,6 +125,10 @@ func ask[T any](ctx context.Context, s *QueueService, method, path string, query
 			return r, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
 		}
 	}
+	switch body.(type) { // A lease ends by itself.
+	case apitype.DeferRequest, apitype.ReleaseUserRequest:
+		send.lasts = true
+	}
 	answer, err := s.client.repeat(ctx, send)
 	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
 		var problem apitype.Problem
@@ -166,18 +170,17 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 		return slices.Contains(*known, extension), nil
 	}
 	answer, err := c.read(ctx, request{path: extensionsPath})
-	switch failure := asError(err); {
-	case failure == nil:
-	case failure.Retryable || failure.Kind == KindUnauthenticated || failure.Kind == KindInterrupted || failure.Kind == KindUsage:
-		return false, err
-	default: // Not found, or whatever else a service says of a path that it does not know.
-		c.extensions.Store(new([]string))
-		return false, nil
+	if failed := asError(err); failed != nil && failed.Kind == KindUnavailable && !failed.Retryable { // By the service, or something before it? A list is always there.
+		answer, err = c.read(ctx, request{path: callsPath, query: url.Values{"first": {"1"}}, isPage: true})
 	}
 	var said apitype.Extensions
-	if json.Unmarshal(answer.Body, &said) != nil {
+	switch failed := asError(err); {
+	case failed == nil && json.Unmarshal(answer.Body, &said) == nil:
+	case failed != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted, KindUsage}, failed.Kind):
+		return false, err
+	default: // Not found, or whatever else a service says of a path that it does not know.
 		said.Extensions = nil
 	}
-	c.extensions.Store(&said.Extensions)
-	return slices.Contains(said.Extensions, extension), nil
+	c.extensions.CompareAndSwap(nil, &said.Extensions)
+	return slices.Contains(*c.extensions.Load(), extension), nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +90,48 @@ func TestExtensionsAreAskedOnce(t *testing.T) {
 	})
 }
 
+// What stands before a service, and answers with a page of its own, does not say that the service has no queue: an agent
+// would call without leases until the end of the day. A service that answers its paths alone with one has none.
+func TestExtensionsBehindALogin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		status  int  // Of the page for people.
+		isAlone bool // Only the path of the extensions is answered with it.
+		isOurs  bool // The service announces its queue.
+		has     bool
+		want    apiclient.Kind
+	}{
+		{"a page to log in", 200, false, true, false, apiclient.KindUnavailable},
+		{"a redirect to one", 302, false, true, false, apiclient.KindUnavailable},
+		{"a page of the service", 200, true, false, false, ""},
+		{"a redirect of the service", 302, true, false, false, ""},
+		{"a page on the way to the extensions", 200, true, true, true, ""},
+	} {
+		var isOpen atomic.Bool
+		client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/fundesk/v1" && !isOpen.Load() || !test.isAlone && !isOpen.Load() {
+				w.Header().Set("Content-Type", "text/html")
+				w.WriteHeader(test.status)
+				fmt.Fprint(w, "<h1>Log in</h1>")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			if test.isOurs {
+				w.Header().Set("Fundesk-Extensions", "queue")
+			}
+			fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
+		})
+		if has, err := client.Has(t.Context(), apitype.ExtensionQueue); has != test.has || apiclient.KindOf(err) != test.want {
+			t.Errorf("%s: got a queue %t, %v, want %t and kind %q", test.name, has, err, test.has, test.want)
+		}
+		isOpen.Store(true)
+		if has, err := client.Has(t.Context(), apitype.ExtensionQueue); has != test.isOurs || err != nil {
+			t.Errorf("%s, and afterwards: got a queue %t, %v, want %t", test.name, has, err, test.isOurs)
+		}
+	}
+}
+
 // A take whose answer was lost is sent again under the same requestUuid.
 func TestTakeIsRepeated(t *testing.T) {
 	t.Parallel()
@@ -117,6 +160,71 @@ func TestTakeIsRepeated(t *testing.T) {
 	}
 	if len(bodies) != 3 || bodies[0] != bodies[1] || bodies[1] != bodies[2] {
 		t.Errorf("got %d requests: %q, want three alike", len(bodies), bodies)
+	}
+}
+
+// A call that was perhaps put off, or given back, is not said to be as it was: where an answer was lost, and no
+// repeat has one, the outcome is unknown. A lease that was perhaps taken ends by itself.
+func TestLostAnswersOfTheQueue(t *testing.T) {
+	t.Parallel()
+	id, at := apitype.NewUUID(), apitype.NewTime(time.Now().Add(time.Hour))
+	requests := map[string]func(ctx context.Context, q *apiclient.QueueService) error{
+		"later": func(ctx context.Context, q *apiclient.QueueService) error {
+			return q.Later(ctx, id, apitype.DeferRequest{NotBefore: &at})
+		},
+		"release": func(ctx context.Context, q *apiclient.QueueService) error {
+			return q.Release(ctx, id, apitype.DeferRequest{NotBefore: &at})
+		},
+		"release of a user": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: id})
+			return err
+		},
+		"take": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.Take(ctx, apitype.TakeRequest{RequestUUID: id, UserUUID: id})
+			return err
+		},
+	}
+	for _, test := range []struct {
+		name  string
+		first int // Status of the first answer, 0 for none,
+		then  int // and of the others.
+		want  apiclient.Kind
+	}{
+		{"no answer", 0, 0, apiclient.KindUnknownOutcome},
+		{"a service that fails", 503, 503, apiclient.KindUnknownOutcome},
+		{"no answer, and then too many requests", 0, 429, apiclient.KindUnknownOutcome},
+		{"no answer, and then a refusal", 0, 403, apiclient.KindUnknownOutcome},
+		{"a refusal", 403, 403, apiclient.KindForbidden},
+		{"too many requests", 429, 429, apiclient.KindUnavailable},
+	} {
+		for name, request := range requests {
+			var sent atomic.Int32
+			client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if r.Method == http.MethodGet {
+					fmt.Fprint(w, `{"extensions":["queue"]}`)
+					return
+				}
+				status := test.then
+				if sent.Add(1) == 1 {
+					status = test.first
+				}
+				if status == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(status)
+			})
+			want := test.want
+			if name == "take" && want == apiclient.KindUnknownOutcome {
+				want = apiclient.KindUnavailable
+				if test.then == 403 {
+					want = apiclient.KindForbidden
+				}
+			}
+			if err := request(t.Context(), client.Queue); apiclient.KindOf(err) != want {
+				t.Errorf("%s, %s: got %v of kind %s, want kind %s", name, test.name, err, apiclient.KindOf(err), want)
+			}
+		}
 	}
 }
 

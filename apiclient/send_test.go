@@ -50,19 +50,20 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 		kind   Kind
 		want   string
 	}{
-		{"an update whose answers fail", update, 500, "", record(`,"iban":"B"`), 4, 5, KindUnavailable, "500 internal server error"},
-		{"an update whose answers are lost", update, 502, "", record(`,"iban":"B"`), 4, 5, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
+		{"an update whose answers fail", update, 500, "", record(`,"iban":"B"`), 4, 8, KindUnavailable, "500 internal server error"},
+		{"an update whose answers are lost", update, 502, "", record(`,"iban":"B"`), 4, 8, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
 		{"an update that has landed", update, 502, "", record(`,"iban":"A"`), 1, 2, "", ""},
 		{"an update of what is not found", update, 502, "", "", 1, 2, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
 		{"an update that is refused", update, 422, "", record(""), 1, 1, KindRejected, "422 unprocessable entity"},
 		{"an update in conflict", update, 409, "", record(`,"iban":"A"`), 1, 1, KindConflict, "409 conflict"},
-		{"an update that is not served now", update, 429, "", record(""), 4, 1, KindUnavailable, "429 too many requests"},
+		{"an update that is not served now", update, 429, "", record(""), 4, 4, KindUnavailable, "429 too many requests"},
 		{"a creation that may come yet", creation, 503, "", "", 4, 4, KindUnknownOutcome, "503 " + unknown + "service unavailable"},
 		{"a creation that fails", creation, 500, "", "", 4, 4, KindUnavailable, "500 internal server error"},
 		{"a creation that has landed", creation, 500, "", record(""), 1, 1, "", ""},
 		{"a chosen uuid that is taken", creation, 409, "", record(""), 1, 0, KindConflict, "409 conflict"},
 		{"an own uuid that is taken by itself", generated, 409, "", record(""), 1, 1, "", ""},
 		{"an own uuid that is taken by another", generated, 409, "", record(`,"owningOrganizationUuid":"x"`), 1, 1, KindConflict, "409 conflict"},
+		{"an own uuid that is taken, and not shown", generated, 409, "", "", 1, 1, KindUnknownOutcome, "404 " + unknown + "not found"},
 		{"an attempt whose answer is lost", attempt, 504, "", record(`,"attempts":[]`), 1, 1, KindUnknownOutcome, "504 " + unknown + "gateway timeout"},
 		{"an attempt that fails", attempt, 503, "", record(`,"attempts":[]`), 4, 4, KindUnavailable, "503 service unavailable"},
 		{"a completion that comes twice", completion, 409, "", record(`,"status":"completed","result":{"resultCode":"ok"}`), 1, 1, "", ""},
@@ -138,6 +139,53 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 	}
 }
 
+// What was changed elsewhere before an update is sent, or while it waits, is not overwritten, also where no revision
+// keeps that from happening: the service has none, something in between has made it a weak one, or the service does
+// not heed the one that the update names.
+func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for _, test := range []struct {
+		name     string
+		status   int    // Of the first answer to the update; 0: it waited before it was sent.
+		revision string // Of the record when it was shown.
+		etag     string // Of the readings, with the value for %s; "" for none.
+		sent     int    // How often the update is sent.
+	}{
+		{"too many requests", 429, "", "", 1},
+		{"a service that is not there", 503, "", "", 1},
+		{"a service that is not there, with weak revisions", 503, "", `W/"%s"`, 1},
+		{"an answer of something in between", 502, "", "", 1},
+		{"a service that is not there, and does not heed revisions", 503, "", `"%s"`, 1},
+		{"shown long ago, with a weak revision", 0, `W/"B"`, `W/"%s"`, 0},
+		{"shown long ago, by a service that does not heed revisions", 0, `"B"`, `"%s"`, 0},
+	} {
+		change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
+		servicetest.Check(t, err)
+		change.Seen, change.Revision = SeenOf(change, map[string]any{"iban": "B"}), test.revision
+		sent, now := 0, "B"
+		if test.status == 0 {
+			now = "C"
+		}
+		c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { now = "C"; return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPut {
+				if sent++; sent == 1 && test.status != 0 {
+					return answered(test.status, "", true), nil
+				}
+				now = "A"
+			}
+			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+now+`"}`, true)
+			a.Header.Set("ETag", strings.Replace(test.etag, "%s", now, 1))
+			return a, nil
+		})})
+		servicetest.Check(t, err)
+		_, err = c.Send(t.Context(), change)
+		if _, isOvertaken := errors.AsType[*Overtaken](err); !isOvertaken || now != "C" || sent != test.sent {
+			t.Errorf("%s: got %v, the value %s after %d requests, want that C was set elsewhere, after %d", test.name, err, now, sent, test.sent)
+		}
+	}
+}
+
 // Who interrupts a change is told whether it may have reached the service.
 func TestInterruptedChanges(t *testing.T) {
 	t.Parallel()
@@ -204,6 +252,46 @@ func TestLostAndThenUnreachable(t *testing.T) {
 		})
 		if _, err = c.Send(t.Context(), change); KindOf(err) != test.want || tries != 2 {
 			t.Errorf("%d and no connection: got %v after %d tries, want %s after 2", test.first, err, tries, test.want)
+		}
+	}
+}
+
+// A change that may still arrive is not called one that failed, whatever is answered to its repeats: of an answer
+// that was lost, and of a 503 to a creation, the outcome stays unknown.
+func TestAnEarlierTryMayStillArrive(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for _, test := range []struct {
+		op    string
+		first int // Status of the first answer; the others are 500.
+		want  Kind
+	}{
+		{OpUpdatePerson, 502, KindUnknownOutcome},
+		{OpUpdatePerson, 503, KindUnavailable},
+		{OpUpdatePerson, 429, KindUnavailable},
+		{OpCreatePerson, 504, KindUnknownOutcome},
+		{OpCreatePerson, 503, KindUnknownOutcome},
+		{OpCreatePerson, 500, KindUnavailable},
+		{OpCancelCall, 408, KindUnknownOutcome},
+	} {
+		change, err := newChange(test.op, id, map[string]any{"iban": "A"})
+		servicetest.Check(t, err)
+		sent := 0
+		c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodGet && test.op == OpCreatePerson:
+				return answered(404, "{}", true), nil
+			case r.Method == http.MethodGet:
+				return answered(200, `{"uuid":"`+id.String()+`","iban":"B","status":"requested"}`, true), nil
+			}
+			if sent++; sent == 1 {
+				return answered(test.first, "", true), nil
+			}
+			return answered(500, "", true), nil
+		})})
+		servicetest.Check(t, err)
+		if _, err := c.Send(t.Context(), change); KindOf(err) != test.want || sent != 4 {
+			t.Errorf("%s, %d and then 500: got %v of kind %s after %d requests, want kind %s after 4", test.op, test.first, err, KindOf(err), sent, test.want)
 		}
 	}
 }

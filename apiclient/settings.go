@@ -36,39 +36,40 @@ func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Se
 // SetSettings replaces those of one organization, where they are still those of etag; "" is any. Where the
 // answer was lost, or a repeat met its own change, what the service has now says whether they are set.
 // PUT /fundesk/v1/settings/{organizationUuid}
-func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) (r Record[apitype.OrganizationSettings], err error) {
+func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) error {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
-		return r, err
+		return err
 	}
 	body, err := json.Marshal(s)
 	if err != nil {
-		return r, &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
+		return &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
 	}
 	send := request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true}
 	wasLost := false
 	for try := 1; ; try++ {
 		answer, err := c.checked(ctx, send)
+		if err == nil && answer.Status != http.StatusNoContent {
+			err = checkObject(answer)
+		}
 		failed := asError(err)
 		if failed == nil {
-			if answer.Status == http.StatusNoContent {
-				return r, nil
-			}
-			return record[apitype.OrganizationSettings](c, answer), checkObject(answer)
+			return nil
 		}
-		isLost := failed.Sent || failed.Status >= http.StatusInternalServerError
-		wasLost = wasLost || isLost
-		if isLost || wasLost && failed.Status == http.StatusPreconditionFailed {
+		wasLost = wasLost || failed.Sent
+		if failed.Sent || wasLost && failed.Status == http.StatusPreconditionFailed {
 			read, _, err := c.Settings(ctx, "")
 			all, err := Decoded(read, err)
 			if err == nil && slices.ContainsFunc(all.Organizations, func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) }) {
-				return r, nil // It has them.
+				return nil // It has them.
 			}
 		}
-		if err := c.pause(ctx, failed, try); err != nil {
-			if wasLost {
-				return r, unknown(failed)
-			}
-			return r, err
+		switch err := c.pause(ctx, failed, try); {
+		case KindOf(err) == KindInterrupted:
+			return interrupted(Answer{Err: asError(err)}, History{Sent: wasLost})
+		case wasLost && err != nil:
+			return unknown(failed)
+		case err != nil:
+			return err
 		}
 	}
 }

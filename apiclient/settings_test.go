@@ -55,10 +55,10 @@ func TestSettings(t *testing.T) {
 	if _, isSame, err := client.Settings(t.Context(), read.ETag); err != nil || !isSame {
 		t.Errorf("got %t %v, want that they still hold", isSame, err)
 	}
-	if _, err := client.SetSettings(t.Context(), settings.Organizations[0], read.ETag); err != nil || sent == "" {
+	if err := client.SetSettings(t.Context(), settings.Organizations[0], read.ETag); err != nil || sent == "" {
 		t.Errorf("got %q %v, want them written", sent, err)
 	}
-	_, err = client.SetSettings(t.Context(), settings.Organizations[0], read.ETag)
+	err = client.SetSettings(t.Context(), settings.Organizations[0], read.ETag)
 	if failure, ok := errors.AsType[*apiclient.Error](err); !ok || failure.Kind != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict with what was written meanwhile", err)
 	}
@@ -86,12 +86,18 @@ func TestLostSettings(t *testing.T) {
 	}{
 		{"applied, and the answer cut", true, true, 0, ""},
 		{"applied, and answered with 500", true, false, 500, ""},
+		{"applied, and answered with 408", true, false, 408, ""},
+		{"applied, and answered with half of them", true, false, 200, ""},
+		{"answered with half of them, and not applied", false, false, 200, apiclient.KindUnknownOutcome},
+		{"applied, and interrupted", true, false, 0, apiclient.KindInterrupted},
 		{"not applied, and the answer cut", false, true, 0, apiclient.KindUnknownOutcome},
 		{"changed by another", false, false, 412, apiclient.KindConflict},
 		{"refused", false, false, 403, apiclient.KindForbidden},
 	} {
 		organization := apitype.NewUUID()
 		is, etag := `{"uuid":"`+organization.String()+`"}`, `"1"`
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Fundesk-Extensions", "settings")
@@ -114,10 +120,16 @@ func TestLostSettings(t *testing.T) {
 			if test.cut {
 				panic(http.ErrAbortHandler)
 			}
+			if test.status == 0 {
+				cancel()
+				<-r.Context().Done()
+				return
+			}
 			w.WriteHeader(test.status)
+			fmt.Fprint(w, `{"uuid":`)
 		})
 		choice := map[apitype.CallType][]apitype.ResultChoice{apitype.CallWinback: {{Code: "back"}}}
-		_, err := client.SetSettings(t.Context(), apitype.OrganizationSettings{UUID: organization, Results: choice}, `"1"`)
+		err := client.SetSettings(ctx, apitype.OrganizationSettings{UUID: organization, Results: choice}, `"1"`)
 		if apiclient.KindOf(err) != test.kind || (err == nil) != (test.kind == "") {
 			t.Errorf("%s: got %v of kind %q, want %q", test.name, err, apiclient.KindOf(err), test.kind)
 		}

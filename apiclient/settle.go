@@ -42,7 +42,7 @@ func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
 		err = checkRecord(answer, ch.UUID)
 	}
 	switch e := asError(err); {
-	case e != nil && op.Creates && e.Status == http.StatusNotFound:
+	case e != nil && op.Creates && e.Status == http.StatusNotFound && h.Refused == 0: // What is there, by a conflict, may be shown later.
 		return Answer{IsLook: true, Outcome: NotLanded}
 	case e != nil:
 		return Answer{IsLook: true, Err: e}

@@ -57,7 +57,8 @@ type request struct {
 	isPage bool   // The answer may hold several records.
 	// keepsTail is of a page of one record: its end is kept where the record is too large.
 	keepsTail bool
-	limit     int // Bytes of the answer; 0: those of a record, or of a page.
+	lasts     bool // It changes what lasts: where an answer was lost, and no repeat has one, the outcome is unknown.
+	limit     int  // Bytes of the answer; 0: those of a record, or of a page.
 }
 
 // once sends a request once.
@@ -349,7 +350,7 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 	answer, err := c.once(ctx, r)
 	if err == nil {
-		err = c.checkRead(answer)
+		err = c.checkJSON(answer, r.method)
 	}
 	return answer, err
 }
@@ -357,22 +358,27 @@ func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 // repeat sends a request that may be repeated until it is answered, at most so many times as
 // the client is to.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
-	for try := 1; ; try++ {
+	for try, mayCome := 1, false; ; try++ {
 		answer, err := c.checked(ctx, r)
 		if err == nil {
 			return answer, nil
 		}
-		if wait := c.pause(ctx, asError(err), try); wait != nil {
+		failed := asError(err)
+		mayCome = mayCome || r.lasts && failed.Sent
+		switch wait := c.pause(ctx, failed, try); {
+		case mayCome && wait != nil && KindOf(wait) != KindInterrupted:
+			return nil, unknown(failed)
+		case wait != nil:
 			return nil, wait
 		}
 	}
 }
 
-// checkRead is nil for an answer that may be read as JSON.
-func (c *Client) checkRead(r *Response) error {
+// checkJSON is nil for an answer that may be read as JSON.
+func (c *Client) checkJSON(r *Response, method string) error {
 	if r.Status/100 != 2 {
 		e := r.failure(c.options.Now())
-		e.Sent = false // A read changes nothing.
+		e.Sent = e.Sent && method != http.MethodGet // A read changes nothing.
 		return e
 	}
 	if r.Status == http.StatusPartialContent {
@@ -388,9 +394,7 @@ func (c *Client) checkRead(r *Response) error {
 // used up, or it makes no sense to go on.
 func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 	switch {
-	case !e.Retryable:
-		return e
-	case try >= c.options.Tries:
+	case !e.Retryable, try >= c.options.Tries:
 		return e
 	case e.RetryAfter > maxRetryAfter:
 		e.Message += "; the service asks to wait until " + c.options.Now().Add(e.RetryAfter).Format(time.RFC3339)

@@ -10,8 +10,8 @@ import (
 var errTypedTime = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)")
 
 // ParseTypedTime reads a time as people write it: any ISO 8601 form and those of mails, words in
-// English, Dutch or German, and an age, which is that long ago. A day begins at midnight where now
-// is. A text with several meanings is an [AmbiguousTime]. Spec gap: R5.
+// English, Dutch or German, and an age, which is that long ago. A day, and a time without a zone, is
+// one of where now is. A text with several meanings is an [AmbiguousTime]. Spec gap: R5.
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
@@ -26,7 +26,7 @@ func readPast(text string, now time.Time) (Time, error) {
 		year, month, date := day.Date()
 		return NewTime(time.Date(year, month, date, 0, 0, 0, 0, now.Location())), nil
 	}
-	if t, err := parseISO(text); err == nil {
+	if t, err := parseISOIn(text, now.Location()); err == nil {
 		return t, nil
 	}
 	readings := readWords(text, timePlace{now: now})

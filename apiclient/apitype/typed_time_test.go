@@ -82,6 +82,30 @@ func TestParseTypedTime(t *testing.T) {
 	}
 }
 
+// A time that is typed without a zone is one of this place, however its day is written, and whether it is past or
+// ahead. What a service sends without one is of UTC.
+func TestTypedTimesWithoutAZone(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Amsterdam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 25, 15, 30, 0, 0, zone)
+	want := time.Date(2026, 11, 27, 9, 15, 0, 0, zone)
+	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27T09:15:00", "2026-11-27T09:15:00.000", "20261127T0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00"} {
+		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
+		}
+		if got, err := ParseTimeAhead(text, now, zone); err != nil || !got.Equal(want) {
+			t.Errorf("%q ahead: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	var sent Time
+	if err := sent.UnmarshalText([]byte("2026-11-27T09:15:00")); err != nil || sent.String() != "2026-11-27T09:15:00.000Z" {
+		t.Errorf("sent by a service: got %v, %v, want it of UTC", sent, err)
+	}
+}
+
 // The local days that the clocks are changed on begin and end at midnight, and have 23 and 25
 // hours; an age is as long as it says.
 func TestTypedTimeWhereTheClocksChange(t *testing.T) {

@@ -17,7 +17,7 @@ const mostTries = 2
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	ch := c.Change
 	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
-	step := apiclient.Before(ch, h)
+	step := apiclient.Before(ch)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
 		step = apiclient.StepLookUp
 	}
@@ -35,7 +35,7 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 			}
 		}
 		step = apiclient.Next(ch, h, a)
-		isFirstLook := a.IsLook && !h.Sent
+		isFirstLook := a.IsLook && !h.Sent && h.Refused == 0
 		h, ch = h.After(a), ch.After(a)
 		c.Answered, c.Seen, c.Revision = h.Answered, ch.Seen, ch.Revision
 		switch {
@@ -54,6 +54,8 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 			c.NotBefore = time.Time{}
 			return Event{} // With its next turn: until then no death of this process is one while it was sent.
 		case step == apiclient.StepSend && a.IsLook && (isFirstLook || tries < mostTries && (failed == nil || failed.RetryAfter == 0)):
+		case !h.Sent: // Whichever revision it names is refused.
+			return s.refused(c, failed)
 		default:
 			s.delay(c, failed)
 			return Event{Outcome: OutcomeUnsure, Err: failed}

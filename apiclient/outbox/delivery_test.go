@@ -7,13 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // oddStub keeps one call, and answers the first change of it oddly.
@@ -158,5 +161,80 @@ func playOdd(t *testing.T, verb string, applies bool, answer func(http.ResponseW
 		return "refused", end()
 	default:
 		return "open", end()
+	}
+}
+
+// An update is not sent on and on to a service that refuses each revision, such as one whose revisions change with
+// each reading: it is refused in the end, as when it is sent directly.
+func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var reads, sent atomic.Int32
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			if sent.Add(1) == 20 {
+				cancel()
+			}
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("ETag", fmt.Sprintf("%q", strconv.Itoa(int(reads.Add(1)))))
+		fmt.Fprintf(w, `{"uuid":%q,"iban":"B"}`, id)
+	})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: "https://a.example", Transport: inProcess{service}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	servicetest.Check(t, err)
+	change, err := apiclient.UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
+	servicetest.Check(t, err)
+	if _, err := client.Send(ctx, change); apiclient.KindOf(err) != apiclient.KindConflict {
+		t.Errorf("sent directly: got %v, want a conflict", err)
+	}
+	sent.Store(0)
+	box := open(t, t.TempDir(), client.BaseURL())
+	add(t, box, Entry{Change: change})
+	report, err := box.Sender(client, SenderOptions{}).SendDue(ctx)
+	if err != nil || report.Rejected != 1 || apiclient.KindOf(report.RejectedErr) != apiclient.KindConflict || sent.Load() > mostTries {
+		t.Errorf("in the outbox: got %+v, %v after %d requests, want one conflict after %d", report, err, sent.Load(), mostTries)
+	}
+}
+
+// A creation whose answer was lost is not taken for a conflict with another record while a service that is slow to
+// show what is new says that there is none: it was made once, and is told as made when it is shown.
+func TestACreationThatIsShownLate(t *testing.T) {
+	t.Parallel()
+	person := apitype.CreatePersonRequest{UUID: new(apitype.NewUUID()), Email: new("new@example.org")}
+	var made, reads atomic.Int32
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodPost && made.Add(1) == 1:
+			w.WriteHeader(http.StatusBadGateway)
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusConflict)
+		case reads.Add(1) < 4:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			fmt.Fprintf(w, `{"uuid":%q,"email":"new@example.org"}`, person.UUID)
+		}
+	})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: "https://a.example", Transport: inProcess{service}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	servicetest.Check(t, err)
+	change, err := apiclient.CreatePersonChange(person)
+	servicetest.Check(t, err)
+	if _, err := client.Send(t.Context(), change); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
+		t.Errorf("sent directly: got %v, want an unknown outcome", err)
+	}
+	made.Store(0)
+	reads.Store(0)
+	box := open(t, t.TempDir(), client.BaseURL())
+	add(t, box, Entry{Change: change})
+	if report := settleAll(t, box, client); report.Rejected != 0 || len(list(t, box)) != 0 {
+		t.Errorf("in the outbox: got %+v, want that it was accepted", report)
 	}
 }

@@ -239,9 +239,7 @@ func (r *Report) add(e Event) {
 	case OutcomeRejected:
 		r.Rejected++
 		r.RejectedErr = e.Err
-	case OutcomeUnsure:
-		r.Err = e.Err
-	case OutcomeWaiting:
+	case OutcomeUnsure, OutcomeWaiting:
 		r.Err = e.Err
 	}
 }

@@ -282,7 +282,7 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	for i, ch := range changes {
 		results[i].Item = ch
 		var none apiclient.History
-		if ch.Seen == nil && apiclient.Before(ch, none) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
+		if ch.Seen == nil && apiclient.Before(ch) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
 			ch = ch.After(s.Client.Look(ctx, ch, none))
 		}
 		entry := outbox.Entry{Change: ch}

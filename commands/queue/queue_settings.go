@@ -152,7 +152,7 @@ func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSett
 	if err := s.AskChange(cmd.Context(), yes, "change "+strings.Join(changes, ", ")+" of organization "+is.UUID.String(), nil, 1); err != nil {
 		return err
 	}
-	if _, err := client.SetSettings(cmd.Context(), is, read.ETag); err != nil {
+	if err := client.SetSettings(cmd.Context(), is, read.ETag); err != nil {
 		return err
 	}
 	s.Note("changed: %s", strings.Join(changes, ", "))
