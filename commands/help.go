@@ -119,11 +119,11 @@ func writeFilters[O any](b *strings.Builder, of string, filters []apitype.Filter
 
 const filtersText = `Filters
 
-Times are RFC 3339 (2026-11-20T09:15:00Z), a local day (2026-11-20, today,
-yesterday), now, or an age (90s, 90m, 36h, 7d, 2w): that long ago. What databases,
-mails and date print is read, too (2026-11-20 09:15:00+01), and so are the words of
-English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A text with two
-meanings is refused with both. For queue later --at, a length of time is ahead.
+Times are RFC 3339 (2026-11-20T09:15:00Z), a local day or time (2026-11-20, yesterday,
+2026-11-20 09:15), now, or an age (90s, 90m, 36h, 7d, 2w): that long ago. What
+databases, mails and date print is read, too (2026-11-20 09:15:00+01), and so are the
+words of English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A text with
+two meanings is refused with both. For queue later --at, a length of time is ahead.
 
 The interface has no filter for a call's status, type or person: call list --status,
 --type and --person filter what was retrieved, and --limit counts what passes. A

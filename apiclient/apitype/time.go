@@ -55,7 +55,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 
 // UnmarshalText reads any ISO 8601 form.
 func (t *Time) UnmarshalText(text []byte) error {
-	parsed, err := parseISO(string(text))
+	parsed, err := parseISO(string(text), time.UTC)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 func (d *Date) UnmarshalText(text []byte) error {
 	parsed, err := ParseDate(string(text))
 	if err != nil {
-		t, isoErr := parseISO(string(text))
+		t, isoErr := parseISO(string(text), time.UTC)
 		if isoErr != nil {
 			return err
 		}
@@ -210,11 +210,8 @@ func unmarshalString(data []byte, read func([]byte) error) error {
 // basic, calendar, ordinal and week dates, a time to the hour, minute or second with a
 // fraction after a point or a comma, and an offset with or without a colon.
 //
-// A time without an offset is one of UTC.
-func parseISO(text string) (Time, error) { return parseISOIn(text, time.UTC) }
-
-// parseISOIn is parseISO where a time without an offset is one of a zone.
-func parseISOIn(text string, zone *time.Location) (Time, error) {
+// A time without an offset is one of zone.
+func parseISO(text string, zone *time.Location) (Time, error) {
 	if t, err := ParseTime(text); err == nil && zone == time.UTC {
 		return t, nil
 	}

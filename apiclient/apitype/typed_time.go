@@ -11,7 +11,8 @@ var errTypedTime = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z
 
 // ParseTypedTime reads a time as people write it: any ISO 8601 form and those of mails, words in
 // English, Dutch or German, and an age, which is that long ago. A day, and a time without a zone, is
-// one of where now is. A text with several meanings is an [AmbiguousTime]. Spec gap: R5.
+// one of where now is; with a T, as in requests, it is of UTC. A text with several meanings is an
+// [AmbiguousTime]. Spec gap: R5.
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
@@ -26,7 +27,11 @@ func readPast(text string, now time.Time) (Time, error) {
 		year, month, date := day.Date()
 		return NewTime(time.Date(year, month, date, 0, 0, 0, 0, now.Location())), nil
 	}
-	if t, err := parseISOIn(text, now.Location()); err == nil {
+	zone := now.Location()
+	if strings.ContainsAny(text, "Tt") { // People leave a blank; what writes a T is a program.
+		zone = time.UTC
+	}
+	if t, err := parseISO(text, zone); err == nil {
 		return t, nil
 	}
 	readings := readWords(text, timePlace{now: now})
@@ -72,7 +77,7 @@ func readAhead(text string, now time.Time) []TimeReading {
 	text = strings.TrimSpace(text)
 	day, _, _ := strings.Cut(strings.Replace(strings.ToUpper(text), "T", " ", 1), " ")
 	if _, err := parseISODate(day); err == nil && len(day) >= len("20060102") && len(day) < len(text) {
-		if t, err := parseISOIn(text, now.Location()); err == nil {
+		if t, err := parseISO(text, now.Location()); err == nil {
 			return []TimeReading{{At: t.Time}}
 		}
 	}

@@ -83,7 +83,7 @@ func TestParseTypedTime(t *testing.T) {
 }
 
 // A time that is typed without a zone is one of this place, however its day is written, and whether it is past or
-// ahead. What a service sends without one is of UTC.
+// ahead. What programs write without one, with a T, is of UTC.
 func TestTypedTimesWithoutAZone(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Amsterdam")
@@ -92,12 +92,17 @@ func TestTypedTimesWithoutAZone(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, zone)
 	want := time.Date(2026, 11, 27, 9, 15, 0, 0, zone)
-	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27T09:15:00", "2026-11-27T09:15:00.000", "20261127T0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00"} {
+	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27 09:15:00.000", "20261127 0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00"} {
 		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
 		}
 		if got, err := ParseTimeAhead(text, now, zone); err != nil || !got.Equal(want) {
 			t.Errorf("%q ahead: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"2026-11-27T08:15:00", "20261127T0815"} {
+		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
+			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
 		}
 	}
 	var sent Time
