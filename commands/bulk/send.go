@@ -23,7 +23,7 @@ type Job struct {
 	Concurrency int
 	Results     *Results
 	Client      *apiclient.Client
-	Service     string // As the results name it.
+	Service     string                    // As the results name it.
 	Each        func(Line, Result, error) // Told of every line that was tried, in their order.
 }
 
