@@ -176,6 +176,30 @@ func TestDial(t *testing.T) {
 	}
 }
 
+// The clock of the call runs on from the dialling, and the attempt has its time, however often the call is read again
+// meanwhile.
+func TestDialledCallIsReadAgain(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.enter("n", "d")
+	dialled := w.Clock.Now()
+	for range 4 {
+		d.untilPoll(w)
+	}
+	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+		t.Errorf("got the call dialled at %s, want %s", at, dialled)
+	}
+	d.sees("◷ 1:00")
+	d.press("a")
+	entries, _, err := w.box.List()
+	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
+		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
+	}
+	if w.Clock.Advance(time.Second); !d.app.Day.Card.Dialled().IsZero() {
+		t.Error("got the next call dialled, too")
+	}
+}
+
 // A click on the number dials it, too.
 func TestClickDials(t *testing.T) {
 	t.Parallel()

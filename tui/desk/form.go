@@ -16,6 +16,7 @@ import (
 type Form struct {
 	*base
 	Entered
+	dialledAt   time.Time   // When the call on the desk was dialled, however often it is read again; zero: not yet.
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.
