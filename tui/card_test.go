@@ -219,6 +219,33 @@ func TestClickDials(t *testing.T) {
 	}
 }
 
+// The first click after the computer slept dials nothing before the call was read again: another agent may have it.
+func TestFirstClickAfterSleep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Mouse = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("n")
+	d.send(ticked{})
+	click := func() {
+		for y, line := range strings.Split(d.text(), "\n") {
+			if before, _, found := strings.Cut(line, onCard(1)); found {
+				d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
+				return
+			}
+		}
+	}
+	w.Clock.Advance(time.Hour)
+	if click(); !d.app.Day.Card.Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
+		t.Errorf("got it dialled at %s:\n%s\nwant nothing done, and that said", d.app.Day.Card.Dialled(), d.text())
+	}
+	w.Clock.Advance(2 * time.Second)
+	if click(); d.app.Day.Card.Dialled().IsZero() {
+		t.Errorf("clicked again: got no clock in:\n%s", d.text())
+	}
+}
+
 // A program that cannot dial is said with the setting, and never with the number; without one the agent dials.
 func TestDialWithoutProgram(t *testing.T) {
 	t.Parallel()
