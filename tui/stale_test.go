@@ -1,0 +1,41 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/page"
+)
+
+// untilMidnight advances the clock to a minute before the next midnight, or as far again as it is after that.
+func (w *world) untilMidnight() {
+	now := w.Clock.Now()
+	w.Clock.Advance(now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Minute).Sub(now))
+}
+
+// A filter that names a day as today means the day on which the list is read, also where it was typed the day before.
+func TestFilterOfTodayAfterMidnight(t *testing.T) {
+	t.Parallel()
+	for _, reads := range []string{"by itself", "R"} {
+		w, d := opened(t)
+		w.untilMidnight()
+		old := w.loadRequested(1, w.Clock.Now())[0]
+		d.press("2")
+		calls := d.app.pages[page.CallsPage].(*page.Calls)
+		d.filter("requestedAfter=today")
+		if got := rowIDs(calls.Rows); !slices.Equal(got, []apitype.UUID{old}) {
+			t.Fatalf("%s: before midnight: got %v, want %s", reads, got, old)
+		}
+		w.Clock.Advance(5 * time.Minute)
+		if reads == "R" {
+			d.press("R")
+		} else {
+			d.untilPoll(w)
+		}
+		if got := rowIDs(calls.Rows); len(got) != 0 {
+			t.Errorf("%s: after midnight: got %v, want nothing of the day before", reads, got)
+		}
+	}
+}
