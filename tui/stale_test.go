@@ -39,3 +39,16 @@ func TestFilterOfTodayAfterMidnight(t *testing.T) {
 		}
 	}
 }
+
+// Statistics of today that stay open are those of today after midnight, too.
+func TestStatsOfTodayAfterMidnight(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	w.untilMidnight()
+	w.loadRequested(2, w.Clock.Now())
+	d.enter("6", "P", "1")
+	d.sees("counted 2 calls and 0 pledges of today")
+	w.Clock.Advance(5 * time.Minute)
+	d.untilPoll(w)
+	d.sees("counted 0 calls and 0 pledges of today")
+}
