@@ -15,6 +15,25 @@ func (w *world) untilMidnight() {
 	w.Clock.Advance(now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Minute).Sub(now))
 }
 
+// An action on marked records ends the marks of those alone: a record that the filter hides was not acted on.
+func TestMarksThatAFilterHidesStay(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.press("2")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	d.enter("space", "space") // Calls 6 and 5.
+	d.filter("status=completed")
+	d.enter("A")
+	d.sees("1 call")
+	d.enter("4", "y") // Mark as processed.
+	if d.app.Dialog != nil || len(w.entries(t)) != 1 {
+		t.Fatalf("got %d entries, want the one record that is shown:\n%s", len(w.entries(t)), d.text())
+	}
+	if len(calls.Marks) != 1 || !calls.Marks[callID(5)] {
+		t.Errorf("marks: got %v, want that of call 5, which was hidden", calls.Marks)
+	}
+}
+
 // A filter that names a day as today means the day on which the list is read, also where it was typed the day before.
 func TestFilterOfTodayAfterMidnight(t *testing.T) {
 	t.Parallel()
