@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,4 +72,18 @@ func TestStatsOfTodayAfterMidnight(t *testing.T) {
 	w.Clock.Advance(5 * time.Minute)
 	d.untilPoll(w)
 	d.sees("counted 0 calls and 0 pledges of today")
+}
+
+// A donor whose name was corrected has the new name once the list of pledges is read anew.
+func TestPledgesReadAnewHaveCorrectedDonors(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.press("4")
+	d.sees("Anna Jansen")
+	if a := w.Do(w.Token(), http.MethodPut, "/api/v1/persons/"+personID(1).String()+"/actions/update", `{"name":{"lastName":"Vermeer"}}`); a.Status != http.StatusOK {
+		t.Fatalf("correct: got %d %s", a.Status, a.Body)
+	}
+	if d.press("R"); strings.Contains(d.text(), "Anna Jansen") || !strings.Contains(d.text(), "Anna Vermeer") {
+		t.Errorf("got:\n%s\nwant the name as it is now", d.text())
+	}
 }
