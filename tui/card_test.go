@@ -190,6 +190,10 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 		t.Errorf("got the call dialled at %s, want %s", at, dialled)
 	}
 	d.sees("◷ 1:00")
+	d.enter("a", "u")
+	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+		t.Errorf("taken back: got the call dialled at %s, want %s", at, dialled)
+	}
 	d.press("a")
 	entries, _, err := w.box.List()
 	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
