@@ -176,6 +176,34 @@ func TestDial(t *testing.T) {
 	}
 }
 
+// The clock of the call runs on from the dialling, and the attempt has its time, however often the call is read again
+// meanwhile.
+func TestDialledCallIsReadAgain(t *testing.T) {
+	t.Parallel()
+	w, d := opened(t)
+	d.enter("n", "d")
+	dialled := w.Clock.Now()
+	for range 4 {
+		d.untilPoll(w)
+	}
+	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+		t.Errorf("got the call dialled at %s, want %s", at, dialled)
+	}
+	d.sees("◷ 1:00")
+	d.enter("a", "u")
+	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+		t.Errorf("taken back: got the call dialled at %s, want %s", at, dialled)
+	}
+	d.press("a")
+	entries, _, err := w.box.List()
+	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
+		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
+	}
+	if w.Clock.Advance(time.Second); !d.app.Day.Card.Dialled().IsZero() {
+		t.Error("got the next call dialled, too")
+	}
+}
+
 // A click on the number dials it, too.
 func TestClickDials(t *testing.T) {
 	t.Parallel()
@@ -192,6 +220,33 @@ func TestClickDials(t *testing.T) {
 	}
 	if d.app.Day.Card.Dialled().IsZero() {
 		t.Errorf("got no clock in:\n%s", d.text())
+	}
+}
+
+// The first click after the computer slept dials nothing before the call was read again: another agent may have it.
+func TestFirstClickAfterSleep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Mouse = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("n")
+	d.send(ticked{})
+	click := func() {
+		for y, line := range strings.Split(d.text(), "\n") {
+			if before, _, found := strings.Cut(line, onCard(1)); found {
+				d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
+				return
+			}
+		}
+	}
+	w.Clock.Advance(time.Hour)
+	if click(); !d.app.Day.Card.Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
+		t.Errorf("got it dialled at %s:\n%s\nwant nothing done, and that said", d.app.Day.Card.Dialled(), d.text())
+	}
+	w.Clock.Advance(2 * time.Second)
+	if click(); d.app.Day.Card.Dialled().IsZero() {
+		t.Errorf("clicked again: got no clock in:\n%s", d.text())
 	}
 }
 

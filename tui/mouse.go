@@ -56,17 +56,19 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return tea.Batch(commands...)
 	case tea.MouseClickMsg:
+		if cmd, isStale := a.wake("click", false); isStale {
+			return cmd
+		} else if cmd != nil {
+			return tea.Batch(cmd, a.onMouse(msg))
+		}
 		a.Day.Guard.Touch(a.Day.Now())
 		twice := a.mouse.x == at.X && a.mouse.y == at.Y && a.Day.Now().Sub(a.mouse.click) < doubleClick
 		a.mouse.x, a.mouse.y, a.mouse.click = at.X, at.Y, a.Day.Now()
-		if at.Button != tea.MouseLeft {
-			return nil
-		}
-		if at.Y == 0 {
+		if at.Y == 0 && at.Button == tea.MouseLeft {
 			return a.clickTab(at.X)
 		}
 		rows, hasRows := a.pages[a.current].(page.Clicked)
-		if !hasRows {
+		if !hasRows || at.Button != tea.MouseLeft {
 			return nil
 		}
 		cmd, onRow := rows.Click(at.X, at.Y-1-len(a.banner()))

@@ -21,7 +21,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}
-	if cmd, isStale := a.wake(msg); isStale {
+	if cmd, isStale := a.wake(name, len(msg.Text) > 0); isStale {
 		return cmd
 	} else if cmd != nil {
 		return tea.Batch(cmd, a.press(msg))
@@ -67,16 +67,16 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	return act.run(a)
 }
 
-// wake reads all that the desk shows where the computer slept; isStale tells that the key does nothing
-// before that is read. Text goes on to where it is typed.
-func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
+// wake reads all that the desk shows where the computer slept; isStale tells that the key or the click does
+// nothing before that is read. Text goes on to where it is typed.
+func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 	cmd = a.Perform(a.Day.Wake())
 	_, isTyped := a.Dialog.(page.Paster)
-	if name := msg.String(); !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && len(msg.Text) > 0 || name == "esc" || name == "ctrl+c" {
+	if !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && isText || name == "esc" || name == "ctrl+c" {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(msg.String())))
+	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(name)))
 	return cmd, true
 }
 

@@ -52,11 +52,8 @@ type Options struct {
 // quitWait is how long quitting waits where the options do not say.
 const quitWait = 5 * time.Second
 
-// Entered is what the agent has entered for a call: what a draft keeps, and when the call was dialled.
-type Entered struct {
-	outbox.Draft
-	dialledAt time.Time // Zero: not yet.
-}
+// Entered is what the agent has entered for a call: what a draft keeps.
+type Entered struct{ outbox.Draft }
 
 // base is what every part of a day needs: the day, its options, what is asked for and told, and the connection.
 type base struct {
@@ -305,7 +302,7 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.Card.holder = nil
+	d.Card.holder, d.Form.dialledAt = nil, time.Time{}
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
 		// Until the disk is read again, the draft is known from here.

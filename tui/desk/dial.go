@@ -47,10 +47,7 @@ func (k *Card) Dialled() time.Time { return k.day.Form.dialledAt }
 
 // Since returns when work on the call on the desk began: when it was dialled, or else came on the screen.
 func (k *Card) Since() time.Time {
-	if at := k.Dialled(); !at.IsZero() {
-		return at
-	}
-	return k.day.Guard.shownAt
+	return cmp.Or(k.Dialled(), k.day.Guard.shownAt)
 }
 
 // Whose says which agent has the call on the desk; "" where the service has no queue.

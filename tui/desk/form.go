@@ -16,6 +16,7 @@ import (
 type Form struct {
 	*base
 	Entered
+	dialledAt   time.Time   // When the call on the desk was dialled, however often it is read again; zero: not yet.
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.
@@ -282,7 +283,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 		l.done = true
 	}
 	c.asked = d.Guard.presses
-	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes}
+	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes, dialledAt: d.Form.dialledAt}
 	d.queue.pass(id, "")
 	if textGoes {
 		d.Changes.forgetDraft(id)
@@ -313,6 +314,7 @@ func (d *Day) restore(c Change) {
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.Form.fill(draft)
+	d.Form.dialledAt = c.from.dialledAt
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

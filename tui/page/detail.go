@@ -92,10 +92,7 @@ func readPerson(ctx context.Context, client *apiclient.Client, r record) (record
 	}
 	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}})
 	if err = ifAllowed(err); err == nil {
-		r.morePledges = page.HasNextPage || page.MayBeCut
-		r.pledges = apiclient.Rows(page, itself)
-	}
-	if err == nil {
+		r.pledges, r.morePledges = apiclient.Rows(page, itself), page.HasNextPage || page.MayBeCut
 		err = r.readCalls(ctx, client)
 	}
 	return r, err

@@ -379,6 +379,7 @@ func TestStatsAreDrawn(t *testing.T) {
 	}
 	golden(t, "stats", listed(v.Lines(NewLayout(80, 90))))
 	v.period = 7
+	v.begins = v.period.since(e.Day.Now())
 	golden(t, "stats-wide", listed(v.Lines(NewLayout(130, 70))))
 	v.running = true
 	golden(t, "stats-running", v.Lines(NewLayout(80, 16))[:2])

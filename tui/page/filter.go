@@ -132,14 +132,13 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string) stri
 		here = append(here, say("words"))
 	}
 	var parts []string
-	for _, part := range []struct {
-		where string
-		names []string
-	}{{say("service"), there}, {say("local"), here}} {
-		if slices.Sort(part.names); len(part.names) > 0 {
-			parts = append(parts, part.where+": "+strings.Join(part.names, ", "))
+	add := func(where string, names []string) {
+		if slices.Sort(names); len(names) > 0 {
+			parts = append(parts, say(where)+": "+strings.Join(names, ", "))
 		}
 	}
+	add("service", there)
+	add("local", here)
 	return strings.Join(parts, "; ")
 }
 
@@ -202,12 +201,11 @@ func (l *List[T]) SetFilter(text string) tea.Cmd {
 }
 
 func (l *List[T]) setFilter(text string) tea.Cmd {
-	q, err := l.parse(text)
-	if err != nil {
+	if _, err := l.parse(text); err != nil {
 		l.Messages.Fail("cannot filter", err)
 		return nil
 	}
-	l.query, l.filter, l.arranged.terms = q, strings.TrimSpace(text), nil
+	l.filter, l.arranged.terms = strings.TrimSpace(text), nil
 	l.table.Place(0, 0)
 	return l.reread(false)
 }

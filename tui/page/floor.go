@@ -103,11 +103,7 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 		read.noQueue = err == nil
 		return read, err
 	}
-	today, err := apitype.ParseTypedTime("today", now)
-	if err != nil {
-		return read, err
-	}
-	answer, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &today}))
+	answer, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(period(1).since(now)))}))
 	read.agents = answer.Agents
 	for _, kind := range apitype.CallTypes {
 		if err != nil {

@@ -131,7 +131,6 @@ func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) 
 	l.showColumns()
 	l.table.SetHeight(l.layout.Rows())
 	l.parse = func(text string) (query, error) { return parse(l, s, text) }
-	l.query, _ = l.parse("")
 	return l
 }
 
@@ -153,6 +152,9 @@ type refreshed struct {
 // reread reads the list from its beginning. It may keep the rows until the new ones are there, and the cursor on its
 // record.
 func (l *List[T]) reread(keepsRows bool) tea.Cmd {
+	if q, err := l.parse(l.filter); err == nil { // A day such as today is another one by now.
+		l.query = q
+	}
 	if l.refreshed = (refreshed{old: keepsRows, depth: -1}); !keepsRows {
 		l.Rows, l.preview = nil, nil
 		l.arrange()
@@ -269,15 +271,14 @@ func (l *List[T]) findCursor() bool {
 	if r.depth < 0 {
 		return false
 	}
-	if i := l.indexOf(r.id); i >= 0 {
-		l.table.Place(i, len(l.shown()))
-		r.depth = -1
-		return false
-	}
-	if l.More && len(l.Rows) <= r.depth {
+	i := l.indexOf(r.id)
+	if i < 0 && l.More && len(l.Rows) <= r.depth {
 		return true
 	}
-	l.table.Place(r.depth, len(l.shown())) // It is no longer there.
+	if i < 0 {
+		i = r.depth // It is no longer there.
+	}
+	l.table.Place(i, len(l.shown()))
 	r.depth = -1
 	return false
 }

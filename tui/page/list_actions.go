@@ -97,6 +97,11 @@ func (l *List[T]) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
 	}
+	if l.donors != nil {
+		l.donors.mu.Lock()
+		clear(l.donors.names) // A name may have been corrected.
+		l.donors.mu.Unlock()
+	}
 	return l.reread(true)
 }
 
@@ -148,7 +153,8 @@ func (l *List[T]) Back() tea.Cmd {
 		}
 		return l.cursorMoved()
 	case len(l.Marks) > 0:
-		l.clearMarks()
+		clear(l.Marks)
+		l.marking = markRange{}
 		return nil
 	default:
 		return l.setFilter("")
@@ -190,11 +196,6 @@ func (l *List[T]) moveBy(rows int) {
 	l.followRange()
 }
 
-func (l *List[T]) clearMarks() {
-	clear(l.Marks)
-	l.marking = markRange{}
-}
-
 // AskBulk offers the actions on the marked records, or the one under the cursor.
 func (l *List[T]) AskBulk() tea.Cmd {
 	var rows []Row
@@ -208,7 +209,13 @@ func (l *List[T]) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
 		rows = []Row{row}
 	}
-	l.Dialog = NewChoice(l.Day.Count(len(rows), string(l.kind), l.name), "asks again before it does anything", bulkOptions(l, rows, l.clearMarks))
+	sent := func() {
+		for _, row := range rows { // A record that the filter hides stays marked: nothing is done to it.
+			delete(l.Marks, row.ID)
+		}
+		l.marking = markRange{}
+	}
+	l.Dialog = NewChoice(l.Day.Count(len(rows), string(l.kind), l.name), "asks again before it does anything", bulkOptions(l, rows, sent))
 	return nil
 }
 

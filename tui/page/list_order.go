@@ -41,10 +41,7 @@ func (l *List[T]) arrange() {
 		}
 		l.sortRows()
 	}
-	if !had {
-		return
-	}
-	if i := l.indexOf(chosen.ID); i >= 0 {
+	if i := l.indexOf(chosen.ID); had && i >= 0 {
 		l.table.Place(i, len(l.shown()))
 	}
 }

@@ -14,6 +14,9 @@ func (l *List[T]) Poll() tea.Cmd {
 	if l.loading || !l.loaded {
 		return l.Open() // It could not be read so far, or anew.
 	}
+	if l.filter != "" && l.since.Local().YearDay() != l.Day.Now().Local().YearDay() {
+		return l.reread(true) // The filter may name a day as today.
+	}
 	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
 	return loadAs(l.Env, &l.seq, func(ctx context.Context) (changes, error) { return changed(ctx, since, after) }, func(c changes, err error) tea.Cmd {
 		if err != nil {
@@ -32,14 +35,13 @@ func (l *List[T]) update(c changes) tea.Cmd {
 		return l.reread(true)
 	}
 	l.after = c.after
-	rows := c.rows
-	changed := make(map[apitype.UUID]Row, len(rows)) // Few, where the list may be long.
-	for _, row := range rows {
+	changed := make(map[apitype.UUID]Row, len(c.rows)) // Few, where the list may be long.
+	for _, row := range c.rows {
 		changed[row.ID] = row
 	}
 	preview := l.replace(changed)
 	var fresh []Row
-	for _, row := range rows {
+	for _, row := range c.rows {
 		if _, left := changed[row.ID]; !left {
 			continue
 		}

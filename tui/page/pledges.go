@@ -246,7 +246,7 @@ func isWebLink(link string) bool {
 }
 
 // donors are the names of those who pledged: the list of pledges does not have them, each
-// pledge by itself does. Each is read once.
+// pledge by itself does. Each is read once, until the agent reads the list anew.
 type donors struct {
 	mu    sync.Mutex
 	names map[apitype.UUID]string // Cleaned, by pledge; "" where the account may not see it.

@@ -33,10 +33,7 @@ func (l *List[T]) cursorMoved() tea.Cmd {
 }
 
 func (l *List[T]) onCursorPaused() tea.Cmd {
-	row, ok := l.Chosen()
-	if !ok {
-		return nil
-	}
+	row, _ := l.Chosen()
 	var read tea.Cmd
 	if l.donors != nil {
 		read = l.readDonors(l.donors.missing(l.table.InSight(l.shown())))

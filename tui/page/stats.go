@@ -25,6 +25,7 @@ type Stats struct {
 	stopped bool
 	short   bool // There are records that were not counted, or nothing tells.
 	period  period
+	begins  time.Time            // When the period began that was counted; zero for everything.
 	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
 	view    widget.Scroll
 	cursor  int                      // Index of the chosen bar.
@@ -86,6 +87,14 @@ var callGroups = []string{"age", "attempts", "result", "type", "completed"}
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
 	if v.running || v.Calls.Total.Records > 0 {
+		return v.Poll()
+	}
+	return v.restart()
+}
+
+// Poll counts anew where midnight has moved the period.
+func (v *Stats) Poll() tea.Cmd {
+	if v.running || v.begins.Equal(v.period.since(v.Day.Now())) {
 		return nil
 	}
 	return v.restart()
@@ -95,9 +104,9 @@ func (v *Stats) restart() tea.Cmd {
 	v.clear()
 	v.seq++
 	v.running, v.stopped = true, false
-	since, begins := v.since(), v.period.since(v.Day.Now())
+	v.begins = v.period.since(v.Day.Now())
 	return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
+		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: v.since()})
 	}, func(c apitype.Call) bool {
 		v.Calls.Add(c)
 		return true
@@ -105,7 +114,7 @@ func (v *Stats) restart() tea.Cmd {
 		return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 			return v.Day.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
 		}, func(p apitype.Pledge) bool {
-			if p.CreatedAt.Before(begins) {
+			if p.CreatedAt.Before(v.begins) {
 				return false // The newest come first.
 			}
 			v.Pledges.Add(p)
@@ -151,17 +160,17 @@ func count[T any](v *Stats, after string, list func(context.Context, apitype.Pag
 	})
 }
 
-// since returns the beginning of the period as a filter; nil for everything.
+// since returns the beginning of the period that was counted as a filter; nil for everything.
 func (v *Stats) since() *apitype.Time {
-	if since := v.period.since(v.Day.Now()); !since.IsZero() {
-		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
+	if !v.begins.IsZero() {
+		return new(apitype.NewTime(v.begins.Add(-time.Millisecond))) // The filter is strict.
 	}
 	return nil
 }
 
 // readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells, which counts whole hours.
 func (v *Stats) readAgents() tea.Cmd {
-	since := slices.MaxFunc([]time.Time{v.period.since(v.Day.Now()), v.Day.Now().Add(time.Hour - apitype.MaxAgents)}, time.Time.Compare)
+	since := slices.MaxFunc([]time.Time{v.begins, v.Day.Now().Add(time.Hour - apitype.MaxAgents)}, time.Time.Compare)
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
 		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil || !has {

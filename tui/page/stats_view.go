@@ -157,7 +157,7 @@ func (v *Stats) callTables(width int) []string {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
 		b := bar{label: v.Say(group.Title), kinds: map[apitype.CallType]int{}}
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
-			from := slices.MaxFunc([]time.Time{oldest, v.period.since(v.Day.Now())}, time.Time.Compare)
+			from := slices.MaxFunc([]time.Time{oldest, v.begins}, time.Time.Compare)
 			b.n, b.kinds = c.Records, c.Types
 			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		}
@@ -171,7 +171,7 @@ func (v *Stats) callTables(width int) []string {
 	}
 	for _, group := range apitype.AttemptsGroups() {
 		if n := grouped[group]; n > 0 {
-			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("attempts=" + group)})
+			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("attempts="+group, "requestedAfter")})
 		}
 	}
 	return slices.Concat(
@@ -201,7 +201,7 @@ func (v *Stats) dayLines(width int) []string {
 		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
 		bars[i] = bar{label: desk.SayDate(v.Say, date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
 		if d.Records > 0 {
-			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
+			bars[i].list = v.callsBehind("status=completed completedOn="+date.Format(time.DateOnly), "requestedAfter")
 		}
 	}
 	lines := v.chart("Completed by day and type, mean rating", bars, width)
@@ -228,7 +228,7 @@ func (v *Stats) otherTables(width int) []string {
 	for _, code := range slices.SortedFunc(maps.Keys(byCode), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byCode[b].Records, byCode[a].Records), strings.Compare(a, b))
 	}) {
-		list := v.callsBehind("resultCode=" + code)
+		list := v.callsBehind("resultCode="+code, "requestedAfter")
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
@@ -248,10 +248,10 @@ func (v *Stats) otherTables(width int) []string {
 // mostDays is how far back requested calls are listed.
 const mostDays = 20 * 365
 
-// callsBehind returns the calls of a filter that were requested in the period.
-func (v *Stats) callsBehind(filter string) listing {
+// callsBehind returns the calls of a filter in the period; after is the filter of the time that counts for that.
+func (v *Stats) callsBehind(filter, after string) listing {
 	if since := v.since(); since != nil {
-		filter += " requestedAfter=" + since.String()
+		filter += " " + after + "=" + since.String()
 	}
 	return listing{CallsPage, filter}
 }
@@ -295,21 +295,17 @@ func (v *Stats) agentLines(width int) []string {
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
 		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
 	})
-	since := ""
-	if t := v.since(); t != nil {
-		since = " updatedAfter=" + t.String() // An attempt is an update.
-	}
 	var bars []bar
 	for _, a := range agents {
 		if a.Completed+a.Attempts > 0 {
-			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: v.Day.Locale.Count(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
+			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: v.Day.Locale.Count(a.Attempts), list: v.callsBehind("attemptBy="+a.UserUUID.String(), "updatedAfter")}) // An attempt is an update.
 		}
 	}
 	if len(bars) == 0 {
 		return nil
 	}
 	within := ""
-	if v.period.since(v.Day.Now()).Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
+	if v.begins.Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
 		within = v.Say(" in %d days", apitype.MaxAgents/(24*time.Hour))
 	}
 	return append([]string{""}, v.chart(v.Say("Completed by agent%s, and attempts; Enter lists what they tried", within), bars, width)...)
