@@ -105,8 +105,9 @@ func (v *Stats) restart() tea.Cmd {
 	v.seq++
 	v.running, v.stopped = true, false
 	v.begins = v.period.since(v.Day.Now())
+	since := v.since() // The reading runs beside this.
 	return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: v.since()})
+		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
 	}, func(c apitype.Call) bool {
 		v.Calls.Add(c)
 		return true
