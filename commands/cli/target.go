@@ -40,7 +40,7 @@ func (t *Target) Label() string {
 // Service names the target in one way everywhere: its address with the port, and the
 // profile.
 func (t *Target) Service() string {
-	address := ShownURL(t.BaseURL)
+	address := ShownURL(strings.TrimRight(t.BaseURL, "/"))
 	if u, err := url.Parse(address); err == nil && u.Host != "" && u.Port() == "" {
 		port := "443"
 		if u.Scheme == "http" {

@@ -37,6 +37,7 @@ func TestWhatIsToldOfAService(t *testing.T) {
 		{(&Target{BaseURL: "https://a.example"}).Service(), "https://a.example:443"},
 		{(&Target{BaseURL: "http://localhost/x"}).Service(), "http://localhost:80/x"},
 		{(&Target{BaseURL: "https://a.example:444"}).Service(), "https://a.example:444"},
+		{(&Target{BaseURL: "https://a.example:444/"}).Service(), "https://a.example:444"},
 		{(&Target{BaseURL: "embedded:demo", Name: "demo", FromProfile: true}).Service(), "embedded:demo (profile demo)"},
 		{(&Target{BaseURL: "https://b.example", Name: "p", Profile: at}).Service(), "https://b.example:443 (settings of profile p)"},
 		{LoginHint(nil), "log in: fundesk auth login; or try the demo: fundesk demo"},
