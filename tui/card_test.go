@@ -204,6 +204,16 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 	}
 }
 
+// click clicks on a text that is seen.
+func (d *driver) click(text string) {
+	for y, line := range strings.Split(d.text(), "\n") {
+		if before, _, found := strings.Cut(line, text); found {
+			d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
+			return
+		}
+	}
+}
+
 // A click on the number dials it, too.
 func TestClickDials(t *testing.T) {
 	t.Parallel()
@@ -212,13 +222,7 @@ func TestClickDials(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("n")
-	for y, line := range strings.Split(d.text(), "\n") {
-		if before, _, found := strings.Cut(line, onCard(1)); found {
-			d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
-			break
-		}
-	}
-	if d.app.Day.Card.Dialled().IsZero() {
+	if d.click(onCard(1)); d.app.Day.Card.Dialled().IsZero() {
 		t.Errorf("got no clock in:\n%s", d.text())
 	}
 }
@@ -232,20 +236,12 @@ func TestFirstClickAfterSleep(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("n")
 	d.send(ticked{})
-	click := func() {
-		for y, line := range strings.Split(d.text(), "\n") {
-			if before, _, found := strings.Cut(line, onCard(1)); found {
-				d.send(tea.MouseClickMsg{X: render.Width(before) + 2, Y: y, Button: tea.MouseLeft})
-				return
-			}
-		}
-	}
 	w.Clock.Advance(time.Hour)
-	if click(); !d.app.Day.Card.Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
+	if d.click(onCard(1)); !d.app.Day.Card.Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
 		t.Errorf("got it dialled at %s:\n%s\nwant nothing done, and that said", d.app.Day.Card.Dialled(), d.text())
 	}
 	w.Clock.Advance(2 * time.Second)
-	if click(); d.app.Day.Card.Dialled().IsZero() {
+	if d.click(onCard(1)); d.app.Day.Card.Dialled().IsZero() {
 		t.Errorf("clicked again: got no clock in:\n%s", d.text())
 	}
 }

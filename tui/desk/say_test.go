@@ -126,7 +126,7 @@ func saidTexts(t *testing.T) (texts []string) {
 	for fate := range FateEnded + 1 {
 		add(fate.String())
 	}
-	add("local", "key space", "key home", "key end", "key up", "key down", "key backspace", "key enter", "the time", "the date", "unknown", "lead", "idle", "door", "street", "female", "male", "other", "damaged", "left", "skipped", "offline", "done", "held", "waits", "refused", "now", "Desk", "Persons", "Pledges", "Outbox", "Stats", "Floor", "the colleagues on the Floor are invented, like all sample data",
+	add("local", "key space", "key home", "key end", "key up", "key down", "key backspace", "key enter", "key click", "the time", "the date", "unknown", "lead", "idle", "door", "street", "female", "male", "other", "damaged", "left", "skipped", "offline", "done", "held", "waits", "refused", "now", "Desk", "Persons", "Pledges", "Outbox", "Stats", "Floor", "the colleagues on the Floor are invented, like all sample data",
 		"Agent", "City", "Phone", "Created", "Email", "Language", "Donor", "Interval", "Status", "Released", "State", "Tries", "Now", "Since", "Reached", "Attempts", "Results", "Name")
 	for _, pattern := range []string{"*.go", "../*.go", "../page/*.go", "../../commands/desk/desk*.go", "../../render/*.go"} {
 		files, err := filepath.Glob(pattern)
