@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -95,27 +96,33 @@ func TestLostSettings(t *testing.T) {
 		{"refused", false, false, 403, apiclient.KindForbidden},
 	} {
 		organization := apitype.NewUUID()
+		var mu sync.Mutex // Each connection asks by itself.
 		is, etag := `{"uuid":"`+organization.String()+`"}`, `"1"`
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			shown, revision := is, etag
+			isMet := r.Header.Get("If-Match") == etag
+			if r.Method == http.MethodPut && isMet && test.applies {
+				is, etag = string(body), `"2"`
+			}
+			mu.Unlock()
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Fundesk-Extensions", "settings")
-			w.Header().Set("ETag", etag)
+			w.Header().Set("ETag", revision)
 			if r.URL.Path == "/fundesk/v1" {
 				fmt.Fprint(w, `{"extensions":["settings"]}`)
 				return
 			}
 			if r.Method != http.MethodPut {
-				fmt.Fprintf(w, `{"organizations":[%s],"users":[]}`, is)
+				fmt.Fprintf(w, `{"organizations":[%s],"users":[]}`, shown)
 				return
 			}
-			if r.Header.Get("If-Match") != etag {
+			if !isMet {
 				w.WriteHeader(http.StatusPreconditionFailed)
 				return
-			}
-			if body, _ := io.ReadAll(r.Body); test.applies {
-				is, etag = string(body), `"2"`
 			}
 			if test.cut {
 				panic(http.ErrAbortHandler)
