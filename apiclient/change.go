@@ -103,10 +103,9 @@ func (ch Change) nameReferences(e *Error) {
 	}
 }
 
-// checkAnswer wants the record that was changed, or nothing where the service shows none. A
-// creation may have got another uuid from a service that chooses it itself: sent again, it would
-// make one more record. Other JSON than the 204 of processed marks is believed when it comes
-// again: then it is the service's way, and not something in between that answered once.
+// checkAnswer fails unless the answer shows the changed record, or is 204. A service may choose the UUID of a
+// new record itself; the record must then show the values that were sent. JSON instead of the 204 of processed
+// marks is accepted when it comes a second time: then the service answers so, and not a proxy.
 func (ch Change) checkAnswer(answer *Response, h History) error {
 	op, id := ch.Operation(), ch.UUID
 	switch {
@@ -121,11 +120,24 @@ func (ch Change) checkAnswer(answer *Response, h History) error {
 	case op.Repeatable:
 		return broken(answer, "it is not JSON")
 	case op.Creates && answer.Status == http.StatusCreated:
-		if chosen, err := apitype.RecordUUID(answer.Body); err == nil {
+		chosen, err := apitype.RecordUUID(answer.Body)
+		if err == nil && chosen != id {
+			if ch.isOther(answer) {
+				return broken(answer, "it shows another record than the one that was sent")
+			}
 			id = chosen
 		}
 	}
 	return checkRecord(answer, id)
+}
+
+// isOther reports whether the answer to a creation shows a field, except the UUID, with another value than was
+// sent.
+func (ch Change) isOther(answer *Response) bool {
+	ch = ch.Without([]string{"uuid"})
+	ch.Generated = false
+	outcome, _ := judgeChange(ch, true, answer)
+	return outcome == Conflict
 }
 
 func unknown(cause *Error) *Error {

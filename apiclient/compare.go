@@ -60,7 +60,7 @@ func (j *judge) tally() (t tally) {
 		switch {
 		case shown == "" || !isThere:
 			t.hidden = append(t.hidden, path)
-		case isShown(path, value, got, hasFractions(lastName(shown), j.record)):
+		case isShown(path, value, got, showsFractions(lastName(shown), j.record)):
 			t.equal++
 			t.changed = t.changed || isKnown && !isBefore
 		default:
@@ -185,21 +185,34 @@ func isShown(path string, sent, shown any, keepsFractions bool) bool {
 	return b.Time.Equal(a.Truncate(time.Second)) || b.Time.Equal(a.Round(time.Second))
 }
 
-// hasFractions reports whether a field of a record, wherever in it, shows a fraction of a second.
-func hasFractions(name string, value any) bool {
+// showsFractions reports whether a time field, at any depth of a record, is written with a fraction of a
+// second. The fraction .000 counts: it shows that the service keeps fractions.
+func showsFractions(name string, value any) bool {
+	if !strings.HasSuffix(name, "At") {
+		return false
+	}
 	switch v := value.(type) {
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return hasFractions(name, item) })
+		return slices.ContainsFunc(v, func(item any) bool { return showsFractions(name, item) })
 	case map[string]any:
 		for key, inner := range v {
 			text, isText := inner.(string)
-			var at apitype.Time
-			if key == name && isText && strings.HasSuffix(name, "At") && at.UnmarshalText([]byte(text)) == nil && at.Nanosecond() != 0 || !isText && hasFractions(name, inner) {
+			if isText && key == name && hasFraction(text) {
+				return true
+			}
+			if !isText && showsFractions(name, inner) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hasFraction reports whether a text is a time with a fraction of a second.
+func hasFraction(text string) bool {
+	var at apitype.Time
+	_, clock, isTime := strings.Cut(text, "T")
+	return isTime && strings.ContainsAny(clock, ".,") && at.UnmarshalText([]byte(text)) == nil
 }
 
 // IsSame reports whether a value that would be sent is the one that a record shows, which the

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Step is what follows for a change from what came of it.
@@ -38,10 +40,10 @@ type History struct {
 	Refused  int  // The status of a conflict that may be one with itself; 0 for none.
 }
 
-// Before is the first step with a change, and after a pause. An update is compared with its record first:
-// what it would overwrite must be what was shown. Not every service that sends revisions heeds them.
+// Before returns the first step of a change, and the first one after a pause. A change that could overwrite
+// another value is compared with its record first, because not every service honours If-Match.
 func Before(ch Change) Step {
-	if ch.Operation().updates() {
+	if ch.Operation().compares() {
 		return StepLookUp
 	}
 	return StepSend
@@ -69,12 +71,12 @@ func Next(ch Change, h History, a Answer) Step {
 	}
 }
 
-// mayBeOwn reports whether a conflict may be one with this very change: it went out before,
-// something on the way has doubled it, or nothing else can know its record. An update whose
-// revision is gone may still find its own fields as they were.
+// mayBeOwn reports whether a conflict may come from this change itself: it was sent before, a proxy repeated
+// it, or its UUID is ours. After a 412 the compared values may still be unchanged.
 func mayBeOwn(ch Change, h History, status int) bool {
 	op := ch.Operation()
-	return h.Sent || ch.Generated || op.Moves != "" || status == http.StatusPreconditionFailed && op.updates() && ch.Seen != nil
+	isStale := status == http.StatusPreconditionFailed && op.compares() && (ch.Seen != nil || ch.From != "")
+	return h.Sent || ch.Generated || op.Moves != "" || isStale
 }
 
 func afterLook(ch Change, h History, a Answer) Step {
@@ -91,13 +93,13 @@ func afterLook(ch Change, h History, a Answer) Step {
 		return StepAccepted
 	case a.Outcome == Conflict:
 		return StepRefused
-	case h.Refused == http.StatusPreconditionFailed && a.Outcome == NotLanded && op.updates() && !a.shows(ch.Revision):
+	case h.Refused == http.StatusPreconditionFailed && a.Outcome == NotLanded && op.compares() && !a.shows(ch.Revision):
 		return StepSend
 	case a.Outcome == Unknown && (h.Refused == 0 || h.Sent && !h.Looked):
 		return StepLookUp
 	case h.Refused != 0:
 		return StepRefused
-	case op.AddsUp && !h.Answered && !h.Expired: // A repeat of what is still on its way would count twice. Spec gap: C4.
+	case op.AddsUp && h.Sent && !h.Answered && !h.Expired: // A repeat of a request in flight would count twice. Spec gap: C4.
 		return StepLookUp
 	default:
 		return StepSend
@@ -122,22 +124,38 @@ func (h History) After(a Answer) History {
 	case a.Err.Kind == KindConflict:
 		h.Refused = a.Err.Status
 	case a.Err.Sent:
-		h.Sent, h.Looked, h.Answered = true, false, a.Err.IsOwnFailure()
+		h.Sent, h.Looked, h.Expired = true, false, false
+		h.Answered = a.Err.IsOwnFailure()
 	}
 	return h
 }
 
-// After is the change with what a look-up has shown: the revision that it must find, and, of one
-// that nothing was shown of, what it is compared with from here on.
+// After returns the change with the revision of a reading. A change without shown values takes those of the
+// first reading.
 func (ch Change) After(a Answer) Change {
-	if !a.IsLook || a.Response == nil || a.Outcome != NotLanded || !ch.Operation().updates() {
+	if !a.IsLook || a.Response == nil || a.Outcome != NotLanded || !ch.Operation().compares() {
 		return ch
 	}
-	if ch.Seen == nil {
-		ch.Seen = SeenOf(ch, json.RawMessage(a.Response.Body))
+	record := json.RawMessage(a.Response.Body)
+	if ch.Operation().updates() && ch.Seen == nil {
+		ch.Seen = SeenOf(ch, record)
+	}
+	if ch.Op == OpPledgeAction && ch.From == "" {
+		ch.From = statusOf(record)
 	}
 	ch.Revision = a.Response.Header.Get("ETag")
 	return ch
+}
+
+// statusOf returns the status of a pledge, or "" if the record shows none.
+func statusOf(record json.RawMessage) apitype.PledgeStatus {
+	var shown struct {
+		Status apitype.PledgeStatus `json:"status"`
+	}
+	if json.Unmarshal(record, &shown) != nil {
+		return ""
+	}
+	return shown.Status
 }
 
 // Overtaken is in the chain of the error of an update that would overwrite what somebody else

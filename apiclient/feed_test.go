@@ -208,12 +208,12 @@ func TestJudgeChange(t *testing.T) {
 			if is == status {
 				want = "landed"
 			}
-			if got := judged(PledgeActionChange(apitype.UUID{}, action), `{"status":"`+is+`"}`); got.String() != want {
+			if got := judged(PledgeActionChange(apitype.UUID{}, action, ""), `{"status":"`+is+`"}`); got.String() != want {
 				t.Errorf("%s of a pledge that is %s now: got %s, want %s", action, is, got, want)
 			}
 		}
 	}
-	if got := judged(PledgeActionChange(apitype.UUID{}, "revive"), `{"status":""}`); got != Unknown {
+	if got := judged(PledgeActionChange(apitype.UUID{}, "revive", ""), `{"status":""}`); got != Unknown {
 		t.Errorf("an action that is not known: got %s, want unknown", got)
 	}
 	for _, test := range tests {

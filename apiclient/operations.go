@@ -83,6 +83,10 @@ func (o Operation) Noun() string {
 // updates reports whether the operation changes fields of a record, and nothing else.
 func (o Operation) updates() bool { return strings.HasSuffix(o.Path, "/update") }
 
+// compares reports whether the record is read and compared before the change is sent: any value may be
+// overwritten, so it must be the one that the change was made against.
+func (o Operation) compares() bool { return o.updates() || o.Name == OpPledgeAction }
+
 // recordPath is where the record of a change is read; "" when there is none.
 func (o Operation) recordPath(id apitype.UUID) string {
 	if o.settle == nil {
@@ -103,12 +107,15 @@ type Change struct {
 	// Seen is what was shown of the fields of an update, if it is known, by [SeenOf]: the update
 	// never overwrites anything else.
 	Seen json.RawMessage `json:"seen,omitzero"`
+	// From is the pledge's status that was shown when a status action was chosen. "" takes the status of the
+	// first reading.
+	From apitype.PledgeStatus `json:"from,omitzero"`
 	// Claimed are the bodies of other attempts that this record is known to show.
 	Claimed []json.RawMessage `json:"-"`
-	// Revision is the ETag of the record when it was shown, "" for any.
+	// Revision is the ETag of the last reading of the record. "" matches any.
 	Revision string `json:"revision,omitzero"`
-	// Generated says that nobody but the sender can know the new record's UUID: a 409
-	// then comes from an own request that arrived twice.
+	// Generated is set if the client chose the new record's UUID. A record with that UUID is then ours, even
+	// if it was edited since.
 	Generated bool `json:"generated,omitzero"`
 }
 

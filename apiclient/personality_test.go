@@ -244,7 +244,7 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client) {
 			return err
 		}},
 		{"drop", func() error {
-			_, err := client.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop))
+			_, err := client.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop, ""))
 			return err
 		}},
 		{"a refusal", func() error {

@@ -19,9 +19,11 @@ func UpdatePledgeChange(id apitype.UUID, r apitype.UpdatePledgeRequest) (Change,
 	return newChange(OpUpdatePledge, id, r)
 }
 
-// PledgeActionChange is a status action as it is sent: without a body.
-func PledgeActionChange(id apitype.UUID, action apitype.PledgeAction) Change {
+// PledgeActionChange returns a status action, which has no body. From is the status that was shown, or "" to
+// take the status of the first reading.
+func PledgeActionChange(id apitype.UUID, action apitype.PledgeAction, from apitype.PledgeStatus) Change {
 	ch, _ := newChange(OpPledgeAction, id, nil) // Only a body can fail.
+	ch.From = from
 	ch.Path = strings.Replace(ch.Path, "{action}", url.PathEscape(string(action)), 1)
 	return ch
 }

@@ -74,16 +74,26 @@ func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []str
 	return o, j.differ
 }
 
-// creation judges a record that a creation has made, or another one.
+// creation compares a creation with the record of its UUID. A record with a UUID of ours was created by us,
+// and edited since if it differs.
 func (j *judge) creation() Outcome {
-	switch t := j.tally(); {
-	case len(t.foreign) > 0:
-		return Conflict
-	case t.equal > 0 || j.change.Generated:
+	if j.change.Generated {
 		return Landed
-	default:
-		return Unknown // Nothing of what was sent is shown.
 	}
+	t := j.tally()
+	if len(t.foreign) > 0 {
+		return Conflict
+	}
+	if t.equal == 0 {
+		return Unknown // The record shows none of the fields that were sent.
+	}
+	return Landed
+}
+
+// isMoved reports whether the record has another revision than the last reading. It is false if either is
+// unknown.
+func (j *judge) isMoved() bool {
+	return j.revision != "" && j.change.Revision != "" && j.revision != j.change.Revision
 }
 
 // update judges by what is seen to have changed. A field that is not shown proves nothing.
@@ -106,7 +116,8 @@ func (j *judge) update() Outcome {
 		return Conflict
 	case !j.isSent:
 		return NotLanded
-	case t.changed: // Some of it was changed back.
+	case t.changed, len(t.foreign) > 0 && j.isMoved():
+		// The update may have landed, and all or some of it was changed back.
 		j.differ = t.foreign
 		return Conflict
 	case len(t.foreign) > 0, j.revision == "":
@@ -124,7 +135,7 @@ func (j *judge) attempt() Outcome {
 	if !ok || !timed {
 		return Unknown
 	}
-	exact := hasFractions("attemptAt", j.record)
+	exact := showsFractions("attemptAt", j.record)
 	isIt := func(sent map[string]any, attempt map[string]any) bool {
 		user, given := sent["userUuid"]
 		return isShown("attemptAt", sent["attemptAt"], attempt["attemptAt"], exact) && (!given || IsSame("userUuid", user, attempt["userUuid"]))
@@ -178,14 +189,29 @@ var actionTargets = map[apitype.PledgeAction]apitype.PledgeStatus{
 	apitype.ActionFulfill:  apitype.PledgeFulfilled,
 }
 
+// action compares a status action with the pledge's status: the one that was shown, the action's target, or
+// a third one, which is a conflict. A shown status of a newer revision may have been set back, so it is a
+// conflict as well.
 func (j *judge) action() Outcome {
-	target, known := actionTargets[apitype.PledgeAction(lastSegment(j.change.Path))]
-	switch status, _ := j.record["status"].(string); {
-	case !known:
+	target, isKnown := actionTargets[apitype.PledgeAction(lastSegment(j.change.Path))]
+	text, _ := j.record["status"].(string)
+	status := apitype.PledgeStatus(text)
+	isAtTarget := isKnown && status == target
+	isUnchanged := j.change.From == "" || status == j.change.From
+	if !j.isSent {
+		if isUnchanged || isAtTarget {
+			return NotLanded
+		}
+		return Conflict
+	}
+	if !isKnown {
 		return Unknown
-	case status == string(target):
+	}
+	if isAtTarget {
 		return Landed
-	default:
+	}
+	if isUnchanged && !j.isMoved() {
 		return NotLanded
 	}
+	return Conflict
 }

@@ -275,7 +275,7 @@ func operations() []operation {
 			return err
 		}, effect: callIs(apitype.CallExpired)},
 		{name: "action", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop))
+			_, err := c.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop, ""))
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))

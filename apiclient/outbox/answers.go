@@ -16,7 +16,12 @@ const mostTries = 2
 // said by apiclient.Next, as for changes that are sent directly.
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	ch := c.Change
-	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
+	isCleared := c.State == StateQueued // An earlier turn looked it up, and it may be sent again.
+	h := apiclient.History{
+		Sent:     c.repeated,
+		Answered: c.Answered,
+		Expired:  s.isExpired(c) || isCleared,
+	}
 	step := apiclient.Before(ch)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
 		step = apiclient.StepLookUp
@@ -37,7 +42,10 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 		step = apiclient.Next(ch, h, a)
 		isFirstLook := a.IsLook && !h.Sent && h.Refused == 0
 		h, ch = h.After(a), ch.After(a)
-		c.Answered, c.Seen, c.Revision = h.Answered, ch.Seen, ch.Revision
+		c.Answered = h.Answered
+		c.Seen = ch.Seen
+		c.From = ch.From
+		c.Revision = ch.Revision
 		switch {
 		case step == apiclient.StepAccepted && a.Response != nil:
 			return Event{Outcome: OutcomeAccepted, Record: a.Response.Body}

@@ -114,7 +114,7 @@ func operations() []operation {
 			return count(p.DonationAmount == apitype.Cents(4321))
 		}},
 		{apiclient.OpPledgeAction, func(m *matrixCase) (apiclient.Change, error) {
-			return apiclient.PledgeActionChange(m.pledge, "cancel"), nil
+			return apiclient.PledgeActionChange(m.pledge, "cancel", ""), nil
 		}, func(m *matrixCase) int {
 			p, _ := there(apiclient.Decoded(m.patient.Pledges.Get(m.Context(), m.pledge)))
 			return count(p.Status == apitype.PledgeCancelled)

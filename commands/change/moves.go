@@ -302,7 +302,7 @@ func Action(s *cli.Session) *cobra.Command {
 			}
 			return Moves[apitype.Pledge]{
 				Columns: render.PledgeColumns(), Question: args[0],
-				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action), nil },
+				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action, ""), nil },
 			}.Run(s, cmd, flags, args[1:])
 		},
 	}

@@ -141,9 +141,9 @@ func (c *Changes) Expire(call apitype.UUID, label string) Change {
 	return Change{Change: change, Label: label, err: err}
 }
 
-// Action returns a status action on a pledge.
-func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, label string) Change {
-	return Change{Change: apiclient.PledgeActionChange(pledge, act), Label: label}
+// Action returns a status action on a pledge that was shown with the status from.
+func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, from apitype.PledgeStatus, label string) Change {
+	return Change{Change: apiclient.PledgeActionChange(pledge, act, from), Label: label}
 }
 
 // Mark marks a record as processed.

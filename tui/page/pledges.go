@@ -65,11 +65,15 @@ func (v *Pledges) AskStatus() tea.Cmd {
 
 // actions returns the status actions of the profile, else of our service. Spec gap: G1.
 func (v *Pledges) actions(rows []Row, sent func()) []Option {
+	shown := make(map[apitype.UUID]apitype.PledgeStatus, len(rows))
+	for _, row := range rows {
+		shown[row.ID] = apitype.PledgeStatus(v.text(row, "status"))
+	}
 	var options []Option
 	for _, act := range v.PledgeActions {
 		t := v.targets(rows, sent, func(r Row) bool { return v.allows(r, act) })
 		options = append(options, v.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return v.Day.Changes.Action(id, act, string(act)+": "+name)
+			return v.Day.Changes.Action(id, act, shown[id], string(act)+": "+name)
 		}))
 	}
 	return options
