@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"maps"
 	"net/http"
@@ -36,8 +37,16 @@ func (c *Collection[T, O]) Feed(o O, since string) Feed {
 // Position is where a feed goes on.
 type Position struct {
 	After apitype.Time     `json:"after"`
-	Given map[string]Stamp `json:"written"` // What comes again, by uuid.
+	Given map[string]Stamp `json:"written"` // The records that the overlap finds again, by UUID.
+	// Epoch is the service's epoch of the position. "" takes the epoch of the next answer.
+	Epoch string `json:"epoch,omitzero"`
 }
+
+// ErrEpoch is in the chain of the error of a round whose position is of another epoch.
+var ErrEpoch = errors.New("the service was restored or reloaded, or this account may see other records now")
+
+// ErrBehind is in the chain of the error of a round whose service's time is before the position.
+var ErrBehind = errors.New("the service's clock is before the position")
 
 // Stamp is the version of a record that was given.
 type Stamp struct {
@@ -51,12 +60,13 @@ type Round struct {
 	from    Position
 	given   map[string]Stamp
 	settled apitype.Time // Up to which the service knows all changes; zero where it does not say it.
+	epoch   string       // Of the first answer; "" if the service names none.
 	date    apitype.Time // The service's own time of the first answer.
 	newest  apitype.Time // By which the service filters, of the records so far.
 }
 
-// feedOverlap is how far a feed goes back before what was seen, where the service does not say up to when
-// its changes are settled: clocks differ, and a record may become visible a little after its time.
+// feedOverlap is how far a round reaches back before its position. Clocks differ and may be set back, and a
+// record may become visible a little after its time. Repeats are dropped.
 const feedOverlap = 120 * time.Second
 
 // maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
@@ -69,19 +79,23 @@ func (f Feed) From(p Position) *Round { return &Round{Feed: f, from: p, given: m
 // Changes walks what a round finds that was not given before.
 func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter.Seq2[Record[T], error] {
 	query := maps.Clone(r.Query)
-	if !r.from.After.IsZero() && r.Since != "" {
-		query.Set(r.Since, r.from.After.String())
+	if begin := r.begin(); !begin.IsZero() && r.Since != "" {
+		query.Set(r.Since, begin.String())
 	}
 	o.Answered = func(header http.Header) { r.answered(header, c.options.Now()) }
 	return func(yield func(Record[T], error) bool) {
 		for record, err := range (endpoint[T]{client: c, path: r.Path}).all(ctx, query, o) {
+			if refused := r.check(); refused != nil {
+				yield(record, refused)
+				return
+			}
 			if err == nil {
 				times := timesOf(record.Raw)
 				at := times.by(r.Since)
 				if at.After(r.newest.Time) {
 					r.newest = at
 				}
-				if r.Since == "" && !at.After(r.from.After.Time) {
+				if r.Since == "" && !at.After(r.begin().Time) {
 					return
 				}
 				if !r.isNew(times, at) {
@@ -92,7 +106,37 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 				return
 			}
 		}
+		if refused := r.check(); refused != nil {
+			var none Record[T]
+			yield(none, refused)
+		}
 	}
+}
+
+// begin returns the time after which a round reads: a while before its position. Zero reads everything.
+func (r *Round) begin() apitype.Time {
+	if r.from.After.IsZero() || r.Live {
+		return r.from.After
+	}
+	return apitype.NewTime(r.from.After.Add(-feedOverlap))
+}
+
+// check fails after the first answer if the position does not fit the service: it is of another epoch, or the
+// service's time is before it. What was changed since would be missing.
+func (r *Round) check() error {
+	if r.Live || r.from.Given == nil || r.date.IsZero() {
+		return nil
+	}
+	var cause error
+	if r.from.Epoch != "" && r.epoch != "" && r.from.Epoch != r.epoch {
+		cause = ErrEpoch
+	} else if r.isBehind() {
+		cause = ErrBehind
+	}
+	if cause == nil {
+		return nil
+	}
+	return &Error{Kind: KindUnavailable, Message: cause.Error() + ": changes since then may be missing", Err: cause}
 }
 
 // News is what a feed has found after a time, for a screen that is kept up to date.
@@ -119,7 +163,7 @@ func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time,
 
 // isNew reports whether a record was not given before, and notes one that comes again.
 func (r *Round) isNew(times times, at apitype.Time) bool {
-	again := at.After(r.after().Time) || r.Live && at.IsZero()
+	again := at.After(r.keepAfter().Time) || r.Live && at.IsZero()
 	if !again && len(r.from.Given) == 0 {
 		return true
 	}
@@ -146,6 +190,16 @@ func (r *Round) answered(header http.Header, now time.Time) {
 	if at, err := apitype.ParseTime(header.Get(apitype.SettledHeader)); err == nil && at.Before(now.Add(maxAhead)) {
 		r.settled = at
 	}
+	r.epoch = header.Get(apitype.EpochHeader)
+}
+
+// keepAfter returns the time after which the next round finds records again.
+func (r *Round) keepAfter() apitype.Time {
+	after := r.after()
+	if r.Live || after.IsZero() {
+		return after
+	}
+	return apitype.NewTime(after.Add(-feedOverlap))
 }
 
 // after is how far the round has surely seen everything: what the service says, or else a while before the
@@ -163,16 +217,16 @@ func (r *Round) after() apitype.Time {
 	}
 }
 
-// IsBehind reports whether the service's clock is before where the round began, as after a restore or a move
-// of the clock: what is new until then is not found.
-func (r *Round) IsBehind() bool {
-	return !r.date.IsZero() && r.date.Add(feedOverlap).Before(r.from.After.Time)
+// isBehind reports whether the service's clock is before the position by more than the overlap. The times of a
+// service with epochs never go back, whatever its clock does.
+func (r *Round) isBehind() bool {
+	return r.epoch == "" && r.date.Add(feedOverlap).Before(r.from.After.Time)
 }
 
 // Next returns where the feed goes on after a round that was read to its end. It never moves back, but
 // for a live feed that began beyond the service's own now.
 func (r *Round) Next() Position {
-	next := Position{After: r.after(), Given: maps.Clone(r.from.Given)}
+	next := Position{After: r.after(), Given: maps.Clone(r.from.Given), Epoch: r.epoch}
 	if next.Given == nil {
 		next.Given = map[string]Stamp{}
 	}
@@ -183,8 +237,12 @@ func (r *Round) Next() Position {
 	if r.Live && r.date.Before(next.After.Time) {
 		next.After = r.date
 	}
+	keepAfter := next.After
+	if !r.Live {
+		keepAfter = apitype.NewTime(next.After.Add(-feedOverlap))
+	}
 	maps.DeleteFunc(next.Given, func(_ string, s Stamp) bool {
-		return !s.Time.After(next.After.Time) && !(r.Live && s.Time.IsZero())
+		return !s.Time.After(keepAfter.Time) && !(r.Live && s.Time.IsZero())
 	})
 	return next
 }

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +27,7 @@ type feedRound struct {
 	date    float64 // Of the service, in minutes after feedNow.
 	settled string  // "" for a service that does not say it.
 	records string  // One letter each, with its version behind a colon: a:-5 was changed 5 minutes ago.
-	asked   string
+	asked   string // The position; all but live feeds ask for two minutes more.
 	given   string
 }
 
@@ -41,6 +42,12 @@ func TestFeed(t *testing.T) {
 		begin  string
 		rounds []feedRound
 	}{
+		"a clock that was set back by a minute": {"updatedAfter", false, "", []feedRound{
+			{0, at(0), "", "", ""},
+			{-1, at(-1), "a:-0.9", at(0), "a"},
+			{0, at(0), "a:-0.9", at(0), ""},
+			{1, at(1), "b:-0.5", at(0), "b"},
+		}},
 		"until the service says that all is settled": {"updatedAfter", false, "", []feedRound{
 			{0, at(-10), "", "", ""},
 			{0, at(-10), "a:-9", at(-10), "a"},
@@ -116,12 +123,16 @@ func TestFeed(t *testing.T) {
 					id, _ := apitype.RecordUUID(record.Raw)
 					given += string(rune(id[15]))
 				}
-				if given != want.given || asked != want.asked {
-					t.Errorf("round %d: got %q of what changed after %s, want %q after %s", i, given, asked, want.given, want.asked)
+				begin := want.asked
+				if after, err := apitype.ParseTime(begin); err == nil && !test.live {
+					begin = apitype.NewTime(after.Add(-feedOverlap)).String()
+				}
+				if given != want.given || asked != begin {
+					t.Errorf("round %d: got %q of what changed after %s, want %q after %s", i, given, asked, want.given, begin)
 				}
 				position = r.Next()
 				for id, s := range position.Given {
-					if !s.Time.IsZero() && !s.Time.After(position.After.Time) {
+					if !s.Time.IsZero() && !s.Time.After(position.After.Add(-feedOverlap)) {
 						t.Errorf("round %d: %s is kept, want it forgotten: it does not come again", i, id)
 					}
 				}
@@ -322,6 +333,60 @@ func TestShownPlaces(t *testing.T) {
 	}{{"a.b", "c", true}, {"a.x", nil, false}, {"x", nil, false}, {"none", nil, true}, {"none.b", nil, true}, {"text.b", nil, false}, {"text", "x", true}} {
 		if value, there := Shown(record, test.path); value != test.value || there != test.there {
 			t.Errorf("%s: got %v, %t, want %v, %t", test.path, value, there, test.value, test.there)
+		}
+	}
+}
+
+// A round whose position does not fit the service fails instead of finding nothing.
+func TestFeedOfAnotherEpoch(t *testing.T) {
+	t.Parallel()
+	position := Position{After: apitype.NewTime(feedNow), Given: map[string]Stamp{}, Epoch: "one"}
+	tests := []struct {
+		name  string
+		date  float64
+		epoch string
+		from  func(*Position)
+		want  error
+	}{
+		{name: "the same epoch", epoch: "one"},
+		{name: "the same epoch, with a clock that was set back", epoch: "one", date: -60},
+		{name: "another epoch", epoch: "two", want: ErrEpoch},
+		{name: "a position without an epoch", epoch: "two", from: func(p *Position) { p.Epoch = "" }},
+		{name: "a time that the user chose", epoch: "two", from: func(p *Position) { *p = Position{After: p.After} }},
+		{name: "no epochs"},
+		{name: "no epochs, and a clock a minute back", date: -1},
+		{name: "no epochs, and a clock an hour back", date: -60, want: ErrBehind},
+	}
+	for _, test := range tests {
+		for _, records := range []string{"", "a:1"} {
+			t.Run(test.name+" "+records, func(t *testing.T) {
+				t.Parallel()
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					date := feedNow.Add(time.Duration(test.date * float64(time.Minute)))
+					w.Header().Set("Date", date.Format(http.TimeFormat))
+					w.Header().Set(apitype.EpochHeader, test.epoch)
+					fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[`+feedEdges(records)+`]}`)
+				}))
+				defer server.Close()
+				client, err := New(Options{BaseURL: server.URL, Now: func() time.Time { return feedNow }})
+				servicetest.Check(t, err)
+				from := position
+				if test.from != nil {
+					test.from(&from)
+				}
+				round := client.Calls.Feed(apitype.CallListOptions{}, "updatedAfter").From(from)
+				var got error
+				for _, err := range Changes[apitype.Call](t.Context(), client, round, AllOptions{}) {
+					got = err
+				}
+				if !errors.Is(got, test.want) {
+					t.Errorf("got %v, want %v", got, test.want)
+				}
+				if got == nil && round.Next().Epoch != test.epoch {
+					t.Errorf("got the epoch %q, want %q", round.Next().Epoch, test.epoch)
+				}
+			})
 		}
 	}
 }

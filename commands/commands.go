@@ -97,7 +97,11 @@ func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
 	for i, name := range s.Flags.Columns {
 		s.Flags.Columns[i] = strings.TrimSpace(name)
 	}
-	if s.App.WatchSignals != nil && !slices.Contains(onlyPrint, cmd.Name()) {
+	isPrint := slices.Contains(onlyPrint, cmd.Name())
+	if s.App.ZoneError != nil && !isPrint {
+		return cli.UsageError(s.App.ZoneError.Error())
+	}
+	if s.App.WatchSignals != nil && !isPrint {
 		s.App.WatchSignals()
 	}
 	if s.Flags.Timeout <= 0 {

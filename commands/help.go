@@ -119,11 +119,15 @@ func writeFilters[O any](b *strings.Builder, of string, filters []apitype.Filter
 
 const filtersText = `Filters
 
-Times are RFC 3339 (2026-11-20T09:15:00Z), a local day or time (2026-11-20, yesterday,
-2026-11-20 09:15), now, or an age (90s, 90m, 36h, 7d, 2w): that long ago. What
-databases, mails and date print is read, too (2026-11-20 09:15:00+01), and so are the
-words of English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A text with
-two meanings is refused with both. For queue later --at, a length of time is ahead.
+Times of filters are RFC 3339 (2026-11-20T09:15:00Z), a local day or time
+(2026-11-20, yesterday, 2026-11-20 09:15), now, or an age (90s, 90m, 36h, 7d, 2w).
+The formats of databases, mails and date are read (2026-11-20 09:15:00+01), and words
+of English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A text with two
+meanings is refused with both. --requested-until DAY includes the day. For queue later
+--at, a length of time is ahead.
+
+Times of records (--starts-at, --attempted-at, CSV cells, JSON) take the same forms.
+There a day is midnight UTC and a time without a zone is UTC, on every computer.
 
 The interface has no filter for a call's status, type or person: call list --status,
 --type and --person filter what was retrieved, and --limit counts what passes. A

@@ -55,8 +55,8 @@ var typedForms = []struct {
 	{"now", false},
 }
 
-// Each form is read in every place, and means the same: in a flag, in a filter, in a cell of a file, and where a
-// call is put off.
+// Each form is read in every place: in a flag, in a filter, in a cell of a file, and as the time of a callback.
+// It means the same in all of them, except that days of records are those of UTC.
 func TestEachFormOfATimeInEachPlace(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, time.Local)
@@ -76,11 +76,12 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 			name, in string
 			args     []string
 			isAhead  bool
+			isBody   bool
 		}{
-			{name: "a flag", args: []string{"call", "create", "--person", testID, "--type", "winback", "--requested-at", form.text, "--dry-run"}},
-			{name: "a flag of a change", args: []string{"call", "attempt", testID, "--attempted-at", form.text, "--dry-run"}},
+			{name: "a flag", isBody: true, args: []string{"call", "create", "--person", testID, "--type", "winback", "--requested-at", form.text, "--dry-run"}},
+			{name: "a flag of a change", isBody: true, args: []string{"call", "attempt", testID, "--attempted-at", form.text, "--dry-run"}},
 			{name: "a filter", args: []string{"call", "list", "--requested-after", form.text, "--debug"}},
-			{name: "a cell", in: "personUuid,type,requestedAt\n" + testID + ",winback,\"" + form.text + "\"\n", args: []string{"call", "import", "-", "--dry-run"}},
+			{name: "a cell", isBody: true, in: "personUuid,type,requestedAt\n" + testID + ",winback,\"" + form.text + "\"\n", args: []string{"call", "import", "-", "--dry-run"}},
 			{name: "a callback", args: []string{"queue", "later", testID, "--at", form.text, "--anyone", "--dry-run"}, isAhead: true},
 		}
 		for _, place := range places {
@@ -91,6 +92,12 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 			})
 			got := stamp.FindString(out.String() + errs.String())
 			want := want
+			if place.isBody {
+				want, err = apitype.ParseBodyTime(form.text, now)
+				if err != nil {
+					t.Errorf("%q: %v", form.text, err)
+				}
+			}
 			if place.isAhead {
 				if form.isLength {
 					want = apitype.NewTime(now.Add(now.Sub(want.Time)))

@@ -184,7 +184,7 @@ func CallFilters() []Filter[CallListOptions] {
 		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField(&o.ExternalReferenceID) }},
 		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField(&o.ExternalApplicationName) }},
 		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField(&o.RequestedFrom) }},
-		{"requestedUntil", "", "only calls requested at or before this time", func(o *CallListOptions) field { return timeField(&o.RequestedUntil) }},
+		{"requestedUntil", "", "only calls requested at or before this time, or the end of this day", func(o *CallListOptions) field { return untilField(&o.RequestedUntil) }},
 		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField(&o.RequestedAfter) }},
 		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) }},
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {

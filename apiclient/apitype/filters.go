@@ -163,6 +163,11 @@ func timeField(value **Time) field {
 	return oneField("time", value, ParseTypedTime, ParseTime, Time.String)
 }
 
+// untilField is the end of a period. A day that a person types is included.
+func untilField(value **Time) field {
+	return oneField("time", value, ParseTypedUntil, ParseTime, Time.String)
+}
+
 func boolField(value **bool) field {
 	f := oneField("bool", value, anyTime(parseBool), parseBool, strconv.FormatBool)
 	f.values = []string{"true", "false"}

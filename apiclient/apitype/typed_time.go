@@ -3,16 +3,16 @@ package apitype
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 var errTypedTime = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)")
 
-// ParseTypedTime reads a time as people write it: any ISO 8601 form and those of mails, words in
-// English, Dutch or German, and an age, which is that long ago. A day, and a time without a zone, is
-// one of where now is; with a T, as in requests, it is of UTC. A text with several meanings is an
-// [AmbiguousTime]. Spec gap: R5.
+// ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form and those of mails, words in
+// English, Dutch or German, and an age, which is that long ago. Days and times without a zone are those of
+// now's zone. A text with several meanings is an [AmbiguousTime].
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
@@ -27,11 +27,7 @@ func readPast(text string, now time.Time) (Time, error) {
 		year, month, date := day.Date()
 		return NewTime(time.Date(year, month, date, 0, 0, 0, 0, now.Location())), nil
 	}
-	zone := now.Location()
-	if strings.ContainsAny(text, "Tt") { // People leave a blank; what writes a T is a program.
-		zone = time.UTC
-	}
-	if t, err := parseISO(text, zone); err == nil {
+	if t, err := parseISO(text, now.Location()); err == nil {
 		return t, nil
 	}
 	readings := readWords(text, timePlace{now: now})
@@ -43,6 +39,61 @@ func readPast(text string, now time.Time) (Time, error) {
 	default:
 		return Time{}, &AmbiguousTime{text, readings}
 	}
+}
+
+// ParseBodyTime reads a time of a request's body, in the forms of [ParseTypedTime]. A time without a zone is in
+// UTC. A day, and an age in days or weeks, is midnight UTC of the day as now's zone has it. Spec gap: R5.
+func ParseBodyTime(text string, now time.Time) (Time, error) {
+	tokens := tokensOf(text)
+	if len(tokens) == 1 && nowWords[tokens[0]] {
+		return NewTime(now), nil
+	}
+	wall := asUTC(now)
+	if len(tokens) == 0 || len(readLength(tokens, timePlace{now: now})) == 0 {
+		return ParseTypedTime(text, wall)
+	}
+	if inDays(tokens) {
+		now = wall
+	}
+	at, err := ParseTypedTime(text, now)
+	if err == nil && inDays(tokens) {
+		at = NewTime(midnight(at.UTC()))
+	}
+	return at, err
+}
+
+// asUTC returns the clock of a time in its own zone as if it were one of UTC.
+func asUTC(t time.Time) time.Time {
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	return time.Date(year, month, day, hour, minute, second, t.Nanosecond(), time.UTC)
+}
+
+// inDays reports whether an age has no unit below a day.
+func inDays(tokens []string) bool {
+	units := words().units
+	return !slices.ContainsFunc(tokens, func(token string) bool {
+		return units[token] != 0 && units[token] < 24*time.Hour
+	})
+}
+
+// ParseTypedUntil reads the end of a period in the forms of [ParseTypedTime]. A day is included: it ends with
+// its last millisecond.
+func ParseTypedUntil(text string, now time.Time) (Time, error) {
+	at, err := ParseTypedTime(text, now)
+	if err != nil || !isDay(text, now) {
+		return at, err
+	}
+	return NewTime(at.In(now.Location()).AddDate(0, 0, 1).Add(-time.Millisecond)), nil
+}
+
+// isDay reports whether a text that was read names a day without a time: a time can then be added to it.
+func isDay(text string, now time.Time) bool {
+	if _, err := parseISODate(strings.ToUpper(text)); err == nil {
+		return true
+	}
+	place := timePlace{now: now}
+	return len(readLength(tokensOf(text), place)) == 0 && len(readWords(text+" 12:00", place)) > 0
 }
 
 // ParseTimeAhead reads when a call is due, as a person types it: "in 2 hours", "18:00", "tomorrow
@@ -75,11 +126,16 @@ func ParseTimeAhead(text string, now time.Time, zone *time.Location) (time.Time,
 // readAhead reads a text where now is in the zone of the reader.
 func readAhead(text string, now time.Time) []TimeReading {
 	text = strings.TrimSpace(text)
-	day, _, _ := strings.Cut(strings.Replace(strings.ToUpper(text), "T", " ", 1), " ")
-	if _, err := parseISODate(day); err == nil && len(day) >= len("20060102") && len(day) < len(text) {
+	day, clock, _ := strings.Cut(strings.Replace(strings.ToUpper(text), "T", " ", 1), " ")
+	date, err := parseISODate(day)
+	isWhole := err == nil && len(day) >= len("20060102")
+	if isWhole && clock != "" {
 		if t, err := parseISO(text, now.Location()); err == nil {
 			return []TimeReading{{At: t.Time}}
 		}
+	}
+	if isWhole && clock == "" {
+		text = date.Format(time.DateOnly) // 20261224 is read as 2026-12-24 is.
 	}
 	return readWords(text, timePlace{now: now, ahead: true})
 }

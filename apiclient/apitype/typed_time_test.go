@@ -82,8 +82,7 @@ func TestParseTypedTime(t *testing.T) {
 	}
 }
 
-// A time that is typed without a zone is one of this place, however its day is written, and whether it is past or
-// ahead. What programs write without one, with a T, is of UTC.
+// A time of a filter or a callback without a zone is local, in each notation.
 func TestTypedTimesWithoutAZone(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Amsterdam")
@@ -92,7 +91,7 @@ func TestTypedTimesWithoutAZone(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, zone)
 	want := time.Date(2026, 11, 27, 9, 15, 0, 0, zone)
-	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27 09:15:00.000", "20261127 0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00"} {
+	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27 09:15:00.000", "20261127 0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00", "2026-11-27T09:15:00", "20261127T0915"} {
 		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
 		}
@@ -100,14 +99,71 @@ func TestTypedTimesWithoutAZone(t *testing.T) {
 			t.Errorf("%q ahead: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"2026-11-27T08:15:00", "20261127T0815"} {
-		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
-			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
-		}
-	}
 	var sent Time
 	if err := sent.UnmarshalText([]byte("2026-11-27T09:15:00")); err != nil || sent.String() != "2026-11-27T09:15:00.000Z" {
 		t.Errorf("sent by a service: got %v, %v, want it of UTC", sent, err)
+	}
+}
+
+// A time of a body means the same on every computer.
+func TestParseBodyTime(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Amsterdam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 25, 0, 30, 0, 0, zone) // In UTC it is still the 24th.
+	tests := []struct{ text, want string }{
+		{"2026-12-01", "2026-12-01T00:00:00.000Z"},
+		{"20261201", "2026-12-01T00:00:00.000Z"},
+		{"24-12-2026", "2026-12-24T00:00:00.000Z"},
+		{"1 december 2026", "2026-12-01T00:00:00.000Z"},
+		{"today", "2026-11-25T00:00:00.000Z"},
+		{"yesterday", "2026-11-24T00:00:00.000Z"},
+		{"heute", "2026-11-25T00:00:00.000Z"},
+		{"7d", "2026-11-18T00:00:00.000Z"},
+		{"2w", "2026-11-11T00:00:00.000Z"},
+		{"2026-12-01T10:00", "2026-12-01T10:00:00.000Z"},
+		{"2026-12-01 10:00", "2026-12-01T10:00:00.000Z"},
+		{"2026-12-01T10:00:00+01:00", "2026-12-01T09:00:00.000Z"},
+		{"2026-12-01T10:00:00Z", "2026-12-01T10:00:00.000Z"},
+		{"yesterday 14:00", "2026-11-24T14:00:00.000Z"},
+		{"now", "2026-11-24T23:30:00.000Z"},
+		{"90m", "2026-11-24T22:00:00.000Z"},
+		{"36h", "2026-11-23T11:30:00.000Z"},
+	}
+	for _, test := range tests {
+		got, err := ParseBodyTime(test.text, now)
+		if err != nil || got.String() != test.want {
+			t.Errorf("%q: got %v, %v, want %s", test.text, got, err, test.want)
+		}
+	}
+}
+
+// The end of a period includes a day that is named, and no more than a time that is named.
+func TestParseTypedUntil(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Amsterdam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 25, 15, 30, 0, 0, zone)
+	tests := []struct{ text, want string }{
+		{"2026-11-24", "2026-11-24T22:59:59.999Z"},
+		{"24-11-2026", "2026-11-24T22:59:59.999Z"},
+		{"today", "2026-11-25T22:59:59.999Z"},
+		{"yesterday", "2026-11-24T22:59:59.999Z"},
+		{"2026-10-25", "2026-10-25T22:59:59.999Z"}, // 25 hours long.
+		{"2026-11-24 00:00", "2026-11-23T23:00:00.000Z"},
+		{"2026-11-24T00:00", "2026-11-23T23:00:00.000Z"},
+		{"7d", "2026-11-18T14:30:00.000Z"},
+		{"now", "2026-11-25T14:30:00.000Z"},
+	}
+	for _, test := range tests {
+		got, err := ParseTypedUntil(test.text, now)
+		if err != nil || got.String() != test.want {
+			t.Errorf("%q: got %v, %v, want %s", test.text, got, err, test.want)
+		}
 	}
 }
 

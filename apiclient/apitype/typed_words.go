@@ -109,13 +109,16 @@ type typedTime struct {
 	wantsDay     bool // A day must.
 }
 
+// nowWords are the words for the present moment.
+var nowWords = map[string]bool{"now": true, "jetzt": true, "nu": true}
+
 // readWords returns each time that a text may mean; none where it is no time.
 func readWords(text string, place timePlace) []TimeReading {
 	tokens := tokensOf(text)
 	if len(tokens) == 0 {
 		return nil
 	}
-	if len(tokens) == 1 && slices.Contains([]string{"now", "jetzt", "nu"}, tokens[0]) {
+	if len(tokens) == 1 && nowWords[tokens[0]] {
 		return []TimeReading{{At: place.now}}
 	}
 	all := readLength(tokens, place)

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // Calling hours and callbacks are in the zones of donors, also where the system has none.
 
 	"fundesk/cmd/internal/release"
+	"fundesk/cmd/internal/zone"
 	"fundesk/commands"
 	"fundesk/service/embedded"
 )
@@ -28,6 +28,7 @@ func main() {
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Version: func() string { return release.Version },
+		ZoneError:    zone.Set(os.Getenv),
 		OpenEmbedded: openEmbedded(os.Stderr),
 		WatchSignals: func() {
 			interrupted, unwatch := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/cmd/internal/release"
+	"fundesk/cmd/internal/zone"
 	"fundesk/service"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -43,6 +44,9 @@ func main() {
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if err := zone.Set(os.Getenv); err != nil {
+		fmt.Fprintf(os.Stderr, "fundeskd: warning: %v; times are in UTC until then\n", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, endAtNext)

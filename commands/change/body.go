@@ -191,7 +191,7 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 		}
 		return day.String(), nil
 	case apitype.TimeField:
-		t, err := apitype.ParseTypedTime(text, s.App.Now())
+		t, err := apitype.ParseBodyTime(text, s.App.Now())
 		if err != nil {
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func processedMark(s *cli.Session) *cobra.Command {
 	cli.AllowEmptyFlag(cmd, &m.allowEmpty)
 	f := cmd.Flags()
 	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
-	f.Var(cli.TimeValue(s.App.Now, &m.processedAt), "processed-at", "time of the processing (default: now)")
+	f.Var(cli.BodyTimeValue(s.App.Now, &m.processedAt), "processed-at", "time of the processing (default: now)")
 	f.StringVar(&m.source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
 	f.Var(cli.UUIDValue(&m.consumer), "consumer-identifier", "identifier of the record in your own system")
 	return cmd

@@ -31,7 +31,7 @@ func (m move) command(s *cli.Session, cmd *cobra.Command) *cobra.Command {
 		return m.Run(s, cmd, flags, args)
 	}
 	flags.Register(cmd, true)
-	cmd.Flags().Var(cli.TimeValue(s.App.Now, m.at), m.flag, m.usage+" (default: now)")
+	cmd.Flags().Var(cli.BodyTimeValue(s.App.Now, m.at), m.flag, m.usage+" (default: now)")
 	return cmd
 }
 
@@ -184,7 +184,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that is not set")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
-	f.Var(cli.TimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
+	f.Var(cli.BodyTimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
 	f.Var(cli.UUIDValue(&c.user), "user", "user who called (default: the profile's agent)")
 	return cmd
 }
@@ -302,7 +302,9 @@ func Action(s *cli.Session) *cobra.Command {
 			}
 			return Moves[apitype.Pledge]{
 				Columns: render.PledgeColumns(), Question: args[0],
-				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action, ""), nil },
+				Change: func(id apitype.UUID) (apiclient.Change, error) {
+					return apiclient.PledgeActionChange(id, action, ""), nil
+				},
 			}.Run(s, cmd, flags, args[1:])
 		},
 	}

@@ -29,9 +29,11 @@ type App struct {
 	Out io.Writer
 	Err io.Writer
 
-	Getenv  func(string) string
-	Now     func() time.Time
-	Version func() string // Asked when it is shown or sent.
+	Getenv func(string) string
+	Now    func() time.Time
+	// ZoneError is set if TZ names a zone that cannot be loaded. Only help, version and completion run then.
+	ZoneError error
+	Version   func() string // Asked when it is shown or sent.
 
 	// OpenEmbedded opens the service of an embedded: base URL; name is what follows the
 	// colon. Nil: there is none.

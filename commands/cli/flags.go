@@ -66,9 +66,14 @@ func parsed[T fmt.Stringer](value **T, word string, parse func(string) (T, error
 	}}
 }
 
-// TimeValue is a flag that holds a time.
+// TimeValue is a flag that holds a time to look for.
 func TimeValue(now func() time.Time, value **apitype.Time) *Value {
 	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) })
+}
+
+// BodyTimeValue is a flag that holds a time of a request's body.
+func BodyTimeValue(now func() time.Time, value **apitype.Time) *Value {
+	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseBodyTime(text, now()) })
 }
 
 // flagPage is the annotation of flags that stand on a page of the help for many commands.

