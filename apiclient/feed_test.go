@@ -27,7 +27,7 @@ type feedRound struct {
 	date    float64 // Of the service, in minutes after feedNow.
 	settled string  // "" for a service that does not say it.
 	records string  // One letter each, with its version behind a colon: a:-5 was changed 5 minutes ago.
-	asked   string // The position; all but live feeds ask for two minutes more.
+	asked   string  // The position; all but live feeds ask for two minutes more.
 	given   string
 }
 

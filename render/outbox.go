@@ -20,6 +20,7 @@ type Entry struct {
 	LastError *string         `json:"lastError"`
 	After     *string         `json:"after"` // The entry that it waits for; nil: none.
 	Service   string          `json:"service"`
+	EndedAt   *apitype.Time   `json:"endedAt,omitempty"` // Nil while it is in the outbox.
 	Body      json.RawMessage `json:"body,omitempty"`
 	Label     string          `json:"-"` // What it is, in words.
 }

@@ -50,6 +50,8 @@ type Event struct {
 // Report counts what one SendDue did.
 type Report struct {
 	Accepted, Rejected int
+	Refused            int   // In the outbox and refused, by this SendDue or an earlier one.
+	Newer              int   // Made by a later version of the program, which alone can send them.
 	Waiting            int   // Still in the outbox and not refused, those held included.
 	Stuck              int   // Of them those that wait for one that was refused, or cannot be told of.
 	Err                error // The last failure: why entries wait; see apiclient.KindOf.
@@ -105,13 +107,19 @@ func (s *Sender) SendDue(ctx context.Context) (Report, error) {
 
 // count fills in how many entries stay.
 func (s *Sender) count(report *Report) error {
-	entries, _, err := s.box.List()
+	entries, damaged, err := s.box.List()
 	if err != nil {
 		return err
+	}
+	for _, d := range damaged {
+		if d.IsNewer {
+			report.Newer++
+		}
 	}
 	report.Waiting, report.Stuck = 0, 0
 	for _, e := range entries {
 		if e.State == StateRejected {
+			report.Refused++
 			continue
 		}
 		report.Waiting++

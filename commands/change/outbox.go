@@ -80,7 +80,8 @@ func outboxList(s *cli.Session) *cobra.Command {
 func outboxShow(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one change as it will be sent", Args: cli.NeedExactly(1),
-		Long: "Show one change with the exact bytes that will be sent, and why it was not sent yet.",
+		Long: "Show one change with the exact bytes that will be sent, and why it was not sent yet. For a day after\n" +
+			"its end, a change is shown as accepted, rejected or dropped.",
 		Example: "  fundesk outbox show 01k3f9c2\n" +
 			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -89,6 +90,9 @@ func outboxShow(s *cli.Session) *cobra.Command {
 				return err
 			}
 			entry, err := box.Show(args[0])
+			if errors.Is(err, outbox.ErrNotFound) {
+				return showEnding(s, box, args[0])
+			}
 			if err != nil {
 				return aboutEntry(args[0], err)
 			}
@@ -115,6 +119,37 @@ func outboxShow(s *cli.Session) *cobra.Command {
 	}
 }
 
+// showEnding prints the outcome of an entry that is no longer in the outbox.
+func showEnding(s *cli.Session, box *outbox.Outbox, id string) error {
+	ending, isKnown, err := box.Ending(id)
+	if err != nil {
+		return aboutEntry(id, err)
+	}
+	if !isKnown {
+		return aboutEntry(id, outbox.ErrNotFound)
+	}
+	operation := apiclient.OperationOf(ending.Op)
+	shown := render.Entry{
+		ID:      ending.ID,
+		State:   string(ending.Outcome),
+		Op:      ending.Op,
+		Method:  operation.Method,
+		Service: ending.BaseURL,
+		EndedAt: new(apitype.NewTime(ending.At)),
+	}
+	if !ending.UUID.IsZero() {
+		shown.UUID = new(ending.UUID.String())
+	}
+	return cli.ShowOne(s, shown, []cli.Pair{
+		{"id", ending.ID},
+		{"state", shown.State},
+		{"op", ending.Op},
+		{"uuid", desk.Value(shown.UUID)},
+		{"service", ending.BaseURL},
+		{"ended", shown.EndedAt.String()},
+	})
+}
+
 func aboutEntry(id string, err error) error {
 	if err == nil {
 		return nil
@@ -129,7 +164,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
 		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
-			"code is 9 while a change is refused, or waits behind a refused one. outbox list shows these.",
+			"code is 9 while a change is refused, waits behind a refused one, or was made by a later version of\nfundesk. outbox list shows these.",
 		Example: "  fundesk outbox send --profile prod\n" +
 			"  fundesk outbox send -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -145,10 +180,13 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty beside an error line.
 				return problem
 			}
-			counts := map[string]int{"sent": report.Accepted, "refused": report.Rejected, "waiting": report.Waiting}
-			return errors.Join(cli.ShowOne(s, counts, []cli.Pair{
-				{"sent", strconv.Itoa(report.Accepted)}, {"refused", strconv.Itoa(report.Rejected)}, {"waiting", strconv.Itoa(report.Waiting)},
-			}), problem)
+			counts := map[string]int{"sent": report.Accepted, "refused": report.Refused, "waiting": report.Waiting}
+			shown := cli.ShowOne(s, counts, []cli.Pair{
+				{"sent", strconv.Itoa(report.Accepted)},
+				{"refused", strconv.Itoa(report.Refused)},
+				{"waiting", strconv.Itoa(report.Waiting)},
+			})
+			return errors.Join(shown, problem)
 		},
 	}
 }
@@ -186,7 +224,11 @@ func sendOutcome(report outbox.Report) error {
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
 		return cli.WithHint(cli.Failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting), "see: fundesk outbox list")
 	case report.Rejected > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Refused, report.RejectedErr), "see: fundesk outbox list")
+	case report.Refused > 0:
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused earlier", report.Refused), "see: fundesk outbox list")
+	case report.Newer > 0:
+		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d made by a later version of fundesk, which can send them", report.Newer), "see: fundesk outbox list")
 	case report.Stuck > 0:
 		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d waiting for a change that was refused or whose outcome is unknown", report.Stuck), "see: fundesk outbox list")
 	case waiting:
