@@ -185,3 +185,28 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 		t.Errorf("got %d %q, want the nearest result", code, errs)
 	}
 }
+
+// A file that was made from older settings does not overwrite newer ones.
+func TestSettingsOfAnOlderFile(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	text, _, code := f.run(t, "queue", "settings", "get")
+	if code != 0 || !strings.HasPrefix(text, "# revision ") {
+		t.Fatalf("got exit code %d and %.40q, want a file with its revision", code, text)
+	}
+	file := filepath.Join(t.TempDir(), "settings.toml")
+	mine := strings.Replace(text, `code = "back"`, `code = "returned"`, 1)
+	if mine == text {
+		t.Fatalf("got %s, want the code back", text)
+	}
+	servicetest.Check(t, os.WriteFile(file, []byte(mine), 0o600))
+	f.settings = strings.Replace(floorSettings, `"maxCallAttempts":6`, `"maxCallAttempts":3`, 1)
+	_, errs, code := f.run(t, "queue", "settings", "set", file, "--yes")
+	if code != 6 || f.written != "" || !strings.Contains(errs, "changed since the file was made") {
+		t.Errorf("got exit code %d, %s and the request %q, want a conflict and nothing sent", code, errs, f.written)
+	}
+	f.settings = floorSettings
+	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || f.written == "" {
+		t.Errorf("got exit code %d and %s, want it changed: the settings are those of the file", code, errs)
+	}
+}

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,12 +66,34 @@ func settingsGet(s *cli.Session) *cobra.Command {
 				return cli.ShowOne(s, of, nil)
 			}
 			text, err := floorfile.Write(of)
-			if err == nil {
-				_, err = s.App.Out.Write(text)
+			if err != nil {
+				return err
 			}
+			_, err = fmt.Fprintf(s.App.Out, "%s%s\n%s", revisionMark, revisionOf(of), text)
 			return err
 		},
 	}
+}
+
+// revisionMark begins the line of a settings file that names the settings it was made from.
+const revisionMark = "# revision "
+
+// revisionOf returns a digest of an organization's settings.
+func revisionOf(of apitype.OrganizationSettings) string {
+	text, _ := json.Marshal(of) // The type has no value that fails.
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// revisionIn returns the revision that a settings file was made from, or "" if it names none.
+func revisionIn(file []byte) string {
+	for line := range strings.Lines(string(file)) {
+		revision, isMark := strings.CutPrefix(strings.TrimSpace(line), strings.TrimSpace(revisionMark))
+		if isMark {
+			return strings.TrimSpace(revision)
+		}
+	}
+	return ""
 }
 
 // settingsOf are those of one organization, the zero uuid for the only one that there is.
@@ -98,7 +122,9 @@ func settingsSet(s *cli.Session) *cobra.Command {
 		Use: "set FILE", Short: "Replace the settings of an organization", Args: cli.NeedExactly(1),
 		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or JSON. It is\n" +
 			"checked as a whole before anything is sent. The account needs the permission settings:write. What changes is\n" +
-			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.",
+			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.\n\n" +
+			"get writes the line \"# revision\" into the file. If the settings were changed since then, set changes nothing and\n" +
+			"ends with exit code 6. A file without that line replaces what is there.",
 		Example: "  fundesk queue settings set settings.toml\n  fundesk queue settings set - --yes < settings.toml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := s.ReadInput(cmd.Context(), args[0])
@@ -115,7 +141,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			if organization != nil {
 				is.UUID = *organization
 			}
-			return setSettings(s, cmd, is, yes, dryRun)
+			return setSettings(s, cmd, is, revisionIn(text), yes, dryRun)
 		},
 	}
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
@@ -125,7 +151,8 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSettings, yes, dryRun bool) error {
+// setSettings replaces an organization's settings if they still have the revision. "" is any.
+func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSettings, revision string, yes, dryRun bool) error {
 	if dryRun && is.UUID != (apitype.UUID{}) {
 		return printSettings(s, is)
 	}
@@ -148,6 +175,10 @@ func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSett
 	if len(changes) == 0 {
 		s.Note("the organization has these settings already")
 		return nil
+	}
+	if revision != "" && revision != revisionOf(was) {
+		return cli.WithHint(cli.Failure(apiclient.KindConflict, "the settings of organization %s changed since the file was made: nothing was sent", is.UUID),
+			"make your change in the present ones: fundesk queue settings get "+is.UUID.String())
 	}
 	if err := s.AskChange(cmd.Context(), yes, "change "+strings.Join(changes, ", ")+" of organization "+is.UUID.String(), nil, 1); err != nil {
 		return err
