@@ -73,14 +73,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // Each command would end a second later.
 			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
-			// The service of the scripts is on PostgreSQL where the tests are told of a server.
-			if server := os.Getenv(servicetest.PostgresVariable); server != "" {
-				database, drop, err := servicetest.NewPostgresDatabase(context.Background(), server)
+			if servicetest.OnPostgres() {
+				database, giveBack, err := servicetest.TakePostgres()
 				if err != nil {
 					return err
 				}
 				env.Setenv("FUNDESKD_DATABASE", database)
-				env.Defer(func() { _ = drop() }) // The server is thrown away.
+				env.Defer(func() { servicetest.Report(t, giveBack()) })
 			}
 			return os.MkdirAll(env.Getenv("HOME"), 0o700)
 		},

@@ -16,11 +16,11 @@ import (
 
 // serve starts fundeskd with sample data on a free port and returns its address.
 //
-// It is on PostgreSQL where the tests are told of a server.
+// It is on PostgreSQL if the services of tests are.
 func (h *home) serve(t *testing.T) string {
 	t.Helper()
-	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
-		h.env = append(h.env, "FUNDESKD_DATABASE="+servicetest.PostgresDatabase(t, server))
+	if servicetest.OnPostgres() {
+		h.env = append(h.env, "FUNDESKD_DATABASE="+servicetest.PostgresDatabase(t))
 	}
 	h.must(t, "fundeskd sample --persons 60")
 	return nextLine(t, h.start(t, "serve", "--listen", "127.0.0.1:0"))

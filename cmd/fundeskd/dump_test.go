@@ -17,11 +17,7 @@ import (
 func TestDumpCommand(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	server, stop, err := servicetest.StartPostgres(t.Context())
-	servicetest.Check(t, err)
-	defer func() {
-		servicetest.Report(t, stop())
-	}()
+	server := servicetest.EmptyDatabase(t)
 	e := newFileEnvironment(t)
 	var counts map[string]int64
 	var account struct{ Token string }

@@ -39,7 +39,7 @@ func TestFloor(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
 		e := newFileEnvironment(t)
-		e.database = servicetest.Clusters("", servicetest.NewServer(t))
+		e.database = servicetest.PostgresDatabase(t)
 		f := newFloor(t, e)
 		f.start(3)
 		f.work(2)

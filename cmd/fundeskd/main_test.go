@@ -40,22 +40,22 @@ type environment struct {
 	ahead    time.Duration // Of the clock of its programs.
 }
 
-// newEnvironment is on PostgreSQL where the tests are told of a server.
+// newEnvironment is on PostgreSQL if the services of tests are.
 func newEnvironment(t *testing.T) environment {
 	t.Helper()
 	e := environment{t: t, folder: t.TempDir()}
-	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
-		e.database = servicetest.PostgresDatabase(t, server)
+	if servicetest.OnPostgres() {
+		e.database = servicetest.PostgresDatabase(t)
 	}
 	return e
 }
 
-// newFileEnvironment is on SQLite, for tests of its file and for those that start servers of their
-// own. Where the tests are told of a server it would be the same once more, and is left out.
+// newFileEnvironment is on SQLite, for tests of its file and for those that name a database. It skips the
+// test if the services of tests are on PostgreSQL: that would be the same once more.
 func newFileEnvironment(t *testing.T) environment {
 	t.Helper()
-	if os.Getenv(servicetest.PostgresVariable) != "" {
-		t.Skip("it does not use the server that the tests are told of")
+	if servicetest.OnPostgres() {
+		t.Skip("it uses SQLite in any case, or PostgreSQL")
 	}
 	return environment{t: t, folder: t.TempDir()}
 }

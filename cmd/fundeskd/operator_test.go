@@ -71,7 +71,7 @@ func TestRootIsTold(t *testing.T) {
 // that it does not have. Root is told whose command it is.
 func TestRefusedLoginIsToldAsOne(t *testing.T) {
 	t.Parallel()
-	server, err := url.Parse(servicetest.Clusters("", servicetest.NewServer(t)))
+	server, err := url.Parse(servicetest.PostgresDatabase(t))
 	servicetest.Check(t, err)
 	for what, change := range map[string]func(*url.URL){
 		"the database refuses the login":  func(u *url.URL) { u.RawQuery = strings.Replace(u.RawQuery, "user=fundesk", "user=nobody", 1) },

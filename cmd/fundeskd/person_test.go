@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,9 +30,14 @@ func (e environment) filesOf(t *testing.T) (files []string) {
 		database := filepath.Join(e.folder, "fundeskd.db")
 		return []string{database, database + "-wal", database + "-shm"}
 	}
-	server, err := url.Parse(e.database)
+	server, err := pgx.ParseConfig(e.database)
 	servicetest.Check(t, err)
-	err = filepath.WalkDir(filepath.Join(server.Query().Get("host"), "data", "base"), func(name string, entry fs.DirEntry, err error) error {
+	connection, err := pgx.ConnectConfig(t.Context(), server)
+	servicetest.Check(t, err)
+	var folder string
+	err = connection.QueryRow(t.Context(), `SELECT oid::TEXT FROM pg_database WHERE datname = current_database()`).Scan(&folder)
+	servicetest.Check(t, errors.Join(err, connection.Close(t.Context())))
+	err = filepath.WalkDir(filepath.Join(server.Host, "data", "base", folder), func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			files = append(files, name)
 		}
@@ -71,7 +75,7 @@ func (e environment) holding(t *testing.T, secret string) (found []string) {
 	return found
 }
 
-// onEngines runs a test on SQLite and on a PostgreSQL server of its own.
+// onEngines runs a test on SQLite and on PostgreSQL.
 func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
@@ -81,13 +85,8 @@ func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
-		server, stop, err := servicetest.StartPostgres(t.Context())
-		servicetest.Check(t, err)
-		t.Cleanup(func() {
-			servicetest.Report(t, stop())
-		})
 		e := newFileEnvironment(t)
-		e.database = server
+		e.database = servicetest.EmptyDatabase(t)
 		test(t, e)
 	})
 }

@@ -18,11 +18,7 @@ import (
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	server, stop, err := servicetest.StartPostgres(t.Context())
-	servicetest.Check(t, err)
-	defer func() {
-		servicetest.Report(t, stop())
-	}()
+	server := servicetest.EmptyDatabase(t)
 	e := newEnvironment(t)
 	// Both start on a database without a schema.
 	var programs [2]child

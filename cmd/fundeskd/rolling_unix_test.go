@@ -40,9 +40,8 @@ func TestRollingUpdate(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
 		e := newFileEnvironment(t)
-		server := servicetest.NewServer(t)
-		e.database = servicetest.Clusters("", server)
-		e.roll(2, func() { server.Execute(t, laterSchema+`INSERT INTO schema_version VALUES (1000)`) })
+		e.database = servicetest.EmptyDatabase(t)
+		e.roll(2, func() { e.atServer(t, laterSchema+`INSERT INTO schema_version VALUES (1000)`) })
 	})
 }
 

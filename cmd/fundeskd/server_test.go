@@ -56,9 +56,9 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 func TestServeTellsMistakesAtOnce(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	name := servicetest.Clusters("", servicetest.NewServer(t))
+	name := servicetest.PostgresDatabase(t)
 	for what, database := range map[string]string{
-		"no such database": strings.Replace(name, "/postgres?", "/nobody?", 1),
+		"no such database": regexp.MustCompile(`/test_\w+`).ReplaceAllString(name, "/nobody"),
 		"no such role":     strings.Replace(name, "user=fundesk", "user=nobody", 1),
 	} {
 		e := environment{t: t, folder: t.TempDir(), database: database}

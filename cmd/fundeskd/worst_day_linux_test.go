@@ -52,11 +52,10 @@ func TestMissingKey(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
-		server := servicetest.NewServer(t)
-		e := environment{t: t, folder: t.TempDir(), database: servicetest.Clusters("", server)}
+		e := environment{t: t, folder: t.TempDir(), database: servicetest.PostgresDatabase(t)}
 		var account struct{ Token string }
 		e.must(&account, "", "account", "add", "a", "--all-organizations")
-		server.Execute(t, `DELETE FROM settings WHERE name = 'signing-key'`)
+		e.atServer(t, `DELETE FROM settings WHERE name = 'signing-key'`)
 		refuses(t, e, "missing from the table settings")
 	})
 }

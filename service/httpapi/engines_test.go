@@ -25,11 +25,7 @@ import (
 func TestEnginesAnswerAlike(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	server, stop, err := servicetest.StartPostgres(t.Context())
-	servicetest.Check(t, err)
-	t.Cleanup(func() {
-		servicetest.Report(t, stop())
-	})
+	server := servicetest.PostgresDatabase(t)
 	file := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	sameKey(t, file, server)
 	twins := &twins{t: t, engines: [2]*servicetest.Harness{servicetest.NewOn(t, file), servicetest.NewOn(t, server)}}

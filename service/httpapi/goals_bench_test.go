@@ -24,7 +24,7 @@ import (
 // BenchmarkGoals prints a row for each goal of the service, beside its yardstick: a
 // handler that sends stored bytes from the same database, asked in turn with ours by 16
 // callers at once, by processor time. The larger -persons, the larger the database; FUNDESK_TEST_DATABASE
-// names one that is there already, FUNDESK_TEST_POSTGRES a server of PostgreSQL.
+// names one that is there already, and FUNDESK_TEST_POSTGRES=1 chooses PostgreSQL.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkGoals -benchtime 1x -persons 66000
 func BenchmarkGoals(b *testing.B) {

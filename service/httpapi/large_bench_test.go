@@ -3,14 +3,12 @@
 package httpapi_test
 
 import (
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +24,7 @@ import (
 var (
 	largeCalls = flag.Int("calls", 100_000, "calls in the large database of BenchmarkLarge")
 	smallCalls = flag.Int("small-calls", 10_000, "calls in the small database of BenchmarkLarge")
-	keep       = flag.String("keep", "", "folder that keeps the databases of BenchmarkLarge; those of PostgreSQL stay at FUNDESK_TEST_POSTGRES")
+	keep       = flag.String("keep", "", "folder that keeps the SQLite databases of BenchmarkLarge")
 	fillOnly   = flag.Bool("fill-only", false, "let BenchmarkLarge fill its databases, and ask nothing")
 )
 
@@ -79,45 +77,12 @@ func largeFile(b *testing.B, calls int) string {
 	return "sqlite:" + path
 }
 
-// largeServer is a PostgreSQL database with so many calls, a kept one where there is one.
+// largeServer is a PostgreSQL database with so many calls.
 func largeServer(b *testing.B, calls int) string {
 	b.Helper()
-	if *keep == "" {
-		server, stop, err := servicetest.StartPostgres(b.Context())
-		if err != nil {
-			b.Skip(err)
-		}
-		b.Cleanup(func() {
-			servicetest.Report(b, stop())
-		})
-		fillLarge(b, server, calls)
-		return server
-	}
-	server := os.Getenv(servicetest.PostgresVariable)
-	if server == "" {
-		b.Skip("no PostgreSQL to keep it at")
-	}
-	address, err := url.Parse(server)
-	servicetest.Check(b, err)
-	name := fmt.Sprintf("large_%d", calls)
-	address.Path = "/" + name
-	db, err := sql.Open("pgx", server)
-	servicetest.Check(b, err)
-	defer func() { _ = db.Close() }()
-	var there bool
-	servicetest.Check(b, db.QueryRowContext(b.Context(), `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&there))
-	if there {
-		return address.String()
-	}
-	partial, _, err := servicetest.NewPostgresDatabase(b.Context(), server)
-	servicetest.Check(b, err)
-	fillLarge(b, partial, calls)
-	filled, err := url.Parse(partial)
-	if err == nil {
-		_, err = db.ExecContext(b.Context(), `ALTER DATABASE `+strings.TrimPrefix(filled.Path, "/")+` RENAME TO `+name)
-	}
-	servicetest.Check(b, err)
-	return address.String()
+	database := servicetest.EmptyDatabase(b)
+	fillLarge(b, database, calls)
+	return database
 }
 
 func fillLarge(b *testing.B, database string, calls int) {

@@ -355,7 +355,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 func TestCleaningGivesWay(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
 	db, err := sql.Open("pgx", f.Database)
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()

@@ -229,7 +229,7 @@ func TestRequestRepeatedElsewhere(t *testing.T) {
 
 func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
 	donor := f.person("null")
 	f.call(donor, 3*time.Hour, "happy_call")
 	f.call(donor, time.Minute, "winback") // Behind what the first process looks at.

@@ -42,12 +42,15 @@ func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
+		if servicetest.OnPostgres() {
+			t.Skip("it uses SQLite in any case")
+		}
 		test(t, newFloor(t, servicetest.New(t)))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
-		test(t, newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))))
+		test(t, newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t))))
 	})
 }
 
@@ -695,7 +698,7 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))
+			h := servicetest.NewOn(t, servicetest.PostgresDatabase(t))
 			owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: &row.from})
 			_, call, _ := h.LoadForChanges(owner)
 			set := make(chan error, 1)

@@ -199,7 +199,7 @@ func TestCoveredTransactions(t *testing.T) {
 	databases := map[string]func(t *testing.T) *world{"sqlite": func(t *testing.T) *world { return newWorld(t) }}
 	databases["postgres"] = func(t *testing.T) *world {
 		servicetest.NeedPostgres(t)
-		return newWorldOn(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+		return newWorldOn(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
 	}
 	for name, open := range databases {
 		t.Run(name, func(t *testing.T) {

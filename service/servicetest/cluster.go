@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -24,22 +25,8 @@ type Cluster struct {
 	attributes *syscall.SysProcAttr
 	running    *exec.Cmd
 	log        bytes.Buffer
-}
-
-// NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it. Beside a server of
-// PostgresVariable the test is skipped too: it has one of its own, so it would only do the same again.
-func NeedPostgres(t testing.TB) {
-	t.Helper()
-	if os.Getenv(PostgresVariable) != "" {
-		t.Skip("it has a PostgreSQL server of its own, and runs without ", PostgresVariable)
-	}
-	if Program("initdb") != "" && Program("pg_basebackup") != "" {
-		return
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatal(ErrNoPostgres)
-	}
-	t.Skip(ErrNoPostgres)
+	isKept     bool      // By a program that ends it when this program has ended.
+	keeping    io.Closer // What that program waits for.
 }
 
 // NewCluster starts a server whose commits wait for one standby.
@@ -184,8 +171,16 @@ func (c *Cluster) Start(t testing.TB) {
 	}
 }
 
-func (c *Cluster) start(ctx context.Context) error {
-	c.running = exec.CommandContext(context.WithoutCancel(ctx), Program("postgres"), c.args...)
+func (c *Cluster) start(ctx context.Context) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	c.running = exec.CommandContext(ctx, Program("postgres"), c.args...)
+	if c.isKept {
+		kept := append([]string{"-c", keep, "sh", c.folder, Program("postgres")}, c.args...)
+		c.running = exec.CommandContext(ctx, "sh", kept...)
+		if c.keeping, err = c.running.StdinPipe(); err != nil {
+			return err
+		}
+	}
 	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = c.folder, c.attributes, &c.log, &c.log
 	if err := c.running.Start(); err != nil {
 		return err

@@ -2,48 +2,291 @@ package servicetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
-// PostgresVariable names a PostgreSQL server for tests, as postgres://…. Each test makes
-// a database of its own there. Without it, SQLite is tested alone, or a server is
-// started by [StartPostgres].
+// PostgresVariable lets the services of tests be on PostgreSQL, if it is set, and not on SQLite. Tests
+// that run on both engines without it are left out.
 const PostgresVariable = "FUNDESK_TEST_POSTGRES"
 
-// ErrNoPostgres is what StartPostgres says where PostgreSQL is not installed.
+// OnPostgres reports whether the services of tests are on PostgreSQL.
+func OnPostgres() bool { return os.Getenv(PostgresVariable) != "" }
+
+// ErrNoPostgres is returned if PostgreSQL is not installed.
 var ErrNoPostgres = errors.New("postgreSQL is not installed")
 
-// StartPostgres starts a throw-away server from the installed programs. stop ends it
-// and erases its data.
-func StartPostgres(ctx context.Context) (server string, stop func() error, err error) {
-	if Program("initdb") == "" || Program("postgres") == "" {
-		return "", nil, ErrNoPostgres
+// hasPostgres reports whether the programs are installed that [Cluster] runs.
+func hasPostgres() bool { return Program("initdb") != "" && Program("pg_basebackup") != "" }
+
+// NeedServer skips a test if PostgreSQL is not installed. In CI it fails the test.
+func NeedServer(t testing.TB) {
+	t.Helper()
+	if hasPostgres() {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal(ErrNoPostgres)
+	}
+	t.Skip(ErrNoPostgres)
+}
+
+// NeedPostgres is [NeedServer] for a test that uses PostgreSQL in any case: with PostgresVariable it
+// would only do the same again, and is skipped.
+func NeedPostgres(t testing.TB) {
+	t.Helper()
+	if OnPostgres() {
+		t.Skip("it uses PostgreSQL also without ", PostgresVariable)
+	}
+	NeedServer(t)
+}
+
+// keep is a program that runs a server until the program that started it has ended, in whatever way, and
+// then erases the server's folder.
+const keep = `trap '' INT TERM HUP
+folder=$1
+shift
+"$@" </dev/null &
+read -r end
+kill -QUIT $!
+wait
+rm -rf "$folder"`
+
+// shared starts the server that all tests of a program share.
+var shared = sync.OnceValues(func() (*Cluster, error) {
+	if !hasPostgres() {
+		return nil, ErrNoPostgres
 	}
 	folder, err := os.MkdirTemp("", "fundesk-postgres-")
 	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{folder: folder, isKept: true}
+	err = c.make(context.Background(), initdb, "max_connections=400", "wal_level=minimal", "max_wal_senders=0", "full_page_writes=off")
+	return c, err
+})
+
+// PostgresServer returns the address of the server that all tests of a program share. A test that stops,
+// fills or configures a server, or looks at all of its sessions, needs [NewServer].
+func PostgresServer(t testing.TB) string {
+	t.Helper()
+	NeedServer(t)
+	c, err := shared()
+	Check(t, err)
+	return Clusters("", c)
+}
+
+// PostgresDatabase returns a database at the shared server that has the tables and nothing in them.
+// Another test gets it afterwards.
+func PostgresDatabase(t testing.TB) string {
+	t.Helper()
+	NeedServer(t)
+	database, giveBack, err := TakePostgres()
+	Check(t, err)
+	t.Cleanup(func() { Report(t, giveBack()) })
+	return database
+}
+
+// TakePostgres is [PostgresDatabase] for what is not the test itself.
+func TakePostgres() (database string, giveBack func() error, err error) {
+	c, err := shared()
+	if err != nil {
 		return "", nil, err
 	}
-	c := &Cluster{folder: folder}
-	stop = func() error {
-		c.end(syscall.SIGQUIT) // At once: the data is thrown away.
-		return os.RemoveAll(folder)
+	server := Clusters("", c)
+	database, err = databases.take(server)
+	return database, func() error { return databases.give(server, database) }, err
+}
+
+// EmptyDatabase returns a database of the test's own at the shared server, without tables.
+func EmptyDatabase(t testing.TB) string {
+	t.Helper()
+	database, drop, err := NewPostgresDatabase(t.Context(), PostgresServer(t))
+	Check(t, err)
+	t.Cleanup(func() { Report(t, drop()) })
+	return database
+}
+
+// NewPostgresDatabase makes a database at a server. drop deletes it.
+func NewPostgresDatabase(ctx context.Context, server string) (database string, drop func() error, err error) {
+	return createDatabase(ctx, server, "template1")
+}
+
+// createDatabase makes a database that has what another one has.
+func createDatabase(ctx context.Context, server, template string) (database string, drop func() error, err error) {
+	name := "test_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
+	if err := execute(ctx, server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		return "", nil, err
 	}
-	if err := c.make(ctx, initdb, "max_connections=400"); err != nil {
-		return "", nil, errors.Join(err, stop())
+	address, err := url.Parse(server)
+	if err != nil {
+		return "", nil, err
 	}
-	return Clusters("", c), stop, nil
+	address.Path = "/" + name
+	ctx = context.WithoutCancel(ctx)
+	return address.String(), func() error { return execute(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
+}
+
+// databases are those of the shared server that tests have given back.
+var databases databasePool
+
+// databasePool makes databases with tables, and empties those that are given back. That takes a tenth
+// of the time of making one.
+type databasePool struct {
+	mu    sync.Mutex
+	free  []string
+	empty databaseState
+	reset string // The statements that make a database so.
+}
+
+// databaseState is compared to learn whether a database can be emptied.
+type databaseState struct {
+	Template string
+	Schema   string
+	Settings int  // Of the database.
+	Analyzed bool // The server knows what was in its tables.
+	IsLarge  bool // It is 16 MB larger than an empty one, about.
+}
+
+const postgresState = `SELECT current_database(),
+	(SELECT md5(string_agg(concat_ws(' ', c.relname, c.relkind, c.relacl, a.attname, a.atttypid, a.attnotnull), ',' ORDER BY c.relname, a.attnum))
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relnamespace = 'public'::regnamespace),
+	(SELECT count(*) FROM pg_database d LEFT JOIN pg_db_role_setting ON setdatabase = d.oid
+		WHERE datname = current_database() AND (datacl IS NOT NULL OR setdatabase IS NOT NULL)),
+	EXISTS (SELECT 1 FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)),
+	pg_database_size(current_database()) > 24000000`
+
+// take returns a database that is empty, but for its tables.
+func (p *databasePool) take(server string) (database string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) > 0 {
+		database, p.free = p.free[0], p.free[1:]
+		return database, nil
+	}
+	ctx := context.Background()
+	if p.empty.Template == "" {
+		if err := p.makeTemplate(ctx, server); err != nil {
+			return "", err
+		}
+	}
+	database, _, err = createDatabase(ctx, server, p.empty.Template)
+	return database, err
+}
+
+// makeTemplate makes the database that others are copied from.
+func (p *databasePool) makeTemplate(ctx context.Context, server string) error {
+	template, _, err := NewPostgresDatabase(ctx, server)
+	if err != nil {
+		return err
+	}
+	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: template, Postgres: pgdriver.Driver{}})
+	if err != nil {
+		return err
+	}
+	if err := store.Close(); err != nil {
+		return err
+	}
+	connection, err := pgx.Connect(ctx, template)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close(ctx) }()
+	if p.reset, err = resetOf(ctx, connection); err != nil {
+		return err
+	}
+	p.empty, err = stateOf(ctx, connection)
+	return err
+}
+
+// resetOf returns the statements that give the tables of a database the rows that they have now.
+func resetOf(ctx context.Context, connection *pgx.Conn) (string, error) {
+	rows, err := connection.Query(ctx, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`)
+	if err != nil {
+		return "", err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", err
+	}
+	// Without triggers: references are not looked at.
+	reset := []string{`SET session_replication_role = replica`}
+	for _, table := range tables {
+		reset = append(reset, `DELETE FROM `+table)
+		var content *json.RawMessage
+		if err := connection.QueryRow(ctx, `SELECT json_agg(t) FROM `+table+` t`).Scan(&content); err != nil {
+			return "", err
+		}
+		if content != nil {
+			text := strings.ReplaceAll(string(*content), "'", "''")
+			reset = append(reset, fmt.Sprintf(`INSERT INTO %s SELECT * FROM json_populate_recordset(NULL::%s, '%s')`, table, table, text))
+		}
+	}
+	reset = append(reset, `SELECT setval(seqrelid, seqstart, false) FROM pg_sequence`)
+	return strings.Join(reset, "; "), nil
+}
+
+func stateOf(ctx context.Context, connection *pgx.Conn) (state databaseState, err error) {
+	row := connection.QueryRow(ctx, postgresState)
+	err = row.Scan(&state.Template, &state.Schema, &state.Settings, &state.Analyzed, &state.IsLarge)
+	return state, err
+}
+
+// give empties a database for the next test, or drops it if a test has left more in it than rows.
+func (p *databasePool) give(server, database string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	isEmpty, err := p.clear(ctx, database)
+	if err == nil && isEmpty {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.free = append(p.free, database)
+		return nil
+	}
+	// Whatever kept it from being emptied.
+	address, err := url.Parse(database)
+	if err != nil {
+		return err
+	}
+	return execute(ctx, server, "DROP DATABASE "+strings.TrimPrefix(address.Path, "/")+" WITH (FORCE)")
+}
+
+// clear empties a database, and reports whether it is like a new one then.
+func (p *databasePool) clear(ctx context.Context, database string) (isEmpty bool, err error) {
+	connection, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+	const others = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+	if _, err := connection.Exec(ctx, others); err != nil {
+		return false, err
+	}
+	state, err := stateOf(ctx, connection)
+	if err != nil {
+		return false, err
+	}
+	state.Template = p.empty.Template
+	if state != p.empty {
+		return false, nil
+	}
+	_, err = connection.Exec(ctx, p.reset)
+	return err == nil, err
 }
 
 // Program finds one of PostgreSQL's programs, also where Debian hides them.
@@ -75,36 +318,6 @@ func answers(ctx context.Context, server string) error {
 			return err
 		}
 	}
-}
-
-// PostgresDatabase is a new database at a server, dropped after the test.
-func PostgresDatabase(t testing.TB, server string) string {
-	t.Helper()
-	database, drop, err := NewPostgresDatabase(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := drop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return database
-}
-
-// NewPostgresDatabase is a new database at a server, until it is dropped.
-func NewPostgresDatabase(ctx context.Context, server string) (database string, drop func() error, err error) {
-	name := "test_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
-	address, err := url.Parse(server)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := execute(ctx, server, "CREATE DATABASE "+name); err != nil {
-		return "", nil, err
-	}
-	address.Path = "/" + name
-	ctx = context.WithoutCancel(ctx)
-	return address.String(), func() error { return execute(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
 }
 
 // execute runs a statement at a server.

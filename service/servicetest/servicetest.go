@@ -1,5 +1,5 @@
-// Package servicetest gives tests the real service: SQLite in a temporary folder (or
-// PostgreSQL, where FUNDESK_TEST_POSTGRES names a server), the
+// Package servicetest gives tests the real service: SQLite in a temporary folder, or
+// PostgreSQL if FUNDESK_TEST_POSTGRES is set, the
 // HTTP interface behind a server and behind a RoundTripper, accounts with chosen rights,
 // and a clock that is set by hand. Every request of a test and its answer are held
 // against openapi.json. Only tests import it.
@@ -162,8 +162,8 @@ func NewFile(t testing.TB) (database string) {
 func New(t testing.TB, options ...Option) *Harness {
 	t.Helper()
 	var database string
-	if server := os.Getenv(PostgresVariable); server != "" {
-		database = PostgresDatabase(t, server)
+	if OnPostgres() {
+		database = PostgresDatabase(t)
 	} else {
 		database = NewFile(t)
 	}

@@ -43,10 +43,8 @@ func TestBoundedPages(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("PostgreSQL, %d changed last", changed), func(t *testing.T) {
 			t.Parallel()
-			if server == "" {
-				t.Skip("no PostgreSQL")
-			}
-			boundedPages(t, servicetest.PostgresDatabase(t, server), n, changed)
+			servicetest.NeedPostgres(t)
+			boundedPages(t, servicetest.EmptyDatabase(t), n, changed)
 		})
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -29,13 +27,9 @@ type listed struct {
 // compares them with a plain reading of all. The bounds are set so low that every way is gone.
 func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds of the package.
 	defer sqlstore.SetListBounds(12, 9)()
-	databases := []string{"sqlite:" + filepath.Join(t.TempDir(), "a.db")}
-	if server != "" {
-		databases = append(databases, servicetest.PostgresDatabase(t, server))
-	}
-	for _, database := range databases {
-		t.Run(strings.SplitN(database, ":", 2)[0], func(t *testing.T) {
-			store := reopen(t, database)
+	for engine, database := range map[string]func(testing.TB) string{"SQLite": servicetest.NewFile, "PostgreSQL": servicetest.PostgresDatabase} {
+		t.Run(engine, func(t *testing.T) {
+			store := reopen(t, database(t))
 			random := rand.New(rand.NewPCG(3, 5))
 			organizations, calls := fillCalls(t, store, random, 160)
 			for i := range 600 {

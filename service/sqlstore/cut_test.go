@@ -138,10 +138,8 @@ type cutCommand struct {
 // again they end, and all is there that should be, once.
 func TestCutCommands(t *testing.T) {
 	t.Parallel()
-	if server == "" {
-		t.Skip("no PostgreSQL")
-	}
-	cut := trouble{server: server, begins: (*cutter).end, ends: func() {}}
+	servicetest.NeedPostgres(t)
+	cut := trouble{server: servicetest.PostgresServer(t), begins: (*cutter).end, ends: func() {}}
 	for _, command := range cutCommands(t) {
 		t.Run(command.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func next(ctx context.Context, database string, noMigrate bool) (*sqlstore.Store
 
 // TestNextMigrations brings a database up to date by several programs of the next release at once: it holds
 // what it held, with the new column and indexes, and the program of before goes on serving it.
-func TestNextMigrations(t *testing.T) { each(t, testNextMigrations) }
+func TestNextMigrations(t *testing.T) { eachEmpty(t, testNextMigrations) }
 
 func testNextMigrations(t *testing.T, database string) {
 	store := reopen(t, database)
@@ -73,8 +73,7 @@ func testNextMigrations(t *testing.T, database string) {
 func TestMigrationGivesWay(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	cluster := servicetest.NewServer(t)
-	database := servicetest.Clusters("", cluster)
+	database := servicetest.EmptyDatabase(t)
 	copied(t, filled(t, 20), reopen(t, database))
 	reader, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
@@ -90,10 +89,10 @@ func TestMigrationGivesWay(t *testing.T) {
 		}
 		migrated <- err
 	}()
-	const waits = `EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock')`
-	cluster.Await(t, `SELECT `+waits)
-	cluster.Execute(t, `SELECT COUNT(*) FROM persons`) // It is behind the migration, which gives way.
-	cluster.Await(t, `SELECT NOT `+waits)
+	const waits = `EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
+	await(t, database, `SELECT `+waits)
+	execute(t, database, `SELECT COUNT(*) FROM persons`) // It is behind the migration, which gives way.
+	await(t, database, `SELECT NOT `+waits)
 	if _, err := reader.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +104,13 @@ func TestMigrationGivesWay(t *testing.T) {
 func TestInterruptedIndexes(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	cluster := servicetest.NewServer(t)
-	database := servicetest.Clusters("", cluster)
+	database := servicetest.EmptyDatabase(t)
 	copied(t, filled(t, 20), reopen(t, database))
 	for _, text := range []string{
 		`CREATE INDEX calls_later ON calls (requested_at, number)`,
 		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_later'::regclass`,
 	} {
-		cluster.Execute(t, text)
+		execute(t, database, text)
 	}
 	writer, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
@@ -130,20 +128,20 @@ func TestInterruptedIndexes(t *testing.T) {
 			servicetest.Report(t, err)
 		})
 	}
-	cluster.Await(t, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')`)
-	cluster.Execute(t, `UPDATE persons SET rev = rev`) // Nothing waits for the migration.
+	await(t, database, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')`)
+	execute(t, database, `UPDATE persons SET rev = rev`) // Nothing waits for the migration.
 	if _, err := writer.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)
 	}
 	group.Wait()
-	cluster.Await(t, `SELECT COUNT(*) = 2 FROM pg_index WHERE indexrelid::regclass::TEXT IN ('calls_later', 'persons_later') AND indisvalid`)
+	await(t, database, `SELECT COUNT(*) = 2 FROM pg_index WHERE indexrelid::regclass::TEXT IN ('calls_later', 'persons_later') AND indisvalid`)
 }
 
 // TestLaterSchema opens and serves a database that a later program has brought up to date: as long
 // as that says that this program may, it does, and from then on that it does not, nothing is
 // answered.
 // Promise S53: a later schema is served where it says so.
-func TestLaterSchema(t *testing.T) { each(t, testLaterSchema) }
+func TestLaterSchema(t *testing.T) { eachEmpty(t, testLaterSchema) }
 
 func testLaterSchema(t *testing.T, database string) {
 	store := reopen(t, database)

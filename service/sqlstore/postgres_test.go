@@ -21,10 +21,8 @@ import (
 func onPostgres(t *testing.T) string {
 	t.Helper()
 	t.Parallel()
-	if server == "" {
-		t.Skip("no PostgreSQL")
-	}
-	return servicetest.PostgresDatabase(t, server)
+	servicetest.NeedPostgres(t)
+	return servicetest.EmptyDatabase(t)
 }
 
 // execute runs a statement beside the store.
@@ -99,7 +97,7 @@ func TestRoleWithoutTables(t *testing.T) {
 // there are only too many connections, they wait.
 // Promise S41: what keeps a connection from being made is 503.
 func TestFailuresToConnect(t *testing.T) {
-	database := onPostgres(t)
+	database, server := onPostgres(t), servicetest.PostgresServer(t)
 	if err := reopen(t, database).Close(); err != nil { // It made the tables.
 		t.Fatal(err)
 	}
@@ -178,7 +176,7 @@ func TestTimeoutOfRole(t *testing.T) {
 	database := onPostgres(t)
 	address, err := url.Parse(database)
 	servicetest.Check(t, err)
-	execute(t, server, `ALTER DATABASE `+strings.TrimPrefix(address.Path, "/")+` SET statement_timeout = '1s'`)
+	execute(t, database, `ALTER DATABASE `+strings.TrimPrefix(address.Path, "/")+` SET statement_timeout = '1s'`)
 	db, err := pgdriver.Driver{}.Open(database, 0, 0)
 	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = db.Close() })

@@ -270,10 +270,8 @@ func testClosedStore(t *testing.T, database string) {
 // takeover does: who comes next notices nothing.
 func TestEndedConnections(t *testing.T) {
 	t.Parallel()
-	if server == "" {
-		t.Skip("no PostgreSQL")
-	}
-	database := servicetest.PostgresDatabase(t, server)
+	servicetest.NeedPostgres(t)
+	database := servicetest.EmptyDatabase(t)
 	store := reopen(t, database)
 	operator, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
@@ -309,29 +307,21 @@ func TestEndedConnections(t *testing.T) {
 // TestServerAway ends the server under an open store: callers are told to come back.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
-	if server == "" {
-		t.Skip("no PostgreSQL")
-	}
-	own, stop, err := servicetest.StartPostgres(t.Context())
-	if errors.Is(err, servicetest.ErrNoPostgres) {
-		t.Skip(err)
-	}
-	servicetest.Check(t, err)
-	store := reopen(t, own)
+	servicetest.NeedPostgres(t)
+	server := servicetest.NewServer(t)
+	store := reopen(t, servicetest.Clusters("", server))
 	servicetest.Check(t, store.Ping(t.Context()))
 	reached := make(chan struct{})
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
 		<-reached
-		ended <- stop()
+		server.Stop()
 		close(ended)
 	}()
 	var once sync.Once
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		once.Do(func() { close(reached) })
-		if err := <-ended; err != nil { // Nil at once when it is run again.
-			return err
-		}
+		<-ended
 		return tx.SetSetting("a", "1")
 	})
 	if service.KindOf(err) != service.Unavailable {

@@ -21,10 +21,8 @@ import (
 // by when it read a table from its beginning.
 func TestDeepPagesReadNoTable(t *testing.T) {
 	t.Parallel()
-	if server == "" {
-		t.Skip("no PostgreSQL")
-	}
-	database, owner := servicetest.PostgresDatabase(t, server), apitype.NewUUID()
+	servicetest.NeedPostgres(t)
+	database, owner := servicetest.EmptyDatabase(t), apitype.NewUUID()
 	rows := calls(3000, []apitype.UUID{owner})
 	persons := make([]service.PersonRow, len(rows))
 	for i := range rows {

@@ -1,11 +1,9 @@
 package sqlstore_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -22,31 +20,19 @@ import (
 
 var now = apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 
-// server is a PostgreSQL server for all tests of the package, empty where there is none.
-var server string
-
-func TestMain(m *testing.M) {
-	stop := func() error { return nil }
-	if server = os.Getenv(servicetest.PostgresVariable); server == "" {
-		var err error
-		if server, stop, err = servicetest.StartPostgres(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "PostgreSQL is not tested:", err)
-			if os.Getenv("CI") != "" {
-				os.Exit(1)
-			}
-			stop = func() error { return nil }
-		}
-	}
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+// each runs a test on every engine; database names one with tables and no rows.
+func each(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	onEach(t, servicetest.PostgresDatabase, test)
 }
 
-// each runs a test on every engine; database names a new one.
-func each(t *testing.T, test func(t *testing.T, database string)) {
+// eachEmpty is [each] with databases of the test's own.
+func eachEmpty(t *testing.T, test func(t *testing.T, database string)) {
+	t.Helper()
+	onEach(t, servicetest.EmptyDatabase, test)
+}
+
+func onEach(t *testing.T, postgres func(testing.TB) string, test func(t *testing.T, database string)) {
 	t.Helper()
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
@@ -55,10 +41,8 @@ func each(t *testing.T, test func(t *testing.T, database string)) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		if server == "" {
-			t.Skip("no PostgreSQL")
-		}
-		test(t, servicetest.PostgresDatabase(t, server))
+		servicetest.NeedPostgres(t)
+		test(t, postgres(t))
 	})
 }
 

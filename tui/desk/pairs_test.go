@@ -59,7 +59,7 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 		"SQLite": func(t *testing.T) *servicetest.Harness { return servicetest.New(t) },
 		"PostgreSQL": func(t *testing.T) *servicetest.Harness {
 			servicetest.NeedPostgres(t)
-			return servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))
+			return servicetest.NewOn(t, servicetest.PostgresDatabase(t))
 		},
 	}
 	for name, engine := range engines {
