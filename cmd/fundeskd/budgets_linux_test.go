@@ -19,9 +19,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The long form, by night, on a machine with nothing else to do: -budget-round 5s -budget-ratios.
+// The long form, by night, on a machine with nothing else to do: -long -budget-round 5s -budget-ratios.
 var (
-	budgetRound  = flag.Duration("budget-round", 300*time.Millisecond, "how long each route is asked by TestEveryRouteHasABudget")
+	budgetRound  = flag.Duration("budget-round", 50*time.Millisecond, "how long each route is asked by TestEveryRouteHasABudget")
 	budgetRatios = flag.Bool("budget-ratios", false, "whether others may take no longer than three times as long, their writes twice and colleagues 1.5 times")
 )
 

@@ -20,7 +20,7 @@ import (
 
 // floorCalls is how many calls wait for the agents of TestFloor; the long form is -floor 20000:
 // 400 each.
-var floorCalls = flag.Int("floor", 2000, "how many calls 50 agents work through")
+var floorCalls = flag.Int("floor", 600, "how many calls 50 agents work through")
 
 // TestFloor lets 50 agents work through calls of persons who mostly have two, against one
 // process on SQLite and against three on PostgreSQL of which two are killed. Some of them open calls

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,6 +30,17 @@ import (
 
 	"fundesk/service/servicetest"
 )
+
+// long asks for the long forms, which run by night.
+var long = flag.Bool("long", false, "run the long forms of tests")
+
+// inShort returns a value for the day, or one for the night.
+func inShort[T any](day, night T) T {
+	if *long {
+		return night
+	}
+	return day
+}
 
 // environment is a folder and a database of its own for each test.
 type environment struct {

@@ -24,8 +24,8 @@ import (
 )
 
 var (
-	pulledChanges = flag.Int("pulled-changes", 120, "how many changes TestEveryChangeIsPulled makes")
-	pulledAway    = flag.Duration("pulled-away", 4*time.Second, "how long the standby is away")
+	pulledChanges = flag.Int("pulled-changes", 48, "how many changes TestEveryChangeIsPulled makes")
+	pulledAway    = flag.Duration("pulled-away", time.Second, "how long the standby is away")
 )
 
 // TestEveryChangeIsPulled makes random changes through two processes whose clocks are 40 minutes apart,

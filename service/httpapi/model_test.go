@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == checks })
 	if !chosen {
-		if err := flag.Set(checks, "40"); err != nil {
+		if err := flag.Set(checks, "15"); err != nil {
 			panic(err)
 		}
 	}

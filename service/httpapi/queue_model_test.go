@@ -16,7 +16,10 @@ import (
 	"fundesk/service/httpapi"
 )
 
-var modelSeed = flag.Uint64("seed", 1, "seed of the random work and records; 0: another one each time")
+var (
+	modelSeed  = flag.Uint64("seed", 1, "seed of the random work and records; 0: another one each time")
+	modelSteps = flag.Int("steps", 250, "steps of TestQueueModel; by night 700")
+)
 
 // randomOf draws by -seed, which it logs.
 func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
@@ -38,7 +41,7 @@ func TestQueueModel(t *testing.T) {
 		for range 12 {
 			m.addPerson()
 		}
-		for step := range 700 {
+		for step := range *modelSteps {
 			m.step()
 			if step%5 == 0 {
 				m.compare(step)
