@@ -28,7 +28,6 @@ var (
 const (
 	busyClients = 4
 	busyPause   = 20 * time.Millisecond // From one request to the next, at least.
-	floorDays   = 92
 	floorAgents = 50
 )
 
@@ -233,7 +232,7 @@ func permissions(more ...string) (flags []string) {
 	return flags
 }
 
-// fillFloor gives the database what a floor of agents leaves in 92 days: rows of each hour, and of the last
+// fillFloor gives the database what a floor of agents leaves in 9 days, or in 92 by night: rows of each hour, and of the last
 // one what is not counted yet.
 func (h *heavyPerson) fillFloor(t *testing.T) {
 	t.Helper()
@@ -248,11 +247,12 @@ func (h *heavyPerson) fillFloor(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	hour := time.Now().Truncate(time.Hour)
 	const kinds = 9
+	days := inShort(9, 92)
 	text := fmt.Sprintf(series+` INSERT INTO queue_hours (hour, user_uuid, owner, what, code, records, seen_at)
 		SELECT %d - (i / 50 / 9 / 10 * 24 + i / 50 / 9 %% 10) * 3600000, `+user+`, (SELECT uuid FROM organizations LIMIT 1),
 			CASE i / 50 %% 9 WHEN 0 THEN 'seen' WHEN 1 THEN 'taken' WHEN 2 THEN 'attempt' WHEN 3 THEN 'complete' WHEN 4 THEN 'returned' ELSE 'result' END,
 			CASE WHEN i / 50 %% 9 > 4 THEN 'code' || (i / 50 %% 9) ELSE '' END, 13, %d FROM n WHERE i < %d`,
-		floorDays*10*floorAgents*kinds-1, hour.Add(-time.Hour).UnixMilli(), hour.UnixMilli(), floorDays*10*floorAgents*kinds)
+		days*10*floorAgents*kinds-1, hour.Add(-time.Hour).UnixMilli(), hour.UnixMilli(), days*10*floorAgents*kinds)
 	for _, text := range []string{text, fmt.Sprintf(`INSERT INTO settings (name, value) VALUES ('queue-counted', '%d')`, hour.UnixMilli())} {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)

@@ -96,7 +96,8 @@ func attackObjects(t *testing.T, w *world) {
 	servicetest.Same(t, "the other organization's records changed", before, w.state(w.b.token))
 }
 
-// attackAuthentication sends what is no token of this service, to every operation.
+// attackAuthentication sends what is no token of this service to every operation. Forgeries are those of
+// TestForgedTokens.
 func attackAuthentication(t *testing.T, w *world) {
 	seed, err := w.Store.SigningSeed(t.Context())
 	servicetest.Check(t, err)
@@ -121,30 +122,18 @@ func attackAuthentication(t *testing.T, w *world) {
 		servicetest.Check(t, err)
 		return text
 	}
-	public := []byte(ours.Public().(ed25519.PublicKey))
 	if got := w.Do(sign(jwt.SigningMethodEdDSA, ours, nil), "GET", "/api/v1/persons", ""); got.Status != http.StatusOK {
 		t.Fatalf("got %d for a good token: the attacks would prove nothing", got.Status)
 	}
-	_, theirs, _ := ed25519.GenerateKey(nil)
 	attacks := map[string]string{
-		"none":                      sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil),
-		"the public key as a word":  sign(jwt.SigningMethodHS256, public, nil),
-		"another key, our kid":      sign(jwt.SigningMethodEdDSA, theirs, nil),
-		"another service's":         servicetest.New(t).Token(),
-		"expired":                   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["exp"] = w.Clock.Now().Add(-time.Minute).Unix() }),
-		"for ever":                  sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "exp") }),
-		"of nobody":                 sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = apitype.NewUUID().String() }),
-		"that was never issued":     sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["jti"] = apitype.NewUUID().String() }),
-		"that names no token":       sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
-		"with another's name":       sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = w.Account().UUID.String() }),
-		"of another issuer":         sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["iss"] = "x" }),
-		"signature cut off":         head + "." + payload + ".",
-		"more claims, same signing": head + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"permissions":["*"]}`)) + w.all[strings.LastIndex(w.all, "."):],
-		"five kilobytes":            w.all + strings.Repeat("A", 5<<10),
-		"two":                       w.all + " " + w.b.token,
-		"a list":                    w.all + "," + w.b.token,
-		"SQL":                       "' OR 1=1 --",
-		"nothing":                   "",
+		"another service's":     servicetest.New(t).Token(),
+		"of nobody":             sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = apitype.NewUUID().String() }),
+		"that was never issued": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["jti"] = apitype.NewUUID().String() }),
+		"that names no token":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
+		"with another's name":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = w.Account().UUID.String() }),
+		"two":                   w.all + " " + w.b.token,
+		"a list":                w.all + "," + w.b.token,
+		"nothing":               "",
 	}
 	for name, attack := range attacks {
 		for _, operation := range httpapi.Routes() {

@@ -181,7 +181,7 @@ func (w *twins) lists() {
 		"externalApplicationName=null&externalReferenceId=null", "externalStatusCode=S1",
 		"include=person", "include=personQualityResult,pledge,transactions", "include=transactions&updatedAfter=2026-01-01",
 	}
-	for _, text := range texts[:10] {
+	for _, text := range texts[4:8] {
 		text = url.QueryEscape(strings.ReplaceAll(text, `\"`, `"`))
 		calls = append(calls, "externalStatusCode="+text, "externalApplicationName="+text+"&externalReferenceId="+text)
 	}
