@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -102,67 +103,112 @@ func (w *shownWorld) requests() map[string][2]string {
 	}
 }
 
-// TestWhatRoutesShow asks every route of openapi.json with accounts that lack a permission to read, or all of
-// them: no answer shows a field of a kind of record without the permission to read that, and each that shows a
-// donor or a payer writes a line of the audit. A route that is new has no request here, and is told.
+// needed are the permissions without which an account gets 403, by method and path of openapi.json.
+var needed = map[string]string{
+	"GET /api/v1/persons":                                     "persons:read",
+	"POST /api/v1/persons":                                    "persons:create",
+	"GET /api/v1/persons/{uuid}":                              "persons:read",
+	"PUT /api/v1/persons/{uuid}/actions/update":               "persons:update",
+	"GET /api/v1/calls":                                       "calls:read persons:read pledges:read",
+	"POST /api/v1/calls":                                      "calls:create",
+	"GET /api/v1/calls/{uuid}":                                "calls:read",
+	"PUT /api/v1/calls/{uuid}/actions/add-attempt":            "calls:attempt",
+	"PUT /api/v1/calls/{uuid}/actions/complete":               "calls:complete",
+	"PUT /api/v1/calls/{uuid}/actions/cancel":                 "calls:cancel",
+	"PUT /api/v1/calls/{uuid}/actions/expire":                 "calls:expire",
+	"GET /api/v1/pledges":                                     "pledges:read",
+	"POST /api/v1/pledges":                                    "pledges:create",
+	"GET /api/v1/pledges/{uuid}":                              "pledges:read",
+	"PUT /api/v1/pledges/{uuid}/actions/update":               "pledges:update",
+	"PUT /api/v1/pledges/{uuid}/actions/{statusUpdateAction}": "pledges:act",
+	"POST /api/v1/entity-access/actions/mark-processed":       "entities:mark",
+	"GET /fundesk/v1/queue":                                   "calls:read",
+	"GET /fundesk/v1/queue/calls":                             "calls:read",
+	"GET /fundesk/v1/queue/leases":                            "calls:read",
+	"GET /fundesk/v1/queue/deferrals":                         "calls:read",
+	"GET /fundesk/v1/queue/agents":                            "calls:read",
+	"POST /fundesk/v1/queue/take":                             "calls:read calls:attempt",
+	"POST /fundesk/v1/queue/release":                          "calls:read calls:attempt",
+	"POST /fundesk/v1/queue/leases/{uuid}/extend":             "calls:read calls:attempt",
+	"POST /fundesk/v1/queue/leases/{uuid}/release":            "calls:read calls:attempt",
+	"PUT /fundesk/v1/queue/calls/{uuid}/later":                "calls:read calls:attempt",
+	"POST /fundesk/v1/queue/calls/{uuid}/notes":               "calls:read calls:attempt",
+	"PUT /fundesk/v1/queue/calls/{uuid}/lease":                "calls:read calls:attempt",
+	"PUT /fundesk/v1/settings/{uuid}":                         "calls:read settings:write",
+	"GET /fundesk/v1/settings":                                "calls:read",
+	"GET /fundesk/v1/erasures":                                "persons:read",
+	"GET /fundesk/v1/persons/{uuid}/export":                   "persons:erase",
+	"POST /fundesk/v1/persons/{uuid}/erase":                   "persons:erase",
+}
+
+// TestWhatRoutesShow asks every route of openapi.json with accounts that lack one permission: it is refused if
+// the route needs that one, and no answer shows a field of a kind of record without the permission to read that.
+// Each answer that shows a donor or a payer writes a line of the audit. A route that is new fails here until it
+// has a request. Spec gaps: A2, R3.
 func TestWhatRoutesShow(t *testing.T) {
 	t.Parallel()
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
 	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
-	shown := map[string]bool{}
+	showing := []string{"GET /api/v1/persons", "GET /api/v1/calls", "GET /api/v1/pledges/{uuid}", "POST /fundesk/v1/queue/take"}
 	for path, item := range document.Paths {
 		for method := range item {
-			if method = strings.ToUpper(method); slices.Contains([]string{"GET", "POST", "PUT"}, method) {
-				for _, without := range [][]service.Permission{nil, {service.PersonsRead}, {service.CallsRead, service.PledgesRead}} {
-					whatRouteShows(t, method+" "+path, without, shown)
-				}
+			route := strings.ToUpper(method) + " " + path
+			if method == "parameters" || strings.HasPrefix(path, "/signatures") || !strings.Contains(path, "/v1") {
+				continue
 			}
-		}
-	}
-	for _, route := range []string{"GET /api/v1/persons", "GET /api/v1/calls", "GET /api/v1/pledges/{uuid}", "POST /fundesk/v1/queue/take"} {
-		if !shown[route] {
-			t.Errorf("%s shows no donor to an account that may read everything: the test sees nothing", route)
+			t.Run(route, func(t *testing.T) {
+				t.Parallel()
+				showsDonor := newShownWorld(t).whatRouteShows(t, route)
+				if !showsDonor && slices.Contains(showing, route) {
+					t.Error("it shows no donor to an account that may read everything: the test sees nothing")
+				}
+			})
 		}
 	}
 }
 
-func whatRouteShows(t *testing.T, route string, without []service.Permission, shown map[string]bool) {
+// whatRouteShows reports whether a route shows a donor to an account that has all permissions.
+func (w *shownWorld) whatRouteShows(t *testing.T, route string) (showsDonor bool) {
 	t.Helper()
-	w := newShownWorld(t)
 	request, ok := w.requests()[route]
 	if !ok {
-		if len(without) == 0 {
-			t.Errorf("%s has no request here", route)
-		}
-		return
+		t.Fatal("it has no request here")
 	}
-	permissions := slices.DeleteFunc(slices.Concat(service.Permissions, service.NamedPermissions), func(p service.Permission) bool { return slices.Contains(without, p) })
-	token := w.Token(servicetest.May(permissions...))
 	if route == "GET /fundesk/v1/queue/deferrals" {
 		later := w.requests()["PUT /fundesk/v1/queue/calls/{uuid}/later"]
 		w.Do(w.all, "PUT", later[0], later[1])
 	}
-	before := len(w.lines(t, service.AuditFilter{}))
 	method, _, _ := strings.Cut(route, " ")
-	answer := w.Do(token, method, request[0], request[1])
-	if answer.Status/100 != 2 && len(without) == 0 && !strings.Contains(route, "/leases/{uuid}/") {
-		t.Errorf("%s: got %d %s", route, answer.Status, answer.Body)
+	ask := func(without service.Permission) servicetest.Answer {
+		permissions := slices.Concat(service.Permissions, service.NamedPermissions)
+		permissions = slices.DeleteFunc(permissions, func(p service.Permission) bool { return p == without })
+		token := w.Token(servicetest.May(permissions...))
+		before := len(w.lines(t, service.AuditFilter{}))
+		answer := w.Do(token, method, request[0], request[1])
+		if strings.Contains(string(answer.Body), ofPerson) && len(w.lines(t, service.AuditFilter{})) == before {
+			t.Errorf("without %q: it shows a donor, and no line says so: %s", without, answer.Body)
+		}
+		return answer
 	}
+	whole := ask("")
+	if whole.Status/100 != 2 && !strings.Contains(route, "/leases/{uuid}/") {
+		t.Errorf("got %d %s", whole.Status, whole.Body)
+	}
+	hidden := map[service.Permission]string{service.PersonsRead: ofPerson, service.CallsRead: ofCall, service.PledgesRead: ofPledge}
 	if route == "GET /fundesk/v1/persons/{uuid}/export" { // Its permission shows everything.
-		without = nil
+		hidden = nil
 	}
-	for canary, permission := range map[string]service.Permission{ofPerson: service.PersonsRead, ofCall: service.CallsRead, ofPledge: service.PledgesRead} {
-		if slices.Contains(without, permission) && strings.Contains(string(answer.Body), canary) {
-			t.Errorf("%s without %v: got %s", route, without, answer.Body)
+	for _, permission := range slices.Concat(service.Permissions, service.NamedPermissions) {
+		answer := ask(permission)
+		isNeeded := slices.Contains(strings.Fields(needed[route]), string(permission))
+		if (answer.Status == http.StatusForbidden) != isNeeded {
+			t.Errorf("without %s: got %d %s, want it refused: %t", permission, answer.Status, answer.Body, isNeeded)
+		}
+		if canary := hidden[permission]; canary != "" && strings.Contains(string(answer.Body), canary) {
+			t.Errorf("without %s: got %s", permission, answer.Body)
 		}
 	}
-	if !strings.Contains(string(answer.Body), ofPerson) {
-		return
-	}
-	shown[route] = true
-	if lines := len(w.lines(t, service.AuditFilter{})); lines == before {
-		t.Errorf("%s shows a donor, and no line says so: %s", route, answer.Body)
-	}
+	return strings.Contains(string(whole.Body), ofPerson)
 }
