@@ -18,6 +18,7 @@ import (
 // TestKilledBackup kills backups at their first and last step, by night at each: what has the name of the backup is
 // whole, with its key, and whatever is left does not keep the next one from its name.
 func TestKilledBackup(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var counts map[string]int

@@ -107,6 +107,7 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 // while another account, and a colleague of the same one, work: the program keeps to its memory, and nothing
 // else fails. A route that is new has no request here, and is told.
 func TestEveryRouteHasABudget(t *testing.T) {
+	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	h.fillFloor(t)
 	var busy struct{ Token string }

@@ -90,6 +90,7 @@ func TestSlowClients(t *testing.T) {
 // TestAbortedRequests goes away in the middle of ten thousand requests: nothing of them
 // is left. It runs alone, because it counts the goroutines of the process.
 func TestAbortedRequests(t *testing.T) {
+	servicetest.Slow(t)
 	if testing.Short() {
 		t.Skip("ten thousand requests")
 	}

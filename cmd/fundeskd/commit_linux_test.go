@@ -79,6 +79,7 @@ func (a awaiting) isReady(changes, reads int) {
 // when the standby is.
 // Promise S40: while a commit waits for its standby, the service is not ready for changes.
 func TestCommitWaitsForItsStandby(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	a := newAwaiting(t)
 	ids := []string{apitype.NewUUID().String(), apitype.NewUUID().String()}
@@ -118,6 +119,7 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 // TestCancelledCommit shows that a commit which an operator cancels is not told of as kept: the
 // server says that no standby may have it.
 func TestCancelledCommit(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	a := newAwaiting(t, "--database-answer-timeout", "20s")
 	answered := make(chan int, 1)
@@ -143,6 +145,7 @@ func TestCancelledCommit(t *testing.T) {
 // TestManyOpenCommits shows that commits which wait for a standby do not take the connections
 // that reads need, and are bounded.
 func TestManyOpenCommits(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	a := newAwaiting(t, "--database-connections", "2")
 	kept := apitype.NewUUID().String()

@@ -15,6 +15,7 @@ import (
 // TestDumpCommand moves a database from SQLite to PostgreSQL: tokens, records and
 // cursors hold there.
 func TestDumpCommand(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.EmptyDatabase(t)

@@ -23,6 +23,7 @@ var takeover = flag.Duration("takeover", time.Minute, "how soon after a promotio
 // TestFailover kills the primary under writers and promotes its synchronous standby:
 // nothing that was acknowledged is lost, and the same process serves again, through the proxy that it names.
 func TestFailover(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
@@ -200,6 +201,7 @@ func (r *failoverRun) create(id string) int {
 
 // TestServeStandby serves a standby itself: it is ready for reads, and for no changes.
 func TestServeStandby(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
@@ -226,6 +228,7 @@ func TestServeStandby(t *testing.T) {
 // TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary whose commits wait: a process
 // that was not ready for that is ready when the proxy leads to the new one, though nobody changes anything.
 func TestReplacedPrimaryWhoseCommitsWait(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)

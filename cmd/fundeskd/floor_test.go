@@ -28,6 +28,7 @@ var floorCalls = flag.Int("floor", 600, "how many calls 50 agents work through")
 // and every person is called once, since who was spoken to rests for four hours, and who opens a call
 // of theirs is told.
 func TestFloor(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	t.Run("one process on SQLite", func(t *testing.T) {
 		t.Parallel()

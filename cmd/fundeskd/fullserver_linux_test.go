@@ -13,6 +13,7 @@ import (
 // Promise S14: a full PostgreSQL server is 503 and tells why.
 // Promise S40: a full PostgreSQL server is not ready.
 func TestFullServer(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.NewSmallServer(t, "80m", "fsync=on", "shared_buffers=256kB", "autovacuum=off")

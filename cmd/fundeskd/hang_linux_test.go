@@ -17,6 +17,7 @@ import (
 // open, and nothing is answered. Requests get 503 within a bounded time, however many
 // there are, and are served again when the server goes on.
 func TestHangingServer(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.NewServer(t)

@@ -158,6 +158,7 @@ func (h *heavyPerson) beside(t *testing.T) (stop func() []time.Duration) {
 // TestExportOfManyCalls exports a person whose documents have 29 MB, or 135 MB by night: once, and four times at once, within
 // the memory that there is. What is refused leaves no line in the audit.
 func TestExportOfManyCalls(t *testing.T) {
+	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	for _, atOnce := range []int{1, 4} {
 		most := anonymous(h.running.command.Process.Pid)
@@ -186,6 +187,7 @@ func TestExportOfManyCalls(t *testing.T) {
 // TestErasureOfManyCalls erases a person with many large calls while another account creates persons, which do
 // not wait for its end. From the moment when the person is gone, no answer shows a note of theirs.
 func TestErasureOfManyCalls(t *testing.T) {
+	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	stop := h.beside(t)
 	time.Sleep(inShort(time.Millisecond, time.Second)) // What is measured, not waited for.
@@ -241,6 +243,7 @@ func TestErasureOfManyCalls(t *testing.T) {
 // TestErasureCutShort kills the program in the middle of an erasure: the person stays erased for every
 // reader, and the program goes on with it when it starts again.
 func TestErasureCutShort(t *testing.T) {
+	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	go func() {
 		_, _, _, _ = request(context.WithoutCancel(t.Context()), http.DefaultClient, http.MethodPost, h.running.url+"/fundesk/v1/persons/"+h.person+"/erase", h.token, `{"reason":"r"}`)

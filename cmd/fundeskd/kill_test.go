@@ -66,6 +66,7 @@ func (e environment) childOf(path string, more ...string) child {
 // TestKill kills the program under eight writers: what it had acknowledged is there
 // when it runs again, and what it had not is whole or absent.
 func TestKill(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	e := newEnvironment(t)
 	var organization, account struct{ UUID, Token string }

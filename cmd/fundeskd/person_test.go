@@ -191,6 +191,7 @@ func (c *charity) others(n int) {
 // Promise K4: an erasure takes from transactions who paid, from which account.
 // Promise K8: cleaning empties the log of SQLite.
 func TestErasedBytes(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
 		c := newCharity(t, e)
@@ -383,6 +384,7 @@ func TestErasuresReplay(t *testing.T) {
 
 // TestPersonExport prints all that is kept of a person, as one object and line by line.
 func TestPersonExport(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
 		c := newCharity(t, e)

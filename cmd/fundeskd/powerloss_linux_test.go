@@ -30,6 +30,7 @@ const sector = 512
 // there, and nothing is wrong with the file. Names of files count as flushed: SQLite
 // flushes the folder when it makes its log.
 func TestPowerLoss(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var organization, account struct{ UUID, Token string }

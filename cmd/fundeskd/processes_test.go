@@ -16,6 +16,7 @@ import (
 // tokens, cursors and revocations, what they do to one record stays exact, and when one
 // is killed the clients of the other notice nothing.
 func TestTwoProcesses(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.EmptyDatabase(t)

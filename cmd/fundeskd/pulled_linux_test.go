@@ -33,6 +33,7 @@ var (
 // is the record as it is: no change is lost to a consumer, whatever its time.
 // Promise S70: every change reaches a consumer that pulls.
 func TestEveryChangeIsPulled(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	a := newAwaiting(t) // Its process only lends the server; the standby is away.
 	back := func() {

@@ -19,6 +19,7 @@ import (
 // PostgreSQL server: it holds what it held at that moment, and who was erased since is erased again. Those
 // that dump it and write a table anew are run too, without gpg.
 func TestPointInTime(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	r := newRecovery(t)

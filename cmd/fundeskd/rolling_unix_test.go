@@ -26,6 +26,7 @@ const laterSchema = `ALTER TABLE calls ADD COLUMN later TEXT; ALTER TABLE settin
 // after the other by the later program and back again, under writers: no request fails, and what was
 // acknowledged is there, once, for the programs of both versions.
 func TestRollingUpdate(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()

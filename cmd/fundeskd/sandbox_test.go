@@ -184,6 +184,7 @@ func (s sandboxed) nodes() (nodes []string) {
 
 // The same options make the same records, and a reset puts those back, with clock and faults.
 func TestSandboxOptionsAndReset(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	options := []string{"--persons", "40", "--seed", "7", "--start-time", "2027-03-04T10:00:00+01:00"}
 	s := serveSandbox(t, options...)

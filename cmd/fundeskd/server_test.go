@@ -16,6 +16,7 @@ import (
 // TestServeWaitsForItsDatabase starts before the server of the database does.
 // Promise S50: before its database is open everything but /healthz is 503.
 func TestServeWaitsForItsDatabase(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	database := servicetest.NewServer(t)

@@ -39,6 +39,7 @@ const (
 // refused anything, nothing of the agents' work is lost or counted twice, and the program keeps to
 // its memory, under a hard limit where the system has one to set.
 func TestSoak(t *testing.T) {
+	servicetest.Slow(t)
 	e := newFileEnvironment(t)
 	var organization, agents, hostile struct{ UUID, Token string }
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")

@@ -50,6 +50,9 @@ func open(t *testing.T, path string) *Service {
 
 // TestRacingForTheSample opens one new database many times at once: it is filled once.
 func TestRacingForTheSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes more than two seconds")
+	}
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo.db")
 	var services [3]*Service
@@ -203,6 +206,9 @@ func answerOf[T any](t *testing.T, s *Service, path string) (answer T) {
 // The demo has settings, and four named colleagues: each is in a call, ends it by the clock with an attempt or
 // a result, and goes on. Another process leaves them to this one; at the end they hold nothing.
 func TestColleaguesWorkTheDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes more than two seconds")
+	}
 	t.Parallel()
 	now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
 	path := filepath.Join(t.TempDir(), "demo.db")

@@ -205,6 +205,7 @@ func fresh(body string) string {
 // TestInjectionIntoBodies puts every hostile string into every string field of every
 // body: it comes back as it was sent, or is refused with its place. Never a 5xx.
 func TestInjectionIntoBodies(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t).unchecked()
 	taken := map[string]int{}

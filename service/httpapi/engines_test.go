@@ -23,6 +23,7 @@ import (
 // PostgreSQL, with the same records, key and clock: every answer is the same, byte for
 // byte, cursors and links included.
 func TestEnginesAnswerAlike(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.PostgresDatabase(t)

@@ -211,7 +211,10 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 // The queue is listed by pages that end before four mebibytes, like other lists: a walk meets every call once,
 // in order.
 // Promise S32: a page ends before 4 MiB.
-func TestPagesOfAHeavyQueue(t *testing.T) { onEngines(t, testPagesOfAHeavyQueue) }
+func TestPagesOfAHeavyQueue(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testPagesOfAHeavyQueue)
+}
 
 func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 	token, order := heavyCalls(t, f.Harness, 150, rand.New(rand.NewPCG(1, 2)))
@@ -261,7 +264,10 @@ func heavyWaiting(f *floor) (waiting []apitype.UUID) {
 }
 
 // Callbacks that do not fit into the answer to a take are the user's own as before: another user gets none of them.
-func TestTakeOfHeavyCallbacks(t *testing.T) { onEngines(t, testTakeOfHeavyCallbacks) }
+func TestTakeOfHeavyCallbacks(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testTakeOfHeavyCallbacks)
+}
 
 func testTakeOfHeavyCallbacks(t *testing.T, f *floor) {
 	due := apitype.NewTime(f.Clock.Now().Add(time.Minute))
@@ -280,7 +286,10 @@ func testTakeOfHeavyCallbacks(t *testing.T, f *floor) {
 
 // A take of heavy calls ends like a page before four mebibytes. The calls beyond wait again, at their places
 // and as due as they were.
-func TestTakeOfHeavyCalls(t *testing.T) { onEngines(t, testTakeOfHeavyCalls) }
+func TestTakeOfHeavyCalls(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testTakeOfHeavyCalls)
+}
 
 func testTakeOfHeavyCalls(t *testing.T, f *floor) {
 	waiting := heavyWaiting(f)

@@ -353,6 +353,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 // TestCleaningGivesWay erases and cleans beside somebody who reads for long, as pg_dump does: nobody
 // waits for that, and when it has ended the files are cleaned.
 func TestCleaningGivesWay(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
@@ -410,7 +411,10 @@ func TestCleaningGivesWay(t *testing.T) {
 // TestRetentionDoubts runs the retention with a clock that is wrong, and where it would erase many
 // persons: it erases nothing before the operator is sure, and every run has a number of its own.
 // Promise S61: a doubtful run of the retention erases nothing.
-func TestRetentionDoubts(t *testing.T) { onEngines(t, testRetentionDoubts) }
+func TestRetentionDoubts(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testRetentionDoubts)
+}
 
 func testRetentionDoubts(t *testing.T, f *floor) {
 	organization := f.Organization("Old")

@@ -207,6 +207,7 @@ func TestAgentsWithinAMonth(t *testing.T) {
 
 // TestNumberOfTwoCharities tells an agent when a number was called lately, for whichever donor; an erasure and four hours end that.
 func TestNumberOfTwoCharities(t *testing.T) {
+	servicetest.Slow(t)
 	onEngines(t, func(t *testing.T, f *floor) {
 		const shared = "+31612345678"
 		donor := func(body string) (person, call apitype.UUID) {

@@ -34,6 +34,9 @@ func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
 // TestQueueModel plays random work to the queue, and holds every take, list and count against
 // what a plain reading of the rules gives.
 func TestQueueModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes more than two seconds")
+	}
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
 		random, seed := randomOf(t)

@@ -507,7 +507,10 @@ func TestLongQueue(t *testing.T) {
 // TestQueueForgets keeps leases for 92 days and no longer, and what agents did until it is counted by the
 // hour, by the work that adds to it.
 // Promise S38: leases are kept for 92 days; what agents did is counted by the hour, for 31.
-func TestQueueForgets(t *testing.T) { onEngines(t, testQueueForgets) }
+func TestQueueForgets(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testQueueForgets)
+}
 
 func testQueueForgets(t *testing.T, f *floor) {
 	const each = 105 // More than are deleted at one time.
@@ -551,7 +554,10 @@ func (f *floor) takes(after time.Duration, times int) {
 
 // TestAgentsAreCountedByTheHour asks for agents when most of what they did was counted by the hour, since
 // each hour: the answers have what was done since, also those to an account that sees one organization.
-func TestAgentsAreCountedByTheHour(t *testing.T) { onEngines(t, testAgentsAreCountedByTheHour) }
+func TestAgentsAreCountedByTheHour(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testAgentsAreCountedByTheHour)
+}
 
 func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 	f.takes(0, 40) // All before is counted.
@@ -736,7 +742,10 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 }
 
 // TestMostAttempts makes a call of another system wait that takes no more attempts: it is not given.
-func TestMostAttempts(t *testing.T) { onEngines(t, testMostAttempts) }
+func TestMostAttempts(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, testMostAttempts)
+}
 
 func testMostAttempts(t *testing.T, f *floor) {
 	attempts := func(n int) string {

@@ -146,6 +146,7 @@ var needed = map[string]string{
 // Each answer that shows a donor or a payer writes a line of the audit. A route that is new fails here until it
 // has a request. Spec gaps: A2, R3.
 func TestWhatRoutesShow(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`

@@ -383,6 +383,14 @@ func (a Answer) Object() map[string]any {
 	return object
 }
 
+// Slow skips a test that takes more than two seconds if -short is given.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes more than two seconds")
+	}
+}
+
 // Patience is how long a test waits for what must come: most, and no longer than leaves it the
 // time to say what did not come before go test ends its program.
 func Patience(t testing.TB, most time.Duration) time.Duration {

@@ -158,6 +158,7 @@ func TestDamageIsNotReady(t *testing.T) {
 
 // TestPatientSessions lets a load wait for its input whatever time-out the role has.
 func TestPatientSessions(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)

@@ -27,6 +27,7 @@ var boundedRecords = flag.Int("bounded-records", 24_000, "calls and pledges of T
 // are counted, not time.
 // Promise S15: a filter by another time is bounded.
 func TestBoundedPages(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	n := *boundedRecords
 	for _, changed := range []int{3001, n / 100, n / 10} {

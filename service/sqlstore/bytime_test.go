@@ -26,13 +26,14 @@ type listed struct {
 // TestByTimeModel asks parts of a list of calls with a filter by the time of their update, and
 // compares them with a plain reading of all. The bounds are set so low that every way is gone.
 func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds of the package.
+	servicetest.Slow(t)
 	defer sqlstore.SetListBounds(12, 9)()
 	for engine, database := range map[string]func(testing.TB) string{"SQLite": servicetest.NewFile, "PostgreSQL": servicetest.PostgresDatabase} {
 		t.Run(engine, func(t *testing.T) {
 			store := reopen(t, database(t))
 			random := rand.New(rand.NewPCG(3, 5))
 			organizations, calls := fillCalls(t, store, random, 160)
-			for i := range 600 {
+			for i := range 300 {
 				f, part := service.CallFilter{Scope: service.Scope{All: true}}, service.Range{Limit: 1 + random.IntN(12), Backward: random.IntN(2) == 0}
 				var owners []int
 				for n := range random.IntN(3) {

@@ -12,6 +12,7 @@ import (
 // or fail: the command ends with what is wrong, and run again when the disk is in order it ends as
 // [TestCutCommands] wants it to.
 func TestCommandsOnFullServer(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	small := servicetest.NewSmallServer(t, "160m", "autovacuum=off", "shared_buffers=1MB", "max_wal_size=32MB")

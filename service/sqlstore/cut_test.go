@@ -137,6 +137,7 @@ type cutCommand struct {
 // TestCutCommands cuts commands off from a PostgreSQL server at their statements, as a kill does: run
 // again they end, and all is there that should be, once.
 func TestCutCommands(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cut := trouble{server: servicetest.PostgresServer(t), begins: (*cutter).end, ends: func() {}}

@@ -85,7 +85,10 @@ func withoutLoads(lines string) (all []string) {
 
 // TestDump moves a database into each engine by its lines, and back: what both hold is the same.
 // Promise S24: a dump goes into an empty database.
-func TestDump(t *testing.T) { each(t, testDump) }
+func TestDump(t *testing.T) {
+	servicetest.Slow(t)
+	each(t, testDump)
+}
 
 func testDump(t *testing.T, database string) {
 	source, target := filled(t, 400), reopen(t, database)
@@ -133,7 +136,10 @@ func testDump(t *testing.T, database string) {
 }
 
 // TestLoadMissing goes on where a part is there: it passes over that, and adds the rest.
-func TestLoadMissing(t *testing.T) { each(t, testLoadMissing) }
+func TestLoadMissing(t *testing.T) {
+	servicetest.Slow(t)
+	each(t, testLoadMissing)
+}
 
 func testLoadMissing(t *testing.T, database string) {
 	source, target := filled(t, 100), reopen(t, database)

@@ -14,7 +14,10 @@ import (
 // TestLoadBatches loads more than is saved at once: records name others of an earlier
 // batch and of their own, and the first bad line is told, whatever batch it is in.
 // Promise S27: records are loaded in parts.
-func TestLoadBatches(t *testing.T) { each(t, testLoadBatches) }
+func TestLoadBatches(t *testing.T) {
+	servicetest.Slow(t)
+	each(t, testLoadBatches)
+}
 
 func testLoadBatches(t *testing.T, database string) {
 	store := reopen(t, database)

@@ -189,6 +189,7 @@ func TestTimeoutOfRole(t *testing.T) {
 // database which cannot hold them is refused.
 // Promise S22: text goes to PostgreSQL in UTF8, whatever a role has set.
 func TestEncodings(t *testing.T) {
+	servicetest.Slow(t)
 	database := onPostgres(t)
 	const name = "Łódź"
 	update(t, reopen(t, database+"&client_encoding=LATIN1"), func(tx service.Tx) error { return tx.SetSetting("a", name) })
@@ -215,6 +216,7 @@ func TestEncodings(t *testing.T) {
 // where it does not, the database is refused with the way out.
 // Promise S42: a pooler that keeps no sessions is refused.
 func TestPooler(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
@@ -262,6 +264,7 @@ func TestTrace(t *testing.T) {
 // TestProcessesBehindAPooler lets two programs ask more than PgBouncer has sessions for as it is installed,
 // and one where it has four: every question is answered in its time.
 func TestProcessesBehindAPooler(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)

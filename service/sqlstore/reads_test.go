@@ -20,6 +20,7 @@ import (
 // indexes alone, whether there is a row before them included: it counts the rows that it came
 // by when it read a table from its beginning.
 func TestDeepPagesReadNoTable(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	database, owner := servicetest.EmptyDatabase(t), apitype.NewUUID()
@@ -108,6 +109,7 @@ const partitions = `
 // TestPartitions asks for pages of calls, and for calls of a pledge, in a table of PostgreSQL that is
 // partitioned by month: they read about as much as of one that is not.
 func TestPartitions(t *testing.T) {
+	servicetest.Slow(t)
 	database := onPostgres(t)
 	const n = 24_000
 	store := skewed(t, database, n, 3001)

@@ -100,6 +100,9 @@ func TestScrub(t *testing.T) {
 // TestLogThatIsRead scrubs while another program reads an older state: it says so, as erased values
 // may still lie in the log then, and does it when that program has ended its reading.
 func TestLogThatIsRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes more than two seconds")
+	}
 	t.Parallel()
 	store := openFile(t)
 	path := store.engine.(*sqliteEngine).path
