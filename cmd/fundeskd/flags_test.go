@@ -3,46 +3,20 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"fundesk/service/servicetest"
 )
-
-// Each flag of each command is an argument in a test of this package.
-func TestEveryFlagIsUsed(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*_test.go")
-	var tests strings.Builder
-	for _, file := range files {
-		text, readErr := os.ReadFile(file)
-		err = errors.Join(err, readErr)
-		tests.Write(text)
-	}
-	servicetest.Check(t, err)
-	root := (&program{Getenv: func(string) string { return "" }}).root()
-	for _, c := range root.Commands() {
-		for _, leaf := range append(c.Commands(), c) {
-			leaf.LocalFlags().VisitAll(func(f *pflag.Flag) {
-				if used := regexp.MustCompile(`["\s]--` + f.Name + `[="\s]`); f.Name != "help" && !used.MatchString(tests.String()) {
-					t.Errorf("no test uses --%s of %s", f.Name, leaf.CommandPath())
-				}
-			})
-		}
-	}
-}
 
 // Each flag of an operator changes what is kept or printed.
 func TestOperatorFlags(t *testing.T) {
@@ -203,16 +177,5 @@ func TestOpenListener(t *testing.T) {
 	defer local.stop()
 	if strings.Contains(local.log.String(), "not encrypted") {
 		t.Errorf("got %s, want no warning on loopback", local.log)
-	}
-}
-
-// How long a server may take reaches the database.
-func TestTimeoutsReachTheDatabase(t *testing.T) {
-	t.Parallel()
-	p := newEnvironment(t).program("", io.Discard, io.Discard)
-	root := p.root()
-	root.SetArgs([]string{"serve", "--database-connect-timeout", "7s", "--database-answer-timeout", "6s", "--listen", "256.0.0.1:1"})
-	if err := root.ExecuteContext(t.Context()); err == nil || p.store.ConnectTimeout != 7*time.Second || p.store.AnswerTimeout != 6*time.Second {
-		t.Errorf("got %v, %s and %s, want 7 s, 6 s and no address to listen on", err, p.store.ConnectTimeout, p.store.AnswerTimeout)
 	}
 }

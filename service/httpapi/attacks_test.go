@@ -277,7 +277,7 @@ func attackFunctions(t *testing.T, w *world) {
 	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
-// attackFlows repeats what may be done once, and hurries what has a maximum.
+// attackFlows repeats what may be done once, and hurries what has a maximum. Spec gap: C5.
 func attackFlows(t *testing.T, w *world) {
 	maximum := 3
 	limited := service.Organization{MaxCallAttempts: &maximum, CoolingOff: time.Hour}

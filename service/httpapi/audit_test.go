@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,37 +282,6 @@ func TestReadingNeedsTheRight(t *testing.T) {
 			t.Errorf("%s %s by %s: got %d %s, want %s", test.path, test.body, test.permission, answer.Status, got, want)
 		}
 	}
-}
-
-// TestAuditOfShownRecords notes who is shown a donor by a change that changes nothing, and who is shown
-// payers.
-func TestAuditOfShownRecords(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	servicetest.Check(t, err)
-	w.Handler = httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
-	call := "/api/v1/calls/" + w.a.call.String()
-	w.Do(w.all, "PUT", call+"/actions/complete", `{}`)
-	w.Clock.Advance(time.Second)
-	since := apitype.NewTime(w.Clock.Now())
-	for path, method := range map[string]string{
-		"/api/v1/persons/" + w.a.person.String() + "/actions/update": "PUT", call + "/actions/complete": "PUT",
-		"/api/v1/pledges/" + w.a.pledge.String() + "/actions/update": "PUT",
-		"/api/v1/calls?include=transactions":                         "GET", "/api/v1/pledges?include=transactions": "GET",
-	} {
-		body := ""
-		if method == "PUT" {
-			body = `{}`
-		}
-		if got := w.Do(w.all, method, path, body); got.Status != 200 {
-			t.Fatalf("%s: got %d %s", path, got.Status, got.Body)
-		}
-	}
-	got := brief(w.lines(t, service.AuditFilter{Since: &since}))
-	slices.Sort(got)
-	want := []string{"call.get", "call.list: include (2)", "person.get", "pledge.get", "pledge.list: include (2)"}
-	servicetest.Same(t, "lines", want, got)
 }
 
 // TestForeignPledgeTellsNothing refuses a wrong person in the same words, whoever the pledge is of.

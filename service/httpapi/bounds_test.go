@@ -131,22 +131,6 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// A body is weighed as it says it is, at most 1 MiB: one that says nothing may be as long, and of one that says more
-// nothing is kept.
-func TestBodyWeight(t *testing.T) {
-	t.Parallel()
-	for length, want := range map[int64]int64{-1: 1 << 20, 1: 1, 1 << 20: 1 << 20, 1<<20 + 1: 0} {
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
-		if got := bodyWeight(request); got != 0 {
-			t.Errorf("no body: got %d, want 0", got)
-		}
-		request.Body, request.ContentLength = new(endless), length
-		if got := bodyWeight(request); got != want {
-			t.Errorf("a body of %d bytes: got %d, want %d", length, got, want)
-		}
-	}
-}
-
 // Answers from 1 KiB on are compressed for whoever takes them so. Spec gap: S32.
 func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
 	t.Parallel()

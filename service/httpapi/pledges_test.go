@@ -12,7 +12,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestPledgeLife drops, releases, activates, cancels and fulfils. Spec gaps: G1, G2.
+// TestPledgeLife drops and releases. Which moves there are is TestTransitions. Spec gaps: G1, G2.
 // Promise S3: the cooling-off begins when the service creates the pledge.
 func TestPledgeLife(t *testing.T) {
 	t.Parallel()
@@ -38,25 +38,8 @@ func TestPledgeLife(t *testing.T) {
 	if len(released.Edges) != 2 || released.Edges[0].Node["releasedAt"] != "2026-12-04T09:15:00.000Z" || released.Edges[0].Node["updatedAt"] != "2026-11-20T09:15:00.000Z" {
 		t.Errorf("got %d released pledges, the first %v, want 2", len(released.Edges), released.Edges)
 	}
-	steps := []struct {
-		action string
-		status int
-		state  string
-	}{
-		{"drop", 409, "lead"}, {"activate", 200, "active"}, {"activate", 200, "active"}, {"fulfill", 409, "active"},
-	}
-	for _, step := range steps {
-		answer := act(ended, step.action)
-		if answer.Status != step.status || (answer.Status == 200 && answer.Object()["status"] != step.state) {
-			t.Errorf("%s: got %d %s, want %d %s", step.action, answer.Status, answer.Body, step.status, step.state)
-		}
-	}
-	w.Clock.Set(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC))
-	if got := act(ended, "fulfill"); got.Status != 200 || got.Object()["updatedAt"] != "2026-12-24T00:00:00.000Z" {
-		t.Errorf("got %d %s", got.Status, got.Body)
-	}
-	if got := act(dropped, "activate"); got.Status != 409 {
-		t.Errorf("got %d for a dropped pledge, want 409", got.Status)
+	if got := act(ended, "activate"); got.Status != 200 {
+		t.Errorf("got %d at the release, want 200", got.Status)
 	}
 	if got := w.Do(w.a.token, "GET", "/api/v1/pledges/"+dropped.String(), "").Object(); got["releasedAt"] != nil {
 		t.Errorf("got releasedAt %v of a dropped pledge", got["releasedAt"])

@@ -6,9 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -20,8 +18,7 @@ import (
 )
 
 // BenchmarkTake lets 50 agents take calls, each with its own lease, of a queue where many
-// wait. FUNDESK_TEST_OLD_CALLS says how many calls lie in the history beside them. Processor time
-// is that of this process: on PostgreSQL it is without the server's.
+// wait. Processor time is that of this process: on PostgreSQL it is without the server's.
 // Promise S37: what counting the queue costs is bounded.
 func BenchmarkTake(b *testing.B) {
 	f := newTakeBench(b, servicetest.New(b))
@@ -48,17 +45,11 @@ type takeBench struct {
 	held   map[apitype.UUID]bool
 }
 
-// oldCalls is how many calls lie in the history.
-func oldCalls() int {
-	n, err := strconv.Atoi(os.Getenv("FUNDESK_TEST_OLD_CALLS"))
-	if err != nil {
-		return 10_000
-	}
-	return n
-}
-
-// waitingCalls is how many calls wait beside them.
-const waitingCalls = 60_000
+// How many calls wait, and lie in the history.
+const (
+	waitingCalls = 60_000
+	oldCalls     = 10_000
+)
 
 func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
 	b.Helper()
@@ -66,7 +57,7 @@ func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
 	owner := h.Organization("A")
 	now := h.Clock.Now()
 	err := servicetest.Load(b.Context(), h.Service, func(add func(service.LoadRecord) error) error {
-		for i := range waitingCalls + oldCalls() {
+		for i := range waitingCalls + oldCalls {
 			if err := f.load(add, owner, now, i); err != nil {
 				return err
 			}
@@ -103,10 +94,10 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*que
 		}
 		return server.ProcessorTime(b)
 	}
-	f.takes(b, queues, 3000, 0) // What the load left to do is done meanwhile.
+	f.takes(b, queues, 3000) // What the load left to do is done meanwhile.
 	b.ResetTimer()
 	begun, before := processorTime(b), used()
-	took := f.takes(b, queues, b.N, 0)
+	took := f.takes(b, queues, b.N)
 	b.ReportMetric(float64((processorTime(b)-begun).Microseconds())/float64(b.N), "cpu-µs/take")
 	b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N), "server-µs/take")
 	b.StopTimer()
@@ -115,25 +106,10 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*que
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 	b.ReportMetric(0, "ns/op")
-	if b.N == 1 {
-		return // To find out how many there are to be.
-	}
-	begins := time.Now()
-	paced := f.takes(b, queues, pacedTakes, pacedPause)
-	b.ReportMetric(pacedTakes/time.Since(begins).Seconds(), "paced-takes/s")
-	slices.Sort(paced)
-	b.ReportMetric(float64(paced[len(paced)*99/100].Microseconds())/1000, "paced-p99-ms")
 }
 
-// Agents talk between two takes. The pauses of these, in the mean, let 50 of them take some 2,000 calls
-// a second.
-const (
-	pacedTakes = 8000
-	pacedPause = 20 * time.Millisecond
-)
-
-// takes is how long each of n takes took, by 50 agents who pause before each.
-func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int, pause time.Duration) (took []time.Duration) {
+// takes is how long each of n takes took, by 50 agents.
+func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int) (took []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
 	next := make(chan struct{}, n)
@@ -146,9 +122,6 @@ func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int, pause time
 		agents.Go(func() {
 			s := queues[rand.IntN(len(queues))]
 			for range next {
-				if pause > 0 {
-					time.Sleep(rand.N(2 * pause))
-				}
 				begun := time.Now()
 				answer, err := s.Take(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}) // One user may hold ten.
 				duration := time.Since(begun)

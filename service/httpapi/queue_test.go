@@ -741,33 +741,6 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 	}
 }
 
-// TestMostAttempts makes a call of another system wait that takes no more attempts: it is not given.
-func TestMostAttempts(t *testing.T) {
-	servicetest.Slow(t)
-	onEngines(t, testMostAttempts)
-}
-
-func testMostAttempts(t *testing.T, f *floor) {
-	attempts := func(n int) string {
-		one := fmt.Sprintf(`{"createdAt":%q}`, apitype.NewTime(f.Clock.Now().Add(-24*time.Hour)))
-		return strings.Repeat(one+",", n-1) + one
-	}
-	external := func(n int) apitype.UUID {
-		return f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"externalMetadata":{"applicationName":"dialler"},"attempts":[%s]}`,
-			f.person("null"), apitype.NewTime(f.Clock.Now().Add(-time.Hour)), attempts(n)))
-	}
-	full, nearly := external(1_000), external(999)
-	if got := callsOf(f.take(f.users[0], `,"count":2`)); !cmp.Equal(got, []apitype.UUID{nearly}) {
-		t.Errorf("got %v, want %s alone", got, nearly)
-	}
-	f.want(http.StatusConflict, "PUT", "/api/v1/calls/"+full.String()+"/actions/add-attempt", "{}")
-	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+nearly.String()+"/actions/add-attempt", "{}")
-	f.Clock.Advance(5 * time.Hour)
-	if got := f.state("").Waiting; got != 0 {
-		t.Errorf("got %d waiting, want none that takes no attempt", got)
-	}
-}
-
 // betweenStore lets something happen before or after a change has read the organization.
 type betweenStore struct {
 	*sqlstore.Store
