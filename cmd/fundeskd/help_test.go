@@ -83,7 +83,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	for _, test := range tests {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			t.Parallel()
-			code, _, errs := newEnvironment(t).run("", test.args...)
+			code, _, errs := newFileEnvironment(t).run("", test.args...)
 			if want := "fundeskd: " + test.want + "\n"; code != exitUsage || errs != want {
 				t.Errorf("got code %d, %q, want %q", code, errs, want)
 			}

@@ -495,7 +495,7 @@ func TestUsage(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			code, out, errs := newEnvironment(t).run("", test.args...)
+			code, out, errs := newFileEnvironment(t).run("", test.args...)
 			told := out
 			if code != exitDone {
 				told = strings.TrimPrefix(errs, "fundeskd: ")
