@@ -217,7 +217,8 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// What /readyz told is told again for 5 s, and not when the program is about to end.
+// TestReadyIsAskedNowAndThen shows that scrapes of /metrics ask for /readyz, which changes the database, once in
+// five seconds, and that a program that is about to end is not ready.
 func TestReadyIsAskedNowAndThen(t *testing.T) {
 	t.Parallel()
 	clock, asked, status := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0, http.StatusOK

@@ -189,41 +189,6 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestReadyMetric shows that scrapes of /metrics ask for /readyz, which changes the database, once in
-// five seconds.
-func TestReadyMetric(t *testing.T) {
-	t.Parallel()
-	now, asked, status := time.Unix(1_700_000_000, 0), 0, http.StatusOK
-	f := &front{now: func() time.Time { return now }}
-	f.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/readyz" {
-			asked++
-		}
-		w.WriteHeader(status)
-	}))
-	for _, step := range []struct {
-		later  time.Duration
-		status int
-		ready  bool
-		asked  int
-	}{
-		{0, http.StatusOK, true, 1},
-		{4 * time.Second, http.StatusServiceUnavailable, true, 1},
-		{time.Second, http.StatusServiceUnavailable, false, 2},
-		{4 * time.Second, http.StatusOK, false, 2},
-		{time.Second, http.StatusOK, true, 3},
-	} {
-		now, status = now.Add(step.later), step.status
-		if ready := f.ready(t.Context()); ready != step.ready || asked != step.asked {
-			t.Errorf("at %v: got %v after %d questions, want %v after %d", now, ready, asked, step.ready, step.asked)
-		}
-	}
-	f.isDraining.Store(true)
-	if f.ready(t.Context()) {
-		t.Error("a program that is about to end is ready")
-	}
-}
-
 // TestWhatIsNeverAcceptedEndsTheStart tells what may come later from what an operator has to mend.
 func TestWhatIsNeverAcceptedEndsTheStart(t *testing.T) {
 	t.Parallel()
