@@ -41,71 +41,49 @@ var (
 	anyTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
 )
 
-// onRecords is an operation of the first organization's account on records that it is
-// told of.
+// onRecords is an operation of the first organization's account on the records of any.
 type onRecords struct {
-	name string
-	send func(o owned) servicetest.Answer
+	w                  *world
+	name, method, path string
+	body               func(o owned) string
 }
 
-// onRecords are all operations on records and all references to them.
+// send sends it about some records, whose identifiers take the place of their kinds in the path.
+func (r onRecords) send(o owned) servicetest.Answer {
+	ids := strings.NewReplacer("PERSON", o.person.String(), "CALL", o.call.String(), "PLEDGE", o.pledge.String(), "OWNER", o.organization.String())
+	return r.w.Do(r.w.a.token, r.method, "/api/v1/"+ids.Replace(r.path), r.body(o))
+}
+
+// onRecords returns all operations on records and all references to them.
 func (w *world) onRecords() []onRecords {
-	mark := func(name string, id apitype.UUID) string {
-		return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`, name, id)
+	text := func(body string) func(owned) string { return func(owned) string { return body } }
+	mark := func(name string, id func(owned) apitype.UUID) func(owned) string {
+		return func(o owned) string {
+			return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`, name, id(o))
+		}
 	}
+	const marked = "entity-access/actions/mark-processed"
 	return []onRecords{
-		{"get person", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "GET", "/api/v1/persons/"+o.person.String(), "")
-		}},
-		{"update person", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/persons/"+o.person.String()+"/actions/update", `{}`)
-		}},
-		{"get call", func(o owned) servicetest.Answer { return w.Do(w.a.token, "GET", "/api/v1/calls/"+o.call.String(), "") }},
-		{"attempt", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/add-attempt", `{}`)
-		}},
-		{"complete", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/complete", `{}`)
-		}},
-		{"cancel", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/cancel", `{}`)
-		}},
-		{"expire", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/expire", `{}`)
-		}},
-		{"get pledge", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "GET", "/api/v1/pledges/"+o.pledge.String(), "")
-		}},
-		{"update pledge", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/update", `{"endsAt":"1999-01-01"}`)
-		}},
-		{"act on pledge", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/activate", "")
-		}},
-		{"create person for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/persons", w.personBody(o)) }},
-		{"create pledge for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/pledges", w.pledgeBody(o)) }},
-		{"create call for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/calls", w.callBody(o)) }},
-		{"filter persons", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "GET", "/api/v1/persons?owningOrganizationUuids="+o.organization.String(), "")
-		}},
-		{"filter calls", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "GET", "/api/v1/calls?owningOrganizationUuid="+o.organization.String(), "")
-		}},
-		{"filter pledges", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "GET", "/api/v1/pledges?personUuid="+o.person.String(), "")
-		}},
-		{"mark person", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("person", o.person))
-		}},
-		{"mark pledge", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("pledge", o.pledge))
-		}},
-		{"mark call", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("call", o.call))
-		}},
-		{"mark transaction", func(o owned) servicetest.Answer {
-			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("transaction", o.transaction))
-		}},
+		{w, "get person", "GET", "persons/PERSON", text("")},
+		{w, "update person", "PUT", "persons/PERSON/actions/update", text(`{}`)},
+		{w, "get call", "GET", "calls/CALL", text("")},
+		{w, "attempt", "PUT", "calls/CALL/actions/add-attempt", text(`{}`)},
+		{w, "complete", "PUT", "calls/CALL/actions/complete", text(`{}`)},
+		{w, "cancel", "PUT", "calls/CALL/actions/cancel", text(`{}`)},
+		{w, "expire", "PUT", "calls/CALL/actions/expire", text(`{}`)},
+		{w, "get pledge", "GET", "pledges/PLEDGE", text("")},
+		{w, "update pledge", "PUT", "pledges/PLEDGE/actions/update", text(`{"endsAt":"1999-01-01"}`)},
+		{w, "act on pledge", "PUT", "pledges/PLEDGE/actions/activate", text("")},
+		{w, "create person for it", "POST", "persons", func(o owned) string { return w.personBody(o) }},
+		{w, "create pledge for it", "POST", "pledges", func(o owned) string { return w.pledgeBody(o) }},
+		{w, "create call for it", "POST", "calls", func(o owned) string { return w.callBody(o) }},
+		{w, "filter persons", "GET", "persons?owningOrganizationUuids=OWNER", text("")},
+		{w, "filter calls", "GET", "calls?owningOrganizationUuid=OWNER", text("")},
+		{w, "filter pledges", "GET", "pledges?personUuid=PERSON", text("")},
+		{w, "mark person", "POST", marked, mark("person", func(o owned) apitype.UUID { return o.person })},
+		{w, "mark pledge", "POST", marked, mark("pledge", func(o owned) apitype.UUID { return o.pledge })},
+		{w, "mark call", "POST", marked, mark("call", func(o owned) apitype.UUID { return o.call })},
+		{w, "mark transaction", "POST", marked, mark("transaction", func(o owned) apitype.UUID { return o.transaction })},
 	}
 }
 

@@ -8,11 +8,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-var testNow = apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
-
-// ago is a time before testNow, or after it.
-func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
-
 // What is remembered holds for less than its life, and not when the clock was put back.
 func TestMemo(t *testing.T) {
 	t.Parallel()
