@@ -50,8 +50,9 @@ func TestKilledBackup(t *testing.T) {
 	if !*long {
 		steps = slices.Delete(steps, 1, 5)
 	}
-	for _, step := range steps {
-		folder := t.TempDir()
+	end := time.Now().Add(servicetest.Patience(t, time.Minute))
+	for len(steps) > 0 {
+		step, folder := steps[0], t.TempDir()
 		file := filepath.Join(folder, "backup.db")
 		command := exec.CommandContext(t.Context(), os.Args[0], "backup", file)
 		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
@@ -77,8 +78,11 @@ func TestKilledBackup(t *testing.T) {
 		if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
 			t.Errorf("%s, again: check: got code %d, %s%s", step.name, code, out, errs)
 		}
+		if killed > 0 || time.Now().After(end) { // A fast backup may end before it is killed: another one is begun.
+			steps = steps[1:]
+		}
 	}
-	if killed == 0 { // How many depends on the machine.
+	if killed == 0 {
 		t.Error("no backup was killed in time")
 	}
 }

@@ -50,6 +50,9 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 	if isRace {
 		t.Skip("memory and time are measured without -race")
 	}
+	if !*long { // Only memory is measured.
+		t.Parallel()
+	}
 	h := &heavyPerson{environment: newEnvironment(t), person: apitype.NewUUID().String(), note: strings.Repeat("😀", 20_000)}
 	var organization, officer, others struct{ UUID, Token string }
 	h.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
