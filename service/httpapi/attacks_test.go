@@ -93,6 +93,7 @@ func attackAuthentication(t *testing.T, w *world) {
 		"that was never issued": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["jti"] = apitype.NewUUID().String() }),
 		"that names no token":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
 		"with another's name":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = w.Account().UUID.String() }),
+		"five kilobytes":        w.all + strings.Repeat("A", 5<<10),
 		"two":                   w.all + " " + w.b.token,
 		"a list":                w.all + "," + w.b.token,
 		"nothing":               "",
