@@ -489,18 +489,20 @@ func TestLongQueue(t *testing.T) {
 	if got := f.state("").Waiting; got != calls {
 		t.Errorf("got %d waiting, want %d", got, calls)
 	}
-	if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != 1000 {
-		t.Errorf("got %d leases and %d waiting, want 1 and 1000", len(taken.Leases), taken.Waiting)
+	for range 2 { // The second one is told what was counted for the first.
+		if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != 1000 {
+			t.Errorf("got %d leases and %d waiting, want 1 and 1000", len(taken.Leases), taken.Waiting)
+		}
 	}
 	if got := f.state("").Waiting; got != calls {
 		t.Errorf("at once: got %d waiting, want the count of before, %d", got, calls)
 	}
-	if got := f.state("?types=happy_call").Waiting; got != calls-1 {
-		t.Errorf("asked otherwise: got %d waiting, want %d", got, calls-1)
+	if got := f.state("?types=happy_call").Waiting; got != calls-2 {
+		t.Errorf("asked otherwise: got %d waiting, want %d", got, calls-2)
 	}
 	f.Clock.Advance(31 * time.Millisecond)
-	if got := f.state("").Waiting; got != calls-1 {
-		t.Errorf("later: got %d waiting, want %d", got, calls-1)
+	if got := f.state("").Waiting; got != calls-2 {
+		t.Errorf("later: got %d waiting, want %d", got, calls-2)
 	}
 }
 
