@@ -56,13 +56,16 @@ func TestOperatorFlags(t *testing.T) {
 func TestAuditReadsFlag(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	w := newWriting(e)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "Sea", "--abbreviation", "SR")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	const person = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	s := e.serve("--audit-reads")
-	w.url = s.url
-	if status, answer := w.create(); status != http.StatusCreated {
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, person, organization.UUID)
+	if status, answer := send(t, http.MethodPost, s.url+"/api/v1/persons", account.Token, body); status != http.StatusCreated {
 		t.Fatalf("got %d %s, want a person", status, answer)
 	}
-	get(t, http.DefaultClient, s.url+"/api/v1/persons/"+w.acknowledged[0], w.token)
+	get(t, http.DefaultClient, s.url+"/api/v1/persons/"+person, account.Token)
 	s.stop()
 	var lines []struct{ Operation string }
 	e.must(&lines, "", "audit", "list")
