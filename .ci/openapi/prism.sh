@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 go build -o "$work/" ./cmd/...
-export HOME="$work" PATH="$work:$PWD/.ci/openapi/node_modules/.bin:$PATH"
+export HOME="$work" PATH="$work:$PATH"
 unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
 
 # until_line FILE PATTERN: waits until a line of the file fits and prints it.
