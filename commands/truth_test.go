@@ -25,7 +25,7 @@ import (
 )
 
 // truths is how many changes are told; the long form is -truths 1000.
-var truths = flag.Int("truths", 200, "how many changes TestEachTellsTheTruthOfEachChange makes")
+var truths = flag.Int("truths", 40, "how many changes TestEachTellsTheTruthOfEachChange makes")
 
 // Two commands that hold a change, one that sends the outbox, one that drops from it, and two
 // senders, at random times: each tells the truth of each change.
