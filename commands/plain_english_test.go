@@ -35,7 +35,6 @@ var (
 	pieces       = regexp.MustCompile(`\n[ \t]*\n|\n(?:#+|[ \t]*[-*]|[ \t]*\d+\.)[ \t]|\||\n---`)
 	ends         = regexp.MustCompile(`[.!?]["”)*]*(?:\s+|$)|:\n`)
 	indented     = regexp.MustCompile(`\n[ $]{2,}|\n(?:[A-Z_,]+) {2,}| {3,}`)
-	roff         = regexp.MustCompile(`(?m)^\.\w+ ?|\\f[A-Z]|\\`)
 	wordInText   = regexp.MustCompile(`[\pL\d]`)
 	abbreviation = strings.NewReplacer("e.g.", "eg", "i.e.", "ie", "…", "x")
 )
@@ -128,7 +127,7 @@ func TestPlainEnglish(t *testing.T) {
 	}
 }
 
-// So is the help of both programs; fundeskd's stands in its manual pages.
+// So is the help.
 func TestPlainEnglishOfTheHelp(t *testing.T) {
 	t.Parallel()
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
@@ -139,16 +138,6 @@ func TestPlainEnglishOfTheHelp(t *testing.T) {
 		if name != "keys" {
 			checkEnglish(t, "help "+name, indented.ReplaceAllString(topic(), "\n\n"))
 		}
-	}
-	pages, err := filepath.Glob("../cmd/fundeskd/man/*.1")
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("got %d manual pages, %v, want 10 at least", len(pages), err)
-	}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		servicetest.Check(t, err)
-		text = regexp.MustCompile(`(?ms)^\.EX.*?^\.EE`).ReplaceAll(text, nil)
-		checkEnglish(t, filepath.Base(page), roff.ReplaceAllString(strings.ReplaceAll(string(text), "\n.", "\n\n."), ""))
 	}
 }
 

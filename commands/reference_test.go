@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "write golden files and manual pages anew")
+	update  = flag.Bool("update", false, "write golden files anew")
+	pagesTo = flag.String("pages", "", "write the manual pages of a release into this `folder`")
 	writeTo = flag.String("reference", "", "write the reference of a release to this `file`")
 )
 
@@ -68,9 +69,9 @@ func reference(root *cobra.Command) string {
 	return b.String()
 }
 
-// The manual pages are made from the commands:
+// A release holds the manual pages of the commands, which its script writes:
 //
-//	go test ./commands -run TestManualPages -update
+//	go test ./commands -run TestManualPages -pages /tmp
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	sections := []manual.Section{
@@ -81,7 +82,7 @@ func TestManualPages(t *testing.T) {
 	for _, name := range []string{"exit-codes", "environment", "output", "filters", "scripting"} {
 		sections = append(sections, manual.Section{Title: name, Text: topics()[name]()})
 	}
-	manual.Check(t, wholeTree(t), "man", *update, sections...)
+	manual.Write(t, wholeTree(t), *pagesTo, sections...)
 }
 
 // filesText is what is kept where.
