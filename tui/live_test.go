@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,7 +37,10 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 // clientOf is a client whose requests go through a transport, by a clock of its own.
 func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() time.Time) *apiclient.Client {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
 	servicetest.Check(t, err)
 	return client
 }
