@@ -64,7 +64,7 @@ func (w *world) overNetwork(t *testing.T) (end func()) {
 	w.URL = server.URL
 	w.connect(t, t.TempDir())
 	var err error
-	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now}); err != nil {
+	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)

@@ -22,7 +22,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-var lateSeeds = flag.Int("late", 80, "how many seeds TestLateAnswersNeverMoveTheTyping has")
+var lateSeeds = flag.Int("late", 8, "how many seeds TestLateAnswersNeverMoveTheTyping has")
 
 // lateDriver runs the model with commands whose results come late, in any order.
 type lateDriver struct {
