@@ -78,6 +78,7 @@ var hintSituations = []hintSituation{
 // Each hint is followed in the situation that printed it: it works, and no profile is for another service
 // afterwards. Every command that the source names in a hint is among them.
 func TestHintsAreFollowed(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	a, b := servicetest.New(t), servicetest.New(t)
 	b.InterfaceOnly()

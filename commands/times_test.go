@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 )
 
 // typedForms are the forms of the one grammar of times: each is read in every place. A length of time is ago
@@ -115,6 +116,7 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 // Every leaf prints each format that the table gives it, as that format, and refuses all
 // others before anything is done.
 func TestEveryLeafHasItsFormats(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
 	if err := CopyDemo(home); err != nil {

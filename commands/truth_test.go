@@ -30,6 +30,7 @@ var truths = flag.Int("truths", 40, "how many changes TestEachTellsTheTruthOfEac
 // Two commands that hold a change, one that sends the outbox, one that drops from it, and two
 // senders, at random times: each tells the truth of each change.
 func TestEachTellsTheTruthOfEachChange(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	rounds := *truths / 2 // Of two changes.
 	var mu sync.Mutex

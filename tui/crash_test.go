@@ -170,6 +170,7 @@ func randomText(random *rand.Rand, length int) string {
 
 // Whatever ends the program, what was typed and seen is on disk.
 func TestNothingTypedIsLost(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	w := newWorld(t)
 	// A machine that runs all tests at once keeps no promise of half a second; how long the

@@ -129,6 +129,7 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // Whatever went wrong before, the line shows the send that can be taken back, whole, with its time and
 // its key. Read the frames as code.
 func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	faults := []struct {
 		name string

@@ -161,6 +161,7 @@ func summaryOf(t *testing.T, sent []outbox.Entry) string {
 // recorded that was not pressed, and what is sent is what the frame said: whatever comes back
 // meanwhile, and however late.
 func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	for seed := range *lateSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

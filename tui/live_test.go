@@ -61,6 +61,7 @@ func (d *driver) untilPoll(w *world) {
 // Each change is listed once, wherever it lies to what was read: more than are taken at once, beyond the pages read so
 // far, which comes with its page, or of one time around the end of those.
 func TestEveryChangeIsListedOnce(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	for _, test := range []struct {
 		name          string

@@ -28,6 +28,7 @@ func count(is bool) int {
 // What the agent is shown of a completion whose way to the service is spoiled, and where its notes are at every
 // moment: at the service, in the outbox or in a draft. That it takes effect exactly once is tested with the outbox.
 func TestCompletionThroughFaults(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	for _, fault := range []servicetest.Fault{servicetest.FaultRefused, servicetest.FaultResetAfter, servicetest.FaultRedirect} {
 		t.Run(string(fault), func(t *testing.T) {

@@ -172,6 +172,7 @@ func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
 // Sending four times as many entries is four times the work, and not sixteen times. Each
 // look at a queued entry asks for the time once.
 func TestSendingIsLinear(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

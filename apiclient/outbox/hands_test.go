@@ -222,6 +222,7 @@ func TestJoinNotes(t *testing.T) {
 
 // An entry that goes from folder to folder is in every list.
 func TestListMissesNothingThatMoves(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	const moves = 100 // Enough for a list without its second look to miss some.
 	dir := t.TempDir()

@@ -99,6 +99,7 @@ func (m *modelPerson) answer(status int) *http.Response {
 // Whatever is lost and whoever else writes, at whatever step: an update that is told as done was
 // done, and nothing is overwritten that somebody else wrote and that could be seen.
 func TestUpdatesBesideAThirdWriter(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	bodies := []string{
 		`{"email":"mine@example.org"}`, `{"socialSecurityNumber":"mine"}`, `{"email":"mine@example.org","socialSecurityNumber":"mine"}`,

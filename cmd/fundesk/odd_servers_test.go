@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // oddServer answers every connection by hand: answer gets each request, with what it writes to,
@@ -57,6 +59,7 @@ func stay(w net.Conn) bool {
 // Whatever a server sends, a command ends within three times its time-out, says what is wrong in
 // one line on stderr, and shows nothing there of what came.
 func TestOddServers(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	const timeout = 2 * time.Second
 	donor := `{"uuid":"` + oddID + `","firstName":"Maria","lastName":"Secret","iban":"NL91ABNA0417164300"}`

@@ -73,6 +73,7 @@ var runs = [][]string{
 }
 
 func TestCommandsOfThePagesRun(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	need(t, "bash", "jq", "curl")
 	scripts := map[string]string{}
@@ -105,6 +106,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 // The programs of docs/integrator/examples do the same day against a sandbox. All persons are pulled in the
 // first night, and none in the second.
 func TestExamplesOfPrograms(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3")
 	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "integrator", "examples"))
@@ -200,6 +202,7 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 
 // The first lines of the README run in a fresh clone.
 func TestReadmeFromTheSources(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	need(t, "bash", "go", "git")
 	h := newHome(t)
@@ -238,6 +241,7 @@ func TestReadmeFromTheSources(t *testing.T) {
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func TestAgentsPageAgainstAService(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
 	h := newHome(t)

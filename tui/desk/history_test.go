@@ -106,6 +106,7 @@ func walkedHistory(t *testing.T) (f *floor, dir string, first *agent) {
 // The history of a service without a queue is walked once: the next start goes on from the
 // first call that was open, and learns what has changed since.
 func TestHistoryIsWalkedOnce(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	f, dir, first := walkedHistory(t)
 	first.End()
@@ -138,6 +139,7 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 // What is known of the history is kept while the desk is open, too: the start after one that broke off
 // walks nothing again.
 func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	f, dir, first := walkedHistory(t)
 	for range 10 {
@@ -155,6 +157,7 @@ func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
 // when the agent has a call. A service that pays no heed to the times between which
 // calls were requested is walked from the beginning, as if nothing was remembered.
 func TestOldCallHidesNoHistory(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	f := newFloor(t, 5)
 	f.InterfaceOnly()
@@ -220,6 +223,7 @@ func (f *floor) loadRequestedAt(at time.Time) apitype.UUID {
 
 // More changes than are taken in at a time since the last start: all calls are walked again.
 func TestHistoryWithTooManyChanges(t *testing.T) {
+	servicetest.Long(t)
 	t.Parallel()
 	f := newFloor(t, 2)
 	f.InterfaceOnly()
