@@ -29,12 +29,6 @@ func hang(w http.ResponseWriter) {
 	}
 }
 
-func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	maps.Copy(w.Header(), answer.Header())
-	w.WriteHeader(answer.Code)
-	w.Write(answer.Body.Bytes())
-}
-
 // plain starts the service without holding each answer against openapi.json: tests of
 // thousands of requests have no time for it, and others do it.
 func plain(t *testing.T) *servicetest.Harness {
@@ -209,53 +203,6 @@ func TestChosenUUIDIsTaken(t *testing.T) {
 	r.UUID = &s.person
 	if _, err := s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(r))); apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
-	}
-}
-
-func TestMarkProcessedConverges(t *testing.T) {
-	t.Parallel()
-	for _, savesGood := range []bool{true, false} {
-		t.Run(fmt.Sprintf("good ones saved %v", savesGood), func(t *testing.T) {
-			t.Parallel()
-			marked := map[apitype.UUID]bool{}
-			var bad []apitype.UUID
-			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				var request apitype.MarkProcessedRequest
-				decode(t, r.Body, &request)
-				if len(request.Entries) > 500 {
-					t.Errorf("got %d entries in a request", len(request.Entries))
-				}
-				var failed []string
-				for _, entry := range request.Entries {
-					if slices.Contains(bad, entry.EntityUUID) {
-						failed = append(failed, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"errorMessage":"unknown"}`, entry.EntityUUID))
-					}
-				}
-				for _, entry := range request.Entries {
-					if (savesGood || len(failed) == 0) && !slices.Contains(bad, entry.EntityUUID) {
-						marked[entry.EntityUUID] = true
-					}
-				}
-				if len(failed) > 0 {
-					answer(w, 400, `{"errors":[`+join(failed)+`]}`)
-					return
-				}
-				w.WriteHeader(204)
-			})
-			var entries []apitype.ProcessedEntry
-			for i := range 1200 {
-				id := apitype.NewUUID()
-				entries = append(entries, apitype.ProcessedEntry{EntityName: apitype.EntityCall, EntityUUID: id, ProcessedAt: apitype.NewTime(servicetest.Start)})
-				if i%400 == 0 {
-					bad = append(bad, id)
-				}
-			}
-			err := client.EntityAccess.MarkProcessed(t.Context(), entries)
-			var refused *apiclient.MarkError
-			if !errors.As(err, &refused) || len(refused.Failed) != len(bad) || len(marked) != len(entries)-len(bad) {
-				t.Errorf("got %v and %d marked, want %d failed and all others marked", err, len(marked), len(bad))
-			}
-		})
 	}
 }
 

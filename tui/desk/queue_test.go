@@ -2,6 +2,7 @@ package desk
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -108,5 +109,73 @@ func TestOrFewer(t *testing.T) {
 		if !slices.Equal(asked, test.want) || size != test.size2 || (err != nil) != test.isFailed {
 			t.Errorf("%s: got %v and %d from then on, %v, want %v and %d", test.name, asked, size, err, test.want, test.size2)
 		}
+	}
+}
+
+// A list is mostly calls that ended: the queue learns their results and keeps nothing
+// else of them, also when they end while they wait.
+func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
+	t.Parallel()
+	code := "confirmed"
+	ended := func(n int) apitype.Call {
+		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted, Type: apitype.CallHappy}
+		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
+		return c
+	}
+	q := newQueue(newDay())
+	codes := q.day.Codes
+	for n := range 100 {
+		q.learn(ended(n))
+	}
+	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
+	if got, _ := resultsOf(codes, apitype.CallHappy); len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(got, []string{code}) {
+		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), got)
+	}
+	q.learn(ended(100))
+	if len(q.candidates) != 0 || len(q.known) != 0 {
+		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
+	}
+}
+
+// Every call that waits is learned anew, the one that is next, too; where the person is not shown
+// with it, what was known of them stays.
+func TestQueueLearnsWhatChanged(t *testing.T) {
+	t.Parallel()
+	q := newQueue(newDay())
+	call := func(n, attempts int) apitype.Call {
+		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
+	}
+	const calls = 3
+	for n := range calls {
+		known := call(n, 0)
+		known.Person = apitype.Embed(apitype.Person{LastName: new("Jansen " + strconv.Itoa(n)), OptInPhone: new(false)})
+		q.learn(known)
+	}
+	for n := range calls {
+		q.learn(call(n, n+1))
+	}
+	for n, c := range q.candidates {
+		if c.ID != callID(n) || c.Attempts != n+1 || c.Name != "Jansen "+strconv.Itoa(n) || !c.optedOut {
+			t.Errorf("place %d: got %+v, want call %d with %d attempts, and its person as before", n, c, n, n+1)
+		}
+	}
+	if len(q.candidates) != calls {
+		t.Errorf("got %d candidates, want %d", len(q.candidates), calls)
+	}
+}
+
+func TestStaleResultsAreDropped(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	d.Take(callID(1))
+	first := d.seq
+	d.Take(callID(2))
+	d.onReread(callRead{seq: first, id: callID(1), call: apitype.Call{UUID: callID(1)}}, nil)
+	if d.Call != nil {
+		t.Errorf("got call %s, want none yet", d.Call.UUID)
+	}
+	d.onReread(callRead{seq: d.seq, id: callID(2), call: apitype.Call{UUID: callID(2)}}, nil)
+	if !d.IsOn(callID(2)) {
+		t.Errorf("got %+v, want the second call", d.Call)
 	}
 }
