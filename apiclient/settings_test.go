@@ -11,7 +11,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/service/servicetest"
 )
 
 // The settings are read once, asked for again by their ETag, and written where they are still those that

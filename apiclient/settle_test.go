@@ -3,13 +3,10 @@ package apiclient_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
