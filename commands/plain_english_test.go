@@ -1,14 +1,10 @@
 package commands
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -155,33 +151,4 @@ func TestPlainEnglishOfTheDescription(t *testing.T) {
 		all.WriteString(strings.ReplaceAll(found[1], `\n`, "\n") + "\n\n")
 	}
 	checkEnglish(t, "openapi.json", all.String())
-}
-
-// Nor do the strings of the programs have odd words.
-func TestPlainEnglishOfTheMessages(t *testing.T) {
-	t.Parallel()
-	for _, folder := range []string{"../commands", "../tui", "../cmd", "../apiclient", "../render", "../completions", "../service"} {
-		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(node ast.Node) bool {
-				literal, ok := node.(*ast.BasicLit)
-				if !ok || literal.Kind != token.STRING {
-					return true
-				}
-				text, err := strconv.Unquote(literal.Value)
-				if odd := oddWords.FindString(text); err == nil && odd != "" && strings.Contains(text, " ") {
-					t.Errorf("%s: %q in: %s", path, odd, text)
-				}
-				return true
-			})
-			return nil
-		})
-		servicetest.Check(t, err)
-	}
 }

@@ -45,13 +45,6 @@ func golden(t *testing.T, name string, lines []string) {
 	}
 }
 
-// goldenDialog compares the dialog that is open.
-func goldenDialog(t *testing.T, name string, e *Env, width, height int) {
-	t.Helper()
-	title, lines := e.Dialog.View(e.Styles, width, height)
-	golden(t, name, append([]string{title}, lines...))
-}
-
 // host notes what pages ask of it.
 type host struct {
 	ctx  context.Context
@@ -87,13 +80,6 @@ func (h *host) Turn(page int) tea.Cmd         { return h.note(fmt.Sprint("turn "
 func (h *host) WorkOn(call Reference) tea.Cmd { return h.note("work " + desk.ShortID(call.ID)) }
 func (h *host) ShowList(page int, filter string) tea.Cmd {
 	return h.note(fmt.Sprint("list ", page, " ", filter))
-}
-
-// said is what the host was told since it was asked last.
-func (h *host) said() string {
-	told := strings.Join(h.told, "; ")
-	h.told = nil
-	return told
 }
 
 // canned answers by path, with 404 for any other.
@@ -255,155 +241,5 @@ func TestRecordsAreDrawn(t *testing.T) {
 	for name, d := range map[string]*detail{"failed": {failed: failure}, "failed-otherwise": {failed: errors.New("too bad")}, "reading": {}} {
 		d.ref.Kind = apitype.EntityCall
 		golden(t, "record-"+name, append(d.lines(e, bare(40), 6, false), d.lines(e, bare(40), 6, true)...))
-	}
-}
-
-// The card of a call with everything, in each width, and what stands there without one.
-func TestDeskIsDrawn(t *testing.T) {
-	t.Parallel()
-	call := ring()
-	call.Status, call.AttemptsCount, call.UUID = "requested", 1, callID(93)
-	state := apitype.QueueState{Waiting: 3, Due: 1, Deferred: 4, ByType: map[apitype.CallType]int{apitype.CallHappy: 2, apitype.CallWinback: 1}}
-	other := func(n int, name string, kind apitype.CallType) string {
-		c := apitype.Call{UUID: callID(n), Status: "requested", Type: kind, RequestedAt: ago(time.Duration(n) * time.Hour), AttemptsCount: n - 10}
-		if name != "" {
-			c.Person = apitype.Embed(apitype.Person{LastName: &name})
-		}
-		return `{"node":` + asJSON(t, c) + `,"cursor":"c"}`
-	}
-	e, h := scene(t, canned{
-		"GET /fundesk/v1/queue":                    asJSON(t, state),
-		"GET /fundesk/v1/queue/calls":              `{"pageInfo":{"hasNextPage":false},"edges":[` + other(10, "Bos", apitype.CallHappy) + "," + other(11, "", apitype.CallWinback) + "," + other(12, "Vis", apitype.CallVerification) + `]}`,
-		"GET /api/v1/calls":                        `{"pageInfo":{"hasNextPage":false},"edges":[]}`,
-		"GET /api/v1/calls/" + callID(93).String(): asJSON(t, call),
-		"POST /fundesk/v1/queue/take":              `{"leases":[],"waiting":3}`,
-	})
-	d := NewDesk(e)
-	h.Perform(e.Day.Begin())
-	golden(t, "desk-start", d.Lines(NewLayout(120, 24)))
-	h.Perform(e.Day.Take(callID(93)))
-	d.Follow(true)
-	for _, size := range [][2]int{{60, 40}, {80, 50}, {100, 50}, {124, 50}, {200, 60}} {
-		l := NewLayout(size[0], size[1])
-		d.Resize(l)
-		golden(t, fmt.Sprint("desk-", size[0]), d.Lines(l))
-	}
-	e.Day.Card.IsRevealed = true
-	d.Day.Form.SetResult("never")
-	d.Day.Form.SetRating(new(8))
-	golden(t, "desk-typed", d.Lines(NewLayout(80, 40)))
-	d.Day.Form.SetNotes("asked us to stop")
-	d.Follow(true)
-	d.writing = true
-	golden(t, "desk-typed-notes", d.Lines(NewLayout(80, 40)))
-	d.writing = false
-	d.ShowWarnings()
-	goldenDialog(t, "desk-warnings", e, 70, 20)
-	d.AskCopy()
-	goldenDialog(t, "desk-copies", e, 70, 20)
-	d.AskResult()
-	golden(t, "desk-result", d.Lines(NewLayout(80, 40)))
-	d.AskRating()
-	golden(t, "desk-rating", d.Lines(NewLayout(80, 40)))
-	e.Dialog = nil
-	d.OpenPledge()
-	d.OpenPerson()
-	if got, want := h.said(), "a callback is due: it comes next; jump pledge c0470000; jump person c0330000"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	e.Day.Recent = []desk.Recent{
-		{Name: "Held", At: morning, What: "not reached"},
-		{Name: "Waits", At: morning, What: "was glad", Fate: desk.FateWaits},
-		{Name: "Sent", At: morning, What: "was glad", Fate: desk.FateSent},
-		{Name: "Refused", At: morning, What: "was glad", Fate: desk.FateRefused},
-		{Name: "Later", At: morning, What: "later: Mon 23 Nov 10:00", Fate: desk.FateLater},
-		{Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
-	}
-	e.Day.Call = nil
-	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "x"}}
-	e.Day.Changes.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
-	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(3)}}
-	golden(t, "desk-between", d.Lines(NewLayout(130, 60)))
-	for room, want := range map[int]int{3: 2, 4: 4, 5: 4, 99: 12} {
-		if got := len(d.recentLines(40, room)); got != want {
-			t.Errorf("a room of %d lines: got %d, want %d", room, got, want)
-		}
-	}
-	d.AskRecent()
-	goldenDialog(t, "desk-recent", e, 70, 20)
-	golden(t, "desk-script", markdown(e.Styles, []string{"# Hello **Anna**", "", "> ask first", "* one", "-  two", "plain __text__ that is wrapped at twenty cells"}, 20))
-	// A donor who rings back.
-	d.AskDonor()
-	finder := e.Dialog.(*finder)
-	goldenDialog(t, "desk-find", e, 70, 8)
-	finder.Paste("bos")
-	goldenDialog(t, "desk-found", e, 70, 8)
-}
-
-// What the service does not have yet, line by line.
-func TestOutboxIsDrawn(t *testing.T) {
-	t.Parallel()
-	e, h := scene(t, nil)
-	v := NewOutbox(e)
-	layout := NewLayout(100, 16)
-	golden(t, "outbox-empty", v.Lines(layout))
-	if v.WhyNotCopy() != "the outbox is empty" || v.WhyNotOpen() != "the outbox is empty" || v.WhyNotSendAgain() != "the outbox is empty" {
-		t.Errorf("got %q of an empty outbox", v.WhyNotCopy())
-	}
-	entry := func(n int, state outbox.State, op, body string) outbox.Entry {
-		e := outbox.Entry{ID: fmt.Sprint(n), State: state, CreatedAt: morning.Add(-time.Duration(n) * time.Hour), Tries: n}
-		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
-		return e
-	}
-	e.Day.Changes.Entries = []outbox.Entry{
-		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
-	}
-	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
-	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
-	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
-	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
-	golden(t, "outbox", v.Lines(layout))
-	v.Resize(layout)
-	v.Scroll(Bottom)
-	golden(t, "outbox-last", v.Lines(layout))
-	if why := v.WhyNotOpen(); why != "a damaged file is left for you to look at: /box/x" {
-		t.Errorf("got %q of a damaged file", why)
-	}
-	for line, want := range []struct{ copies, sendAgain, opens string }{
-		{"typed", "", ""},
-		{`{"userUuid":null}`, "", ""},
-		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", ""},
-		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", "work c0040000"},
-	} {
-		if _, onRow := v.Click(0, line+2); !onRow {
-			t.Fatalf("line %d: got no row", line)
-		}
-		row, _ := v.Chosen()
-		if got := v.CopyRecord()().(Copied).Text; got != want.copies || row.copyText() != want.copies || v.WhyNotSendAgain() != want.sendAgain {
-			t.Errorf("line %d: got %q, %q, want %q, %q", line, got, v.WhyNotSendAgain(), want.copies, want.sendAgain)
-		}
-		v.OpenRecord()
-		if got := h.said(); got != want.opens {
-			t.Errorf("line %d: got %q, want %q", line, got, want.opens)
-		}
-		var drawn []string
-		if want.opens == "" {
-			title, lines := e.Dialog.View(e.Styles, 60, 20)
-			drawn = append([]string{title}, lines...)
-		}
-		if want.sendAgain == "" {
-			v.AskSendAgain()
-			title, lines := e.Dialog.View(e.Styles, 60, 20)
-			drawn = append(append(drawn, title), lines...)
-		}
-		v.AskDrop()
-		title, lines := e.Dialog.View(e.Styles, 60, 20)
-		golden(t, fmt.Sprint("outbox-asked-", line), append(append(drawn, title), lines...))
-	}
-	if _, onRow := v.Click(0, 7); onRow {
-		t.Error("a click below the last line was taken for one on it")
-	}
-	if _, onRow := v.Click(0, 1); onRow {
-		t.Error("a click on the head was taken for one on a row")
 	}
 }
