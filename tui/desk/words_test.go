@@ -122,6 +122,8 @@ func sayContacts(say sayer) {
 	})
 	d.Call = &desk
 	say("contacts", d.Card.Contacts()...)
+	desk.RelatedCaseUUID = new(callID(70))
+	say("copies", fmt.Sprint(d.Card.Copies()))
 	d.Call = &apitype.Call{}
 	say("contacts of a new call", d.Card.Contacts()...)
 }

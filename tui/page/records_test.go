@@ -243,3 +243,145 @@ func TestRecordsAreDrawn(t *testing.T) {
 		golden(t, "record-"+name, append(d.lines(e, bare(40), 6, false), d.lines(e, bare(40), 6, true)...))
 	}
 }
+
+// said is what the host was told since it was asked last.
+func (h *host) said() string {
+	told := strings.Join(h.told, "; ")
+	h.told = nil
+	return told
+}
+
+// The floor of a supervisor: who rings, and what waits.
+func TestFloorIsDrawn(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, canned{
+		"GET /fundesk/v1/queue/agents": asJSON(t, apitype.QueueAgents{Agents: []apitype.QueueAgent{
+			{UserUUID: callID(3), LastSeenAt: ago(time.Hour), Completed: 2},
+			{UserUUID: callID(2), LastSeenAt: ago(time.Minute), CallUUID: new(callID(9)), Type: new(apitype.CallHappy), TakenAt: new(ago(4 * time.Minute)), Completed: 7, Attempts: 9, Cancelled: 1, Expired: 2, ByResult: map[string]int{"glad": 5, "never": 2}},
+			{UserUUID: callID(1), LastSeenAt: ago(0), CallUUID: new(callID(8)), Type: new(apitype.CallWinback), TakenAt: new(ago(time.Minute))},
+			{UserUUID: callID(4), LastSeenAt: ago(2 * time.Hour), Cancelled: 1},
+		}}),
+		"GET /fundesk/v1/queue": asJSON(t, apitype.QueueState{Waiting: 12, Due: 2, Deferred: 3, DueNextHour: 1, OldestRequestedAt: new(ago(49 * time.Hour)), ByLanguage: map[string]int{"nl": 5, "de": 2, "": 2, "fr": 1, "tr": 2}}),
+	})
+	v := NewFloor(e)
+	layout := NewLayout(100, 24)
+	golden(t, "floor-unread", v.Lines(layout))
+	if v.Waits() || v.Refresh() == nil || !v.Waits() || v.Refresh() != nil {
+		t.Error("got it not read once, want one reading at a time")
+	}
+	v.reading = false
+	run(v.Open())
+	if v.Waits() {
+		t.Error("got it waiting though it is read")
+	}
+	golden(t, "floor", v.Lines(layout))
+	v.Scroll(Down)
+	golden(t, "floor-second", v.Lines(NewLayout(60, 16)))
+	v.Scroll(Bottom)
+	chosen := v.agents[v.table.Cursor()].UserUUID
+	golden(t, "floor-last", v.Lines(layout))
+	v.reading = true
+	if v.Waits() {
+		t.Error("got it waiting though it shows what was read before")
+	}
+	v.takeIn(floorRead{agents: []apitype.QueueAgent{{UserUUID: callID(3)}, {UserUUID: chosen}, {UserUUID: callID(7), CallUUID: new(callID(1))}}}, nil)
+	if got := v.agents[v.table.Cursor()].UserUUID; got != chosen {
+		t.Errorf("got the cursor on %s, want it kept on %s", got, chosen)
+	}
+	v.takeIn(floorRead{}, nil)
+	golden(t, "floor-empty", v.Lines(layout))
+	v.takeIn(floorRead{noQueue: true}, nil)
+	golden(t, "floor-without-queue", v.Lines(NewLayout(60, 16)))
+	v.takeIn(floorRead{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
+	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Messages.Errors)); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
+
+// What the service does not have yet, line by line.
+func TestOutboxIsDrawn(t *testing.T) {
+	t.Parallel()
+	e, h := scene(t, nil)
+	v := NewOutbox(e)
+	layout := NewLayout(100, 16)
+	golden(t, "outbox-empty", v.Lines(layout))
+	if v.WhyNotCopy() != "the outbox is empty" || v.WhyNotOpen() != "the outbox is empty" || v.WhyNotSendAgain() != "the outbox is empty" {
+		t.Errorf("got %q of an empty outbox", v.WhyNotCopy())
+	}
+	entry := func(n int, state outbox.State, op, body string) outbox.Entry {
+		e := outbox.Entry{ID: fmt.Sprint(n), State: state, CreatedAt: morning.Add(-time.Duration(n) * time.Hour), Tries: n}
+		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
+		return e
+	}
+	e.Day.Changes.Entries = []outbox.Entry{
+		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
+	}
+	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
+	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
+	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
+	golden(t, "outbox", v.Lines(layout))
+	v.Resize(layout)
+	v.Scroll(Bottom)
+	golden(t, "outbox-last", v.Lines(layout))
+	if why := v.WhyNotOpen(); why != "a damaged file is left for you to look at: /box/x" {
+		t.Errorf("got %q of a damaged file", why)
+	}
+	for line, want := range []struct{ copies, sendAgain, opens string }{
+		{"typed", "", ""},
+		{`{"userUuid":null}`, "", ""},
+		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", ""},
+		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", "work c0040000"},
+	} {
+		if _, onRow := v.Click(0, line+2); !onRow {
+			t.Fatalf("line %d: got no row", line)
+		}
+		row, _ := v.Chosen()
+		if got := v.CopyRecord()().(Copied).Text; got != want.copies || row.copyText() != want.copies || v.WhyNotSendAgain() != want.sendAgain {
+			t.Errorf("line %d: got %q, %q, want %q, %q", line, got, v.WhyNotSendAgain(), want.copies, want.sendAgain)
+		}
+		v.OpenRecord()
+		if got := h.said(); got != want.opens {
+			t.Errorf("line %d: got %q, want %q", line, got, want.opens)
+		}
+		var drawn []string
+		if want.opens == "" {
+			title, lines := e.Dialog.View(e.Styles, 60, 20)
+			drawn = append([]string{title}, lines...)
+		}
+		if want.sendAgain == "" {
+			v.AskSendAgain()
+			title, lines := e.Dialog.View(e.Styles, 60, 20)
+			drawn = append(append(drawn, title), lines...)
+		}
+		v.AskDrop()
+		title, lines := e.Dialog.View(e.Styles, 60, 20)
+		golden(t, fmt.Sprint("outbox-asked-", line), append(append(drawn, title), lines...))
+	}
+	if _, onRow := v.Click(0, 7); onRow {
+		t.Error("a click below the last line was taken for one on it")
+	}
+	if _, onRow := v.Click(0, 1); onRow {
+		t.Error("a click on the head was taken for one on a row")
+	}
+}
+
+// An agent copies what a call shows, and is told what became of the last calls.
+func TestCopiesAndFates(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, nil)
+	d := NewDesk(e)
+	e.Day.Call = new(ring())
+	d.AskCopy()
+	if got := strings.Join(drawn(e.Dialog, e.Styles, 70, 12), "\n"); !strings.Contains(got, "mobile  +31612345678") || !strings.Contains(got, "e-mail  anna@example.org") {
+		t.Errorf("got %s, want what the call shows", got)
+	}
+	for fate, want := range map[desk.Fate]string{
+		desk.FateHeld: "was glad, on its way", desk.FateWaits: "was glad, waiting", desk.FateRefused: "was glad, refused", desk.FateSent: "was glad",
+		desk.FateLater: "was glad", desk.FateEnded: "was glad",
+	} {
+		if got := d.fateText(desk.Recent{What: "was glad", Fate: fate}); !strings.HasSuffix(got, " "+want) {
+			t.Errorf("%s: got %q, want %q", fate, got, want)
+		}
+	}
+}
