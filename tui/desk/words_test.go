@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
