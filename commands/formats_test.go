@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/service/servicetest"
 )
@@ -38,6 +39,11 @@ func TestEveryLeafHasItsFormats(t *testing.T) {
 				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is", name, format, code, out, errs)
 			case has && strings.Contains(errs, "there is no -o"):
 				t.Errorf("%s -o %s: got %q, want it printed", name, format, errs)
+			case has && code != 0 && format == render.JSON:
+				var line struct{ Error *cli.Report }
+				if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || line.Error == nil || line.Error.Kind == "" {
+					t.Errorf("%s -o json: got exit code %d and %q on stderr, want one JSON line", name, code, errs)
+				}
 			case has && code == 0 && out != "" && !slices.Contains(quiet, name):
 				checkFormat(t, name, format, out)
 			}
