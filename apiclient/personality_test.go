@@ -10,7 +10,6 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"fundesk/apiclient"
@@ -53,10 +52,6 @@ func each(value any, edit func(map[string]any)) any {
 		}
 	}
 	return value
-}
-
-func isList(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Count(r.URL.Path, "/") == 3
 }
 
 func forEach(edit func(map[string]any)) func(*http.Request, *httptest.ResponseRecorder) {
