@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,18 +13,42 @@ import (
 	"fundesk/service/servicetest"
 )
 
+// behindLoss returns a client whose first change is handed to lose, after which its answer is lost. Lose may
+// deliver the change to the service.
+func behindLoss(t *testing.T, s *stage, lose func(deliver func())) *apiclient.Client {
+	t.Helper()
+	var once sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isFirst := false
+		if r.Method != http.MethodGet {
+			once.Do(func() { isFirst = true })
+		}
+		if !isFirst {
+			s.h.Handler.ServeHTTP(w, r)
+			return
+		}
+		lose(func() {
+			answer := httptest.NewRecorder()
+			s.h.Handler.ServeHTTP(answer, r)
+			if answer.Code/100 != 2 {
+				t.Errorf("got status %d, want the change accepted", answer.Code)
+			}
+		})
+		hang(w)
+	}))
+	t.Cleanup(server.Close)
+	return clientOf(t, s.h, server.URL)
+}
+
 // lostThen delivers a change, loses its answer, and lets another writer act before the client reads the record.
 func lostThen(t *testing.T, s *stage, act func(ctx context.Context) error) *apiclient.Client {
 	t.Helper()
-	return faulty(t, s.h, fault{spoil: func(w http.ResponseWriter, r *http.Request, deliver func() *httptest.ResponseRecorder) {
-		if got := deliver(); got.Code/100 != 2 {
-			t.Errorf("got status %d, want the change accepted", got.Code)
-		}
-		if err := act(r.Context()); err != nil {
+	return behindLoss(t, s, func(deliver func()) {
+		deliver()
+		if err := act(t.Context()); err != nil {
 			t.Error(err)
 		}
-		hang(w)
-	}})
+	})
 }
 
 func (s *stage) externalPledge(t *testing.T, status apitype.PledgeStatus) apitype.UUID {
@@ -161,9 +186,7 @@ func TestLostAttemptBesideAWholeSecond(t *testing.T) {
 		whole := servicetest.Start.Truncate(time.Second)
 		_, err := s.setup.Send(t.Context(), attempt(whole))
 		servicetest.Check(t, err)
-		client := faulty(t, s.h, fault{spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-			hang(w)
-		}})
+		client := behindLoss(t, s, func(func()) {})
 		_, err = client.Send(t.Context(), attempt(whole.Add(fraction*time.Millisecond)))
 		if apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
 			t.Errorf("%d ms: got %v, want an unknown outcome", fraction, err)

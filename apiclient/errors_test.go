@@ -256,6 +256,7 @@ func TestAnswersAreBounded(t *testing.T) {
 
 // An export is longer than any record.
 func TestLongExport(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	text := `{"calls":["` + strings.Repeat("x", apitype.MaxRecordBytes) + `"]}`
 	c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, false), nil })})

@@ -3,14 +3,11 @@ package apiclient_test
 import (
 	"bytes"
 	"context"
-	"errors"
+	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,111 +18,12 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// fault spoils the first change; everything else reaches the real service.
-type fault struct {
-	name string
-	// spoil answers instead of the service; deliver hands the request to it.
-	spoil func(w http.ResponseWriter, r *http.Request, deliver func() *httptest.ResponseRecorder)
-	// certain says that the change must have taken effect exactly once, whatever the
-	// operation.
-	certain  bool
-	redirect bool
-	hangs    bool // Never answers: the client must not wait for long.
-}
-
 // hang closes the connection without another byte.
 func hang(w http.ResponseWriter) {
 	connection, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
 		connection.Close()
 	}
-}
-
-func faults() []fault {
-	status := func(code int) func(http.ResponseWriter, *http.Request, func() *httptest.ResponseRecorder) {
-		return func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) { w.WriteHeader(code) }
-	}
-	return []fault{
-		{name: "nothing", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			copyAnswer(w, deliver())
-		}},
-		{name: "429", certain: true, spoil: status(429)},
-		{name: "503 before", certain: true, spoil: status(503)},
-		{name: "503 after", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			deliver()
-			w.WriteHeader(503)
-		}},
-		{name: "reset before", spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) { hang(w) }},
-		{name: "reset after", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			deliver()
-			hang(w)
-		}},
-		{name: "cut after the status", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			answer := deliver()
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.Itoa(answer.Body.Len()+10))
-			w.WriteHeader(answer.Code)
-			w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
-		}},
-		{name: "time-out after", certain: true, hangs: true, spoil: func(_ http.ResponseWriter, r *http.Request, deliver func() *httptest.ResponseRecorder) {
-			deliver()
-			<-r.Context().Done()
-		}},
-		{name: "HTML instead", spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-			w.Header().Set("Content-Type", "text/html")
-			io.WriteString(w, "<h1>Log in</h1>")
-		}},
-		{name: "HTML after", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			deliver()
-			w.Header().Set("Content-Type", "text/html")
-			io.WriteString(w, "<h1>Log in</h1>")
-		}},
-		{name: "redirect", redirect: true, spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(302)
-		}},
-		{name: "delivered twice", certain: true, spoil: func(w http.ResponseWriter, _ *http.Request, deliver func() *httptest.ResponseRecorder) {
-			deliver()
-			copyAnswer(w, deliver())
-		}},
-	}
-}
-
-func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	maps.Copy(w.Header(), answer.Header())
-	w.WriteHeader(answer.Code)
-	w.Write(answer.Body.Bytes())
-}
-
-// faulty is the real service behind a connection that spoils the first change.
-func faulty(t *testing.T, h *servicetest.Harness, f fault) *apiclient.Client {
-	t.Helper()
-	var spoiled atomic.Bool
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet || spoiled.Swap(true) {
-			h.Handler.ServeHTTP(w, r)
-			return
-		}
-		body, _ := io.ReadAll(r.Body)
-		f.spoil(w, r, func() *httptest.ResponseRecorder {
-			again := r.Clone(context.WithoutCancel(r.Context()))
-			again.Body = io.NopCloser(bytes.NewReader(body))
-			recorder := httptest.NewRecorder()
-			h.Handler.ServeHTTP(recorder, again)
-			return recorder
-		})
-	}))
-	t.Cleanup(server.Close)
-	token, timeout := h.Token(), time.Minute
-	if f.hangs {
-		timeout = 2 * time.Second // Not less: a busy machine needs as much for an honest answer.
-	}
-	client, err := apiclient.New(apiclient.Options{
-		BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil },
-		Timeout: timeout, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
-	servicetest.Check(t, err)
-	return client
 }
 
 // plain starts the service without holding each answer against openapi.json: tests of
@@ -152,7 +50,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	h := plain(t)
 	s := &stage{h: h, organization: h.Organization("AID")}
-	s.setup = faulty(t, h, faults()[0])
+	s.setup = clientOf(t, h, h.URL)
 	person, err := answered[apitype.Person](s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(s.newPerson()))))
 	servicetest.Check(t, err)
 	s.person = person.UUID
@@ -188,161 +86,109 @@ func (s *stage) newPledge() apitype.CreatePledgeRequest {
 	}
 }
 
-// operation is a change, and how often it took effect.
-type operation struct {
-	name string
-	run  func(ctx context.Context, s *stage, c *apiclient.Client) error
-	// effect counts; more than one is a change that was applied twice.
-	effect func(t *testing.T, s *stage) int
-	// twice says that the service itself cannot recognise a second delivery.
-	twice bool
-}
+var faultVariants = flag.Int("variants", 1, "how many variants of each fault each change is sent through")
 
-func operations() []operation {
-	total := func(list func(c *apiclient.Client) (int, error), before int) func(*testing.T, *stage) int {
-		return func(t *testing.T, s *stage) int {
-			n, err := list(s.setup)
-			servicetest.Check(t, err)
-			return n - before
-		}
-	}
-	persons := func(c *apiclient.Client) (int, error) {
-		page, err := c.Persons.List(context.Background(), apitype.PersonListOptions{})
-		return len(page.Records), err
-	}
-	calls := func(c *apiclient.Client) (int, error) {
-		page, err := c.Calls.List(context.Background(), apitype.CallListOptions{})
-		return len(page.Records), err
-	}
-	pledges := func(c *apiclient.Client) (int, error) {
-		page, err := c.Pledges.List(context.Background(), apitype.PledgeListOptions{})
-		return len(page.Records), err
-	}
-	callIs := func(status apitype.CallStatus) func(*testing.T, *stage) int {
-		return func(t *testing.T, s *stage) int {
-			call, err := apiclient.Decoded(s.setup.Calls.Get(t.Context(), s.call))
-			servicetest.Check(t, err)
-			return map[bool]int{true: 1}[call.Status == status]
-		}
-	}
-	return []operation{
-		{name: "create person", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CreatePersonChange(s.newPerson())))
-			return err
-		}, effect: total(persons, 1)},
-		{name: "create call", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CreateCallChange(s.newCall())))
-			return err
-		}, effect: total(calls, 1)},
-		{name: "create pledge", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CreatePledgeChange(s.newPledge())))
-			return err
-		}, effect: total(pledges, 1)},
-		{name: "update person", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org"), IBAN: apitype.Clear[string]()})))
-			return err
-		}, effect: func(t *testing.T, s *stage) int {
-			person, err := apiclient.Decoded(s.setup.Persons.Get(t.Context(), s.person))
-			servicetest.Check(t, err)
-			return map[bool]int{true: 1}[person.Email != nil && *person.Email == "a@example.org" && person.IBAN == nil]
-		}},
-		{name: "update pledge", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.UpdatePledgeChange(s.pledge, apitype.UpdatePledgeRequest{DonationAmount: apitype.Set(apitype.Cents(1510))})))
-			return err
-		}, effect: func(t *testing.T, s *stage) int {
-			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
-			servicetest.Check(t, err)
-			return map[bool]int{true: 1}[pledge.DonationAmount == apitype.Cents(1510)]
-		}},
-		{name: "attempt", twice: true, run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: s.at(), UserUUID: &s.person})))
-			return err
-		}, effect: func(t *testing.T, s *stage) int {
-			call, err := apiclient.Decoded(s.setup.Calls.Get(t.Context(), s.call))
-			servicetest.Check(t, err)
-			return call.AttemptsCount
-		}},
-		{name: "complete", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{UserUUID: &s.person, Result: &apitype.CallResultRequest{CompletedAt: s.at(), ResultCode: new("ok")}})))
-			return err
-		}, effect: callIs(apitype.CallCompleted)},
-		{name: "cancel", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{CancelledAt: s.at()})))
-			return err
-		}, effect: callIs(apitype.CallCancelled)},
-		{name: "expire", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.ExpireCallChange(s.call, apitype.ExpireCallRequest{ExpiredAt: s.at()})))
-			return err
-		}, effect: callIs(apitype.CallExpired)},
-		{name: "action", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop, ""))
-			return err
-		}, effect: func(t *testing.T, s *stage) int {
-			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
-			servicetest.Check(t, err)
-			return map[bool]int{true: 1}[pledge.Status == apitype.PledgeDropped]
-		}},
-		{name: "mark processed", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			return c.EntityAccess.MarkProcessed(ctx, []apitype.ProcessedEntry{{EntityName: apitype.EntityCall, EntityUUID: s.call, ProcessedAt: *s.at()}})
-		}, effect: func(*testing.T, *stage) int { return 1 }},
-	}
-}
-
-// Whatever happens to the first request, the change takes effect exactly once, or the
-// error says what is known.
-func TestChangesUnderFaults(t *testing.T) {
+// Whatever happens to its first request, a change takes effect exactly once, or the error says what is known.
+func TestChangesThroughFaults(t *testing.T) {
 	t.Parallel()
-	for _, op := range operations() {
-		for _, f := range faults() {
-			t.Run(op.name+"/"+f.name, func(t *testing.T) {
-				t.Parallel()
-				s := newStage(t)
-				err := op.run(t.Context(), s, faulty(t, s.h, f))
-				effect := op.effect(t, s)
-				switch {
-				case f.redirect:
-					if apiclient.KindOf(err) != apiclient.KindUnavailable {
-						t.Errorf("got %v, want unavailable: a redirect is never followed", err)
-					}
-				case err == nil && effect == 1:
-				case err == nil && effect == 2 && op.twice && f.name == "delivered twice":
-				case err != nil && !f.certain && effect == 0 && apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
-				default:
-					t.Errorf("got effect %d and %v of kind %s", effect, err, apiclient.KindOf(err))
-				}
-			})
+	h := plain(t)
+	owner, token := h.Organization("AID"), h.Token()
+	cases := servicetest.NewCases(t, 16) // The time-outs are of one service that is not overrun.
+	defer cases.Wait()
+	for i := range h.Changes(owner) {
+		for _, fault := range servicetest.Faults {
+			hangs := fault == servicetest.FaultDelayed || fault == servicetest.FaultDrip || fault == servicetest.FaultKilled
+			if testing.Short() && hangs && i > 0 {
+				continue
+			}
+			for seed := range *faultVariants {
+				cases.Run(fmt.Sprintf("%d/%s/%d", i, fault, seed), func(t *testing.T) {
+					faulty := &servicetest.Faulty{Inner: h.Handler}
+					client := clientOf(t, h, faulty.Serve(t))
+					change := h.Changes(owner)[i]
+					faulty.Arm(fault, i+seed)
+					_, err := client.Send(t.Context(), apiclient.Change{Op: change.Op, UUID: change.UUID, Method: change.Method, Path: change.Path, Body: []byte(change.Body), Generated: true})
+					judge(t, change, fault, err, func() int { return h.Effects(token, change, faulty) }, faulty.DeliverLate)
+				})
+			}
 		}
 	}
 }
 
-// A change that somebody else overtook is a conflict, not a success.
+// judge compares what was said of a change with its effects, before and after what is late arrives.
+func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err error, effects func() int, deliverLate func()) {
+	t.Helper()
+	before := effects()
+	deliverLate()
+	after, most := effects(), 1
+	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated || change.Op == apiclient.OpMarkProcessed {
+		most = 2
+	}
+	wanted := map[servicetest.Fault]apiclient.Kind{servicetest.FaultRefused: apiclient.KindRejected, servicetest.FaultRedirect: apiclient.KindUnavailable}[fault]
+	kind := apiclient.KindOf(err)
+	addsUp := apiclient.OperationOf(change.Op).AddsUp
+	switch {
+	case wanted != "":
+		if kind != wanted || after != 0 {
+			t.Errorf("%s: got %v of kind %q and %d effects, want kind %q and none", change.Op, err, kind, after, wanted)
+		}
+	case kind == apiclient.KindUnknownOutcome && addsUp:
+		if after > most {
+			t.Errorf("%s: got %d effects, want %d at most", change.Op, after, most)
+		}
+	case err != nil || before < 1 || after > most:
+		t.Errorf("%s: got %v, %d and then %d effects, want the change done once", change.Op, err, before, after)
+	}
+}
+
+// clientOf returns a client of the service at an address, which gives up on an answer soon and never sleeps.
+func clientOf(t *testing.T, h *servicetest.Harness, url string) *apiclient.Client {
+	t.Helper()
+	token := h.Token()
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   url,
+		Token:     func(context.Context) (string, error) { return token, nil },
+		Timeout:   answerTimeout,
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	servicetest.Check(t, err)
+	return client
+}
+
+// A slow machine makes the client give up without a fault; it then finds what it has sent.
+const answerTimeout = time.Second
+
+// A change that somebody else overtook while its answer was lost is a conflict, not a success.
 func TestLostAnswerThenSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	other := fault{spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-		if _, err := s.setup.Send(context.Background(), must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{}))); err != nil {
-			t.Errorf("cancel: %v", err)
-		}
-		hang(w)
-	}}
-	_, err := faulty(t, s.h, other).Send(t.Context(), must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}})))
-	if apiclient.KindOf(err) != apiclient.KindConflict {
-		t.Errorf("got %v, want a conflict", err)
+	update := func(email string) apiclient.Change {
+		return must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set(email)}))
 	}
-}
-
-func TestUpdateOvertaken(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	other := fault{spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-		if _, err := s.setup.Send(context.Background(), must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("third@example.org")}))); err != nil {
-			t.Errorf("update: %v", err)
+	complete := must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}}))
+	cancel := must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{}))
+	for mine, theirs := range map[*apiclient.Change]apiclient.Change{&complete: cancel, new(update("mine@example.org")): update("third@example.org")} {
+		var once sync.Once
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			isLost := false
+			if r.Method != http.MethodGet {
+				once.Do(func() { isLost = true })
+			}
+			if !isLost {
+				s.h.Handler.ServeHTTP(w, r)
+				return
+			}
+			if _, err := s.setup.Send(context.Background(), theirs); err != nil {
+				t.Errorf("%s: %v", theirs.Op, err)
+			}
+			hang(w)
+		}))
+		_, err := clientOf(t, s.h, server.URL).Send(t.Context(), *mine)
+		if apiclient.KindOf(err) != apiclient.KindConflict {
+			t.Errorf("%s: got %v, want a conflict", mine.Op, err)
 		}
-		hang(w)
-	}}
-	_, err := faulty(t, s.h, other).Send(t.Context(), must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("mine@example.org")})))
-	if apiclient.KindOf(err) != apiclient.KindConflict {
-		t.Errorf("got %v, want a conflict", err)
+		server.Close()
 	}
 }
 
@@ -354,53 +200,6 @@ func TestChosenUUIDIsTaken(t *testing.T) {
 	r.UUID = &s.person
 	if _, err := s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(r))); apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
-	}
-}
-
-func TestMarkProcessedConverges(t *testing.T) {
-	t.Parallel()
-	for _, savesGood := range []bool{true, false} {
-		t.Run(fmt.Sprintf("good ones saved %v", savesGood), func(t *testing.T) {
-			t.Parallel()
-			marked := map[apitype.UUID]bool{}
-			var bad []apitype.UUID
-			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				var request apitype.MarkProcessedRequest
-				decode(t, r.Body, &request)
-				if len(request.Entries) > 500 {
-					t.Errorf("got %d entries in a request", len(request.Entries))
-				}
-				var failed []string
-				for _, entry := range request.Entries {
-					if slices.Contains(bad, entry.EntityUUID) {
-						failed = append(failed, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"errorMessage":"unknown"}`, entry.EntityUUID))
-					}
-				}
-				for _, entry := range request.Entries {
-					if (savesGood || len(failed) == 0) && !slices.Contains(bad, entry.EntityUUID) {
-						marked[entry.EntityUUID] = true
-					}
-				}
-				if len(failed) > 0 {
-					answer(w, 400, `{"errors":[`+join(failed)+`]}`)
-					return
-				}
-				w.WriteHeader(204)
-			})
-			var entries []apitype.ProcessedEntry
-			for i := range 1200 {
-				id := apitype.NewUUID()
-				entries = append(entries, apitype.ProcessedEntry{EntityName: apitype.EntityCall, EntityUUID: id, ProcessedAt: apitype.NewTime(servicetest.Start)})
-				if i%400 == 0 {
-					bad = append(bad, id)
-				}
-			}
-			err := client.EntityAccess.MarkProcessed(t.Context(), entries)
-			var refused *apiclient.MarkError
-			if !errors.As(err, &refused) || len(refused.Failed) != len(bad) || len(marked) != len(entries)-len(bad) {
-				t.Errorf("got %v and %d marked, want %d failed and all others marked", err, len(marked), len(bad))
-			}
-		})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // The bounds of the model, in bytes: those of the client would take its memory.
@@ -168,6 +169,7 @@ func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A list is whole, or its end is an error that names what is missing.
 // Promise P6: answers are bounded in size.
 func TestAListIsWholeOrSaysSo(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for seed := range uint64(*walkSeeds) {
 		m := newModelList(rand.New(rand.NewPCG(seed, 8)))

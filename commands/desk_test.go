@@ -275,6 +275,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 // While a question stands, a lease that is worked under is kept, and one of an agent who went away
 // is given back and nobody else's call taken in its place.
 func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	h := servicetest.New(t)
 	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}

@@ -27,6 +27,7 @@ const matching = 200
 // Every example that changes what a list finds changes all of it: a script that is copied from
 // the help must not leave the 51st record for ever.
 func TestExamplesReachEveryRecord(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for _, example := range pipedExamples(t) {
 		t.Run(example, func(t *testing.T) {

@@ -126,6 +126,7 @@ func (i *importing) loseTail() {
 // An import that is interrupted at any moment goes on with its results file, even when
 // a power cut took what was not synced: no line is created twice, and none is lost.
 func TestImportGoesOn(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for format, total := range map[string]int{"ndjson": 2000, "csv": 400} {
 		t.Run(format, func(t *testing.T) {

@@ -43,6 +43,7 @@ func (a *actedService) runWith(stdin, line string) (out, errs string, code int) 
 
 // The whole command line works the same, whatever the service decided.
 func TestCommandsUnderPersonalities(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for _, p := range servicetest.Personalities() {
 		t.Run(p.Name, func(t *testing.T) {

@@ -1,14 +1,10 @@
 package commands
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +31,6 @@ var (
 	pieces       = regexp.MustCompile(`\n[ \t]*\n|\n(?:#+|[ \t]*[-*]|[ \t]*\d+\.)[ \t]|\||\n---`)
 	ends         = regexp.MustCompile(`[.!?]["”)*]*(?:\s+|$)|:\n`)
 	indented     = regexp.MustCompile(`\n[ $]{2,}|\n(?:[A-Z_,]+) {2,}| {3,}`)
-	roff         = regexp.MustCompile(`(?m)^\.\w+ ?|\\f[A-Z]|\\`)
 	wordInText   = regexp.MustCompile(`[\pL\d]`)
 	abbreviation = strings.NewReplacer("e.g.", "eg", "i.e.", "ie", "…", "x")
 )
@@ -128,7 +123,7 @@ func TestPlainEnglish(t *testing.T) {
 	}
 }
 
-// So is the help of both programs; fundeskd's stands in its manual pages.
+// So is the help.
 func TestPlainEnglishOfTheHelp(t *testing.T) {
 	t.Parallel()
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
@@ -139,16 +134,6 @@ func TestPlainEnglishOfTheHelp(t *testing.T) {
 		if name != "keys" {
 			checkEnglish(t, "help "+name, indented.ReplaceAllString(topic(), "\n\n"))
 		}
-	}
-	pages, err := filepath.Glob("../cmd/fundeskd/man/*.1")
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("got %d manual pages, %v, want 10 at least", len(pages), err)
-	}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		servicetest.Check(t, err)
-		text = regexp.MustCompile(`(?ms)^\.EX.*?^\.EE`).ReplaceAll(text, nil)
-		checkEnglish(t, filepath.Base(page), roff.ReplaceAllString(strings.ReplaceAll(string(text), "\n.", "\n\n."), ""))
 	}
 }
 
@@ -166,33 +151,4 @@ func TestPlainEnglishOfTheDescription(t *testing.T) {
 		all.WriteString(strings.ReplaceAll(found[1], `\n`, "\n") + "\n\n")
 	}
 	checkEnglish(t, "openapi.json", all.String())
-}
-
-// Nor do the strings of the programs have odd words.
-func TestPlainEnglishOfTheMessages(t *testing.T) {
-	t.Parallel()
-	for _, folder := range []string{"../commands", "../tui", "../cmd", "../apiclient", "../render", "../completions", "../service"} {
-		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(node ast.Node) bool {
-				literal, ok := node.(*ast.BasicLit)
-				if !ok || literal.Kind != token.STRING {
-					return true
-				}
-				text, err := strconv.Unquote(literal.Value)
-				if odd := oddWords.FindString(text); err == nil && odd != "" && strings.Contains(text, " ") {
-					t.Errorf("%s: %q in: %s", path, odd, text)
-				}
-				return true
-			})
-			return nil
-		})
-		servicetest.Check(t, err)
-	}
 }

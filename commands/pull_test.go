@@ -127,6 +127,7 @@ func TestWatchWithAnotherClock(t *testing.T) {
 // A service that restarts ends no watch, and what changed meanwhile is printed: also what
 // stood on a page that came before the one that broke.
 func TestWatchOverARestart(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	edge := `{"cursor":"c","node":{"uuid":"` + testID + `","status":"requested","lastUpdatedAt":"2026-11-20T09:15:00.000Z"}}`
 	var polls atomic.Int32
@@ -155,6 +156,7 @@ func TestWatchOverARestart(t *testing.T) {
 // A pull that follows writes each record once under one header, keeps its position after each round, and
 // outlasts a service that restarts.
 func TestPullFollows(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	other := "00000000-0000-4000-8000-000000000001"
 	node := func(id, at string) string {

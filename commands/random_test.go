@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 var (
@@ -32,6 +33,7 @@ var (
 // Whatever is typed, against a service that does whatever it likes: no panic, an exit
 // code of the table, and an end.
 func TestRandomCommandLines(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	seed := *randomSeed
 	if seed == 0 {

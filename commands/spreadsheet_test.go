@@ -73,6 +73,7 @@ func (s spreadsheet) saved(t *testing.T, file string) string {
 
 // What is written for Excel of a country, opened and saved there, says what the records say.
 func TestSpreadsheetsComeBack(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	h := plain(t)
 	h.Sample(40)

@@ -123,68 +123,6 @@ func TestStatsNameAgents(t *testing.T) {
 	}
 }
 
-// A request goes out as it is written: fields into the query of a read and into the body of
-// anything else, and without a method it is a read unless it has a body.
-func TestRequestAsWritten(t *testing.T) {
-	t.Parallel()
-	body := filepath.Join(t.TempDir(), "body.json")
-	if err := os.WriteFile(body, []byte(`{"from":"a file"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"/x"}, "GET /x "},
-		{[]string{"get", "/x?a=1"}, "GET /x?a=1 "},
-		{[]string{"GET", "/x", "-F", "first=5", "-f", "q=a=b"}, "GET /x?first=5&q=a%3Db "},
-		{[]string{"HEAD", "/x", "-F", "first=5"}, "HEAD /x?first=5 "},
-		{[]string{"PUT", "/x"}, "PUT /x "},
-		{[]string{"/x", "-F", "a=1"}, `POST /x {"a":1}`},
-		{[]string{"/x", "-f", "a=1"}, `POST /x {"a":"1"}`},
-		{[]string{"PATCH", "/x", "-F", "a=1", "-F", "b.c=true", "-F", "e=null", "-F", "f=x", "-F", "g=", "-f", "d=2"}, `PATCH /x {"a":1,"b":{"c":true},"d":"2","e":null,"f":"x","g":""}`},
-		{[]string{"/x", "--input", body}, `POST /x {"from":"a file"}`},
-		{[]string{"DELETE", "/x", "--input", body}, `DELETE /x {"from":"a file"}`},
-	} {
-		var asked []string
-		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-			data, _ := io.ReadAll(r.Body)
-			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(data))
-			status(200, "application/json", `{}`)(w, r)
-		}, append([]string{"api"}, test.args...)...)
-		if code != 0 || len(asked) != 1 || asked[0] != test.want {
-			t.Errorf("%q: got exit code %d, %q%s, want %q", test.args, code, asked, errs, test.want)
-		}
-	}
-}
-
-// What cannot be asked so is exit 2, and nothing is sent.
-func TestRequestThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ line, want string }{
-		{"BREW /x", `"BREW" is not a method`},
-		{"/x --input - -F a=1", "fields and --input exclude each other"},
-		{"/x --input - -f a=1", "fields and --input exclude each other"},
-		{"/x -F novalue", `--field "novalue" is not of the form k=v`},
-		{"/x -f =1", `--field "" is not of the form k=v`},
-		{"/x -F a=\xff", "UTF-8"},
-		{"/x -o id", "-o id goes with --paginate"},
-		{"POST /x --paginate", "--paginate goes with GET"},
-		{"/x --paginate -i", "--paginate excludes --include and --header"},
-		{"/x --paginate -H A:b", "--paginate excludes --include and --header"},
-		{"/x -i -o json", "--include excludes -o and --jq"},
-		{"/x -i --jq .", "--include excludes -o and --jq"},
-		{"https://elsewhere.example/x", "path"},
-		{"/x#part", "path"},
-	} {
-		_, errs, code := against(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
-			append([]string{"api"}, strings.Fields(test.line)...)...)
-		if code != 2 || !strings.Contains(errs, test.want) {
-			t.Errorf("%s: got exit code %d, %s, want 2 and %q", test.line, code, errs, test.want)
-		}
-	}
-}
-
 // A change whose record is worth a look, since its outcome is not known or its state refused it,
 // says how to look; one that was refused for what it says does not.
 func TestWhatToLookAtAfterAChange(t *testing.T) {
@@ -259,31 +197,5 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 				t.Errorf("the position of a pull: got moved %v, want %v", moved, test.moved)
 			}
 		})
-	}
-}
-
-// An erasure after which tables wait for their operator is told with what the operator does;
-// so is one whose files could not be cleaned at all.
-func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		status       int
-		answer, want string
-		code         int
-	}{
-		{200, `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`, "(calls, audit) until its next cleaning: fundeskd clean", 0},
-		{200, `{"scrubbed":{"rewritten":["persons"],"later":[]}}`, "", 0},
-		{503, `{"title":"Unavailable","status":503,"detail":"it is erased, but the files could not be cleaned; ask for the same again"}`, "ask for the same again", 10},
-	} {
-		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-			answer := status(200, "application/json", `{"uuid":"`+testID+`","extensions":["erase"]}`)
-			if r.Method == http.MethodPost {
-				answer = status(test.status, "application/json", test.answer)
-			}
-			answer(w, r)
-		}, "person", "erase", testID, "--reason", "request 17", "--yes")
-		if code != test.code || !strings.Contains(errs, test.want) || test.want == "" && errs != "" {
-			t.Errorf("%d %s: got %d %q, want %d %q", test.status, test.answer, code, errs, test.code, test.want)
-		}
 	}
 }

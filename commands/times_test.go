@@ -1,21 +1,16 @@
 package commands
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
-	"fundesk/render"
 )
 
 // typedForms are the forms of the one grammar of times: each is read in every place. A length of time is ago
@@ -116,69 +111,5 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 				t.Errorf("%q as %s: got %q and %.300s, want %s", form.text, place.name, got, errs.String(), want)
 			}
 		}
-	}
-}
-
-// Every leaf prints each format that the table gives it, as that format, and refuses all
-// others before anything is done.
-func TestEveryLeafHasItsFormats(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	if err := CopyDemo(home); err != nil {
-		t.Fatal(err)
-	}
-	ids := demoIDs(t, home)
-	leaves := map[string]bool{}
-	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
-		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-		leaves[name], leaves[cmd.Name()] = true, true
-		if cmd.HasSubCommands() || name == "tui" || name == "demo" {
-			return
-		}
-		args := leafCommand(name, ids)
-		for _, format := range render.Formats {
-			has := slices.Contains(outputOf(cmd).formats, format)
-			out, errs, code := runIn(t, home, "", append(args, "-o", string(format))...)
-			switch {
-			case !has && (code != 2 || out != "" || !strings.Contains(errs, "-o "+string(format))):
-				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is", name, format, code, out, errs)
-			case has && strings.Contains(errs, "there is no -o"):
-				t.Errorf("%s -o %s: got %q, want it printed", name, format, errs)
-			case has && code == 0 && out != "" && !slices.Contains(quiet, name):
-				checkFormat(t, name, format, out)
-			}
-		}
-		if _, errs, code := runIn(t, home, "", append(args, "--columns", "nonsense")...); code != 2 {
-			t.Errorf("%s --columns nonsense: got exit code %d and %q, want 2", name, code, errs)
-		}
-	})
-	for name := range outputs {
-		if !leaves[name] {
-			t.Errorf("the table of formats names %q, want a command", name)
-		}
-	}
-}
-
-// checkFormat wants an output to be what its format promises.
-func checkFormat(t *testing.T, name string, format render.Format, out string) {
-	t.Helper()
-	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
-	for i, line := range lines {
-		good := true
-		switch format {
-		case render.NDJSON:
-			good = json.Valid([]byte(line))
-		case render.ID:
-			good = !strings.ContainsAny(strings.TrimSpace(line), " \t,{")
-		case render.CSV:
-			good = i > 0 || strings.HasSuffix(line, "\r")
-		}
-		if !good {
-			t.Errorf("%s -o %s: got the line %q", name, format, line)
-			return
-		}
-	}
-	if format == render.JSON && !json.Valid([]byte(out)) {
-		t.Errorf("%s -o json: got %q", name, out)
 	}
 }

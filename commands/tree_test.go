@@ -3,11 +3,9 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,37 +138,6 @@ func leafCommand(path string, ids map[string]string) []string {
 		args = append(args, arg)
 	}
 	return args
-}
-
-// Every leaf with -o json prints JSON on stdout, or one JSON error line on stderr.
-func TestEveryLeafSpeaksJSON(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	if err := CopyDemo(home); err != nil {
-		t.Fatal(err)
-	}
-	ids := demoIDs(t, home)
-	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
-		path := strings.TrimPrefix(cmd.CommandPath(), "fundesk ")
-		if cmd.HasSubCommands() || path == "tui" || path == "demo" {
-			return
-		}
-		out, errs, code := runIn(t, home, "", append(leafCommand(path, ids), "-o", "json")...)
-		switch {
-		case code != 0:
-			var line struct{ Error *cli.Report }
-			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || line.Error == nil || line.Error.Kind == "" {
-				t.Errorf("%s: got exit code %d and %q on stderr, want one JSON line", path, code, errs)
-			}
-		case slices.Contains(quiet, path):
-		default:
-			dec := json.NewDecoder(strings.NewReader(out))
-			var value any
-			if err := dec.Decode(&value); err != nil && !(strings.HasSuffix(path, "import") && out == "") && !strings.HasPrefix(path, "pull") {
-				t.Errorf("%s: got %q, want JSON: %v", path, out, err)
-			}
-		}
-	})
 }
 
 // runIn runs one command line on the demo of a home folder.

@@ -24,50 +24,26 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
-	"fundesk/tui/page"
 )
 
 // crashRole makes the test binary play the program that is ended: its value is the
-// address of the service, the token and the folder of the outbox; or helloRole.
+// address of the service, the token and the folder of the outbox.
 const crashRole = "FUNDESK_TEST_CRASH"
 
 // panicText makes the program panic when it is pasted.
 const panicText = "panic!"
 
-// fillText makes the program have many calls when it is pasted.
-const (
-	fillText = "fill!"
-	fillRows = 100_000
-)
-
-// fill gives a list many rows of those that it has.
-func fill(l *page.Calls) {
-	few := len(l.Rows)
-	for i := few; i < fillRows; i++ {
-		row := l.Rows[i%few]
-		row.ID = ids(byte(i>>8), i)
-		l.Rows = append(l.Rows, row)
-	}
-	l.More = false
-}
-
 // crashDesk runs the desk in the terminal that it was given.
 func crashDesk() {
-	if os.Getenv(crashRole) == helloRole {
-		playHello()
-		return
-	}
 	var base, token, dir string
 	_, _ = fmt.Sscan(os.Getenv(crashRole), &base, &token, &dir)
 	client, err := apiclient.New(apiclient.Options{BaseURL: base, Token: staticToken(token)})
 	if err == nil {
 		var box *outbox.Outbox
 		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
+			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
-				} else if ok && paste.Content == fillText {
-					fill(model.(*app).pages[page.CallsPage].(*page.Calls))
 				}
 				return msg
 			}))
@@ -170,6 +146,7 @@ func randomText(random *rand.Rand, length int) string {
 
 // Whatever ends the program, what was typed and seen is on disk.
 func TestNothingTypedIsLost(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	// A machine that runs all tests at once keeps no promise of half a second; how long the

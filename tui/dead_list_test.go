@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 	"fundesk/tui/page"
 )
 
@@ -37,6 +38,7 @@ func TestPastedFilterReadsOn(t *testing.T) {
 
 // A filter that is left as it was goes on where reading had failed, and leaves no list that waits for ever.
 func TestFilterLeftReadsOn(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w, now := newWorld(t), fault(nil)
 	w.faulty(t, &now)

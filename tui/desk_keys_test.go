@@ -326,6 +326,7 @@ func (d *driver) entered() string {
 // What the footer offers works: it changes the screen, is not refused, and is not typed
 // into the text that has the keys.
 func TestFooterOffersWhatWorks(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	keys := []string{"n", "s", "i", "i", "c", "1", "r", "X", "esc", "?", ":", "/", "2", "3", "4", "5", "6", "1", "space", "A", "enter", "j", "x", "K", "W", "y", "t", "D"}
 	for seed := range uint64(8) {

@@ -267,6 +267,7 @@ func (l *lapsed) RoundTrip(r *http.Request) (*http.Response, error) {
 // A token that is refused stops all sending for a minute, or until the service takes one
 // again.
 func TestSendingGoesOnAfterLogin(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	network := &lapsed{RoundTripper: w.Transport()}

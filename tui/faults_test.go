@@ -64,7 +64,7 @@ func (w *world) overNetwork(t *testing.T) (end func()) {
 	w.URL = server.URL
 	w.connect(t, t.TempDir())
 	var err error
-	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now}); err != nil {
+	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
@@ -129,6 +129,7 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // Whatever went wrong before, the line shows the send that can be taken back, whole, with its time and
 // its key. Read the frames as code.
 func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	faults := []struct {
 		name string

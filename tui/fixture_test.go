@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -124,7 +125,7 @@ func (w *world) connect(t *testing.T, dir string, rights ...servicetest.Right) {
 	t.Helper()
 	w.token = w.Token(rights...)
 	var err error
-	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
+	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	servicetest.Check(t, err)
 	account, err := w.client.Identity(t.Context())
 	servicetest.Check(t, err)

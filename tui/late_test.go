@@ -22,7 +22,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-var lateSeeds = flag.Int("late", 80, "how many seeds TestLateAnswersNeverMoveTheTyping has")
+var lateSeeds = flag.Int("late", 8, "how many seeds TestLateAnswersNeverMoveTheTyping has")
 
 // lateDriver runs the model with commands whose results come late, in any order.
 type lateDriver struct {
@@ -161,6 +161,7 @@ func summaryOf(t *testing.T, sent []outbox.Entry) string {
 // recorded that was not pressed, and what is sent is what the frame said: whatever comes back
 // meanwhile, and however late.
 func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for seed := range *lateSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,7 +37,10 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 // clientOf is a client whose requests go through a transport, by a clock of its own.
 func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() time.Time) *apiclient.Client {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
 	servicetest.Check(t, err)
 	return client
 }
@@ -57,6 +61,7 @@ func (d *driver) untilPoll(w *world) {
 // Each change is listed once, wherever it lies to what was read: more than are taken at once, beyond the pages read so
 // far, which comes with its page, or of one time around the end of those.
 func TestEveryChangeIsListedOnce(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for _, test := range []struct {
 		name          string

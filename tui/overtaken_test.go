@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // overtakenFields are details with the keys that correct them, what a colleague changes meanwhile, and
@@ -37,6 +38,7 @@ var overtakenFields = map[string]struct{ keys, typed, body, ours, theirs string 
 // stays, before the correction is sent where the card shows the change, and after it was refused where
 // the service does. The result is sent either way.
 func TestOvertakenDetailAsks(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for name, field := range overtakenFields {
 		for _, isShown := range []bool{true, false} {

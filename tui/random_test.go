@@ -131,6 +131,7 @@ func (d *driver) check(what string) {
 
 // Random keys, pastes and sizes never panic and never draw outside the terminal.
 func TestRandomKeysAndSizes(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	var keys []string
 	for _, b := range registry() {

@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // asked notes each request of a desk.
@@ -224,6 +225,7 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // The queue is read to its end also where the service does not say where that is.
 func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.loadRequested(550, w.Clock.Now().Add(-time.Hour))

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 // A terminal that takes nothing for a while stops neither typing nor saving, and shows
 // all of it afterwards.
 func TestStoppedTerminalStopsNothing(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	dir := t.TempDir()

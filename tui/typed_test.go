@@ -75,6 +75,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 // Every key of the corrections is the same detail on every donor: what the card says is what is sent,
 // and a detail that cannot be corrected says why.
 func TestEveryKeyOfTheCorrections(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	typed := map[string][3]string{ // What is typed, what the card says, and what is sent.
 		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},

@@ -222,8 +222,9 @@ func TestJoinNotes(t *testing.T) {
 
 // An entry that goes from folder to folder is in every list.
 func TestListMissesNothingThatMoves(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
-	const moves = 300 // Enough for a list without its second look to miss some.
+	const moves = 100 // Enough for a list without its second look to miss some.
 	dir := t.TempDir()
 	box, other := open(t, dir, "https://a.example"), open(t, dir, "https://a.example")
 	e := add(t, box, attempt(t, apitype.NewUUID()))

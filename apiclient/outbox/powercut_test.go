@@ -45,6 +45,7 @@ func (l *ledger) wrong(moment int, e Entry, found bool) string {
 // Whatever a power cut leaves: what was said to be safe is there, nothing is half there,
 // and nothing that was sent is sent again without a look.
 func TestPowerCut(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	folder := t.TempDir()
 	disk := powercut.Record(t, folder)

@@ -59,6 +59,7 @@ func crowdCall(n int) apitype.UUID {
 // Two terminals and six command lines on one state folder, killed again and again, over
 // a network that flaps: each change takes effect once, and those of a call in order.
 func TestCrowdOnOneStateFolder(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	changes, kills := 30, 5
 	if *crowdLong {

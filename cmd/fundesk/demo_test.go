@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // callOnScreen is the identifier of the call among what the Desk copies, and cardOnScreen the
@@ -52,6 +53,7 @@ func (term *terminal) call(before string) string {
 }
 
 func TestDemoWorksACallInTheTerminal(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	h := newHome(t)
 	term := h.openTerminal(t, 120, 36)
@@ -112,6 +114,7 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 }
 
 func TestDemoTakesBackAHeldSend(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	h := newHome(t)
 	term := h.openTerminal(t, 80, 24)
@@ -166,6 +169,7 @@ var clockOfWarning = regexp.MustCompile(`it is \d\d:\d\d on \w+day`)
 // What the desk of ACCESSIBLE=1 offers is what the drawn one does: the same calls in the
 // same order, with the same warnings.
 func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	const calls = 8
 	h := newHome(t)

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 var hostileLong = flag.Bool("hostile", false, "every command against every hostile service, in place of some")
@@ -124,6 +126,7 @@ func hostiles() map[string]struct{ list, record http.HandlerFunc } {
 // Whatever a service answers, the client takes bounded memory and time, and says what
 // is wrong.
 func TestHostileService(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	seat := make(chan struct{}, 2)
 	all := hostiles()

@@ -91,6 +91,7 @@ func messyLine(n int, right bool) (line string, donor map[string]any) {
 // twice and loses answers, and goes on each time it is asked again. Each donor is there once, as
 // the file means them.
 func TestImportOfMessyLines(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	j := &importJourney{T: t, home: newHome(t), service: servicetest.New(t)}
 	server := httptest.NewServer(j)

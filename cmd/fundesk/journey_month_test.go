@@ -44,6 +44,7 @@ func (j *monthJourney) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // is off and nights on which the reader of the pull goes away in the middle. In the end the copy has
 // every call as the service has it, and no night asked for all that there was.
 func TestMonthOfHistory(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	j := &monthJourney{T: t, home: newHome(t), service: servicetest.New(t), random: rand.New(rand.NewPCG(19, 30)), known: map[string]map[string]any{}}
 	j.owner, j.token = j.service.Organization("Sea Rescue"), j.service.Token()

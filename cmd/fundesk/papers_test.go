@@ -60,45 +60,6 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// claims names a test for each claim of the README.
-var claims = []struct{ says, file, test string }{
-	{"\"not reached\" takes one key press", "tui/desk_test.go", "TestNotReachedIsOneKey"},
-	{"a full result four", "tui/desk_keys_test.go", "TestWholeCallInFourKeys"},
-	{"Everything the Desk does, a script can do", "cmd/fundesk/demo_test.go", "TestBothFacesOfTheDeskOfferTheSame"},
-	{"JSON, exit codes, safe retries", "commands/exit_codes_test.go", "TestExitCodes"},
-	{"The Desk opens with 2,000 invented donors.", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
-	{"builds both\nprograms into", "cmd/fundesk/papers_test.go", "TestReadmeFromTheSources"},
-	{"undo within five seconds", "tui/desk_keys_test.go", "TestUndoTakesBackABurst"},
-	{"Notes are on disk within two seconds of typing", "tui/desk/autosave_test.go", "TestDraftsAreOnDiskInTime"},
-	{"unsent changes survive a crash", "apiclient/outbox/crash_test.go", "TestKilledWhileAddingLosesNothing"},
-	{"A change is never repeated blindly.", "apiclient/outbox/outbox_test.go", "TestEveryFaultEndsWithOneEffect"},
-	{"fundesk exits with 10", "commands/truth_test.go", "TestEachTellsTheTruthOfEachChange"},
-	{"no two agents hold the same donor at one time", "cmd/fundeskd/floor_test.go", "TestFloor"},
-	{"JSON output keeps every field, the order of keys and every digit", "render/render_test.go", "TestLossless"},
-	{"contain no donor's data and no token", "commands/canary_test.go", "TestCanaries"},
-}
-
-func TestEachClaimOfTheReadmeHasATest(t *testing.T) {
-	t.Parallel()
-	papers := documents(t)
-	for _, claim := range claims {
-		if !strings.Contains(papers["README.md"], claim.says) {
-			t.Errorf("the README does not say %q", claim.says)
-		}
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(claim.file)))
-		if err != nil || !strings.Contains(string(text), "\nfunc "+claim.test+"(") {
-			t.Errorf("%q: got %v, want %s in %s", claim.says, err, claim.test, claim.file)
-		}
-	}
-	_, guarantees, _ := strings.Cut(papers["README.md"], "## Guarantees\n\n")
-	guarantees, _, _ = strings.Cut(guarantees, "\n\n")
-	for line := range strings.Lines(guarantees) {
-		if !slices.ContainsFunc(claims, func(claim struct{ says, file, test string }) bool { return strings.Contains(line, claim.says) }) {
-			t.Errorf("no test is named for the guarantee %q", line)
-		}
-	}
-}
-
 // runs names what runs the blocks of each page: pages of one group share a home and a shell. What is
 // not for sh is console (typed at a terminal), text (the operator's page on a booted machine), a
 // file that is read, or output.
@@ -112,6 +73,7 @@ var runs = [][]string{
 }
 
 func TestCommandsOfThePagesRun(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	need(t, "bash", "jq", "curl")
 	scripts := map[string]string{}
@@ -144,6 +106,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 // The programs of docs/integrator/examples do the same day against a sandbox. All persons are pulled in the
 // first night, and none in the second.
 func TestExamplesOfPrograms(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3")
 	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "integrator", "examples"))
@@ -239,6 +202,7 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 
 // The first lines of the README run in a fresh clone.
 func TestReadmeFromTheSources(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	need(t, "bash", "go", "git")
 	h := newHome(t)
@@ -277,6 +241,7 @@ func TestReadmeFromTheSources(t *testing.T) {
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func TestAgentsPageAgainstAService(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
 	h := newHome(t)

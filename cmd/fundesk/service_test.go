@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -238,4 +239,14 @@ func TestServiceOfAStranger(t *testing.T) {
 	term.waitFor("requested calls so far") // Though the first page says that nothing stands before it.
 	term.send("n")
 	term.waitFor("y copies") // One of the oldest of 135: agents are spread over those.
+}
+
+// program returns fundesk with its arguments, as it runs on this machine.
+func (h home) program(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	command := exec.CommandContext(ctx, filepath.Join(programs, "fundesk"), args...)
+	command.Env, command.Dir = h.env, h.dir
+	return command
 }

@@ -28,6 +28,7 @@ const mostInit = 8192
 
 // Nothing that one command needs makes every command wait: expressions and tables are made where they are used.
 func TestInit(t *testing.T) {
+	servicetest.Slow(t)
 	cmd := exec.CommandContext(t.Context(), build(t, "fundesk/cmd/fundesk"), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	out, err := cmd.CombinedOutput()

@@ -103,12 +103,14 @@ func TestSampleTwice(t *testing.T) {
 	e.must(&made, "", "sample", "--persons", "1", "--seed", "8")
 }
 
-var update = flag.Bool("update", false, "write the manual pages anew")
+var update = flag.Bool("update", false, "write golden files anew")
 
-// The manual pages are made from the commands:
+var pagesTo = flag.String("pages", "", "write the manual pages of a release into this `folder`")
+
+// A release holds the manual pages of the commands, which its script writes:
 //
-//	go test ./cmd/fundeskd -run TestManualPages -update
+//	go test ./cmd/fundeskd -run TestManualPages -pages /tmp
 func TestManualPages(t *testing.T) {
 	t.Parallel()
-	manual.Check(t, (&program{}).root(), "man", *update)
+	manual.Write(t, (&program{}).root(), *pagesTo)
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/durable/powercut"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -108,6 +106,7 @@ func walkedHistory(t *testing.T) (f *floor, dir string, first *agent) {
 // The history of a service without a queue is walked once: the next start goes on from the
 // first call that was open, and learns what has changed since.
 func TestHistoryIsWalkedOnce(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	f, dir, first := walkedHistory(t)
 	first.End()
@@ -140,6 +139,7 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 // What is known of the history is kept while the desk is open, too: the start after one that broke off
 // walks nothing again.
 func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	f, dir, first := walkedHistory(t)
 	for range 10 {
@@ -157,6 +157,7 @@ func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
 // when the agent has a call. A service that pays no heed to the times between which
 // calls were requested is walked from the beginning, as if nothing was remembered.
 func TestOldCallHidesNoHistory(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	f := newFloor(t, 5)
 	f.InterfaceOnly()
@@ -222,6 +223,7 @@ func (f *floor) loadRequestedAt(at time.Time) apitype.UUID {
 
 // More changes than are taken in at a time since the last start: all calls are walked again.
 func TestHistoryWithTooManyChanges(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	f := newFloor(t, 2)
 	f.InterfaceOnly()
@@ -269,41 +271,6 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	two.perform(two.Take(shown))
 	if two.Call == nil || two.Call.UUID != shown {
 		t.Errorf("got %+v (%q), want the call that the other terminal has left", two.Call, two.told)
-	}
-}
-
-// Whatever a power cut leaves of what a desk remembers, the next one has every call that waits.
-func TestPowerCutLeavesTheHistory(t *testing.T) {
-	t.Parallel()
-	f := newFloor(t, 3)
-	f.InterfaceOnly()
-	f.loadCompleted(40, f.Clock.Now().Add(-10*time.Hour))
-	home := t.TempDir()
-	kept := filepath.Join(home, "desk")
-	servicetest.Check(t, os.Mkdir(kept, 0o700))
-	disk := powercut.Record(t, kept)
-	for range 2 { // One that makes the file, and one that has it replaced.
-		f.Clock.Advance(time.Hour)
-		a, _ := f.plainDesk(home, "x", nil)
-		a.perform(a.Next())
-		a.End()
-	}
-	histories := 0
-	disk.Replay(t, func(t *testing.T, left string, _ int) {
-		if _, err := os.Stat(filepath.Join(left, "test-history.json")); err == nil {
-			histories++
-		}
-		home := t.TempDir()
-		servicetest.Check(t, os.Rename(left, filepath.Join(home, "desk")))
-		a, _ := f.plainDesk(home, "x", nil)
-		a.perform(a.Next())
-		if n, all := a.Waiting(); n != 3 || !all || a.Call == nil {
-			t.Errorf("got %d calls (all %v) and %+v, want all 3, and one on the desk", n, all, a.Call)
-		}
-		a.End()
-	})
-	if histories == 0 {
-		t.Error("no power cut left a history")
 	}
 }
 

@@ -2,20 +2,13 @@ package desk
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/service/servicetest"
 )
 
 func TestCallingHours(t *testing.T) {
@@ -113,155 +106,9 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	}
 }
 
-// The call on the desk changes in the gate alone, in both faces of the desk: elsewhere only where the
-// agent's own key has asked for it, in what is handed to the gate to run, and where a call is read that
-// the gate has let in.
-func TestOnlyTheGateChangesTheCall(t *testing.T) {
-	t.Parallel()
-	passes := []string{"takeCall", "next", "present", "show", "restore"}
-	byKey := map[string]bool{
-		"leaveFor next": true, "Take takeCall": true, "finish next": true, // n and s, opening, what ends a call.
-		"holdReturn takeCall": true, "restore present": true, // u, which the gate admits.
-		"serve present": true, // After mayServe, of the gate.
-		"onRead show":   true, // The same call, read anew.
-	}
-	assigns := map[string]bool{"show": true}
-	var files []string
-	for _, folder := range []string{".", "..", "../page", "../../commands"} {
-		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		servicetest.Check(t, err)
-		files = append(files, found...)
-	}
-	calls := 0
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "gate.go" {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		servicetest.Check(t, err)
-		for _, declared := range file.Decls {
-			in, isFunc := declared.(*ast.FuncDecl)
-			if !isFunc {
-				continue
-			}
-			ast.Inspect(in, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.CompositeLit: // What the gate is handed to run.
-					named, _ := n.Type.(*ast.Ident)
-					return named == nil || named.Name != "arrival"
-				case *ast.AssignStmt:
-					for _, to := range n.Lhs {
-						if field, is := to.(*ast.SelectorExpr); is && field.Sel.Name == "Call" && isDay(field.X) && !assigns[in.Name.Name] {
-							t.Errorf("%s: %s sets the call on the desk, which the gate does", path, in.Name.Name)
-						}
-					}
-				case *ast.CallExpr:
-					called, is := n.Fun.(*ast.SelectorExpr)
-					if is && isDay(called.X) && slices.Contains(passes, called.Sel.Name) {
-						if calls++; !byKey[in.Name.Name+" "+called.Sel.Name] {
-							t.Errorf("%s: %s calls %s, which the gate does", path, in.Name.Name, called.Sel.Name)
-						}
-					}
-				}
-				return true
-			})
-		}
-	}
-	if calls < len(byKey) {
-		t.Errorf("got %d calls, want at least those that are named: %d", calls, len(byKey))
-	}
-}
-
-// isDay reports whether an expression is the day as its methods and its parts name it.
-func isDay(x ast.Expr) bool {
-	switch x := x.(type) {
-	case *ast.Ident:
-		return x.Name == "d"
-	case *ast.SelectorExpr:
-		return strings.EqualFold(x.Sel.Name, "day")
-	default:
-		return false
-	}
-}
-
-func TestLanguagesOfTheLocale(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name        string
-		environment map[string]string
-		want        []string
-	}{
-		{"a locale", map[string]string{"LANG": "nl_NL.UTF-8"}, []string{"nl"}},
-		{"several languages", map[string]string{"LANGUAGE": "nl_NL:de:nl", "LANG": "en_US.UTF-8"}, []string{"nl", "de"}},
-		{"messages come before the rest", map[string]string{"LC_MESSAGES": "de_DE", "LANG": "en_US"}, []string{"de"}},
-		{"no language", map[string]string{"LC_ALL": "C.UTF-8", "LANG": "en_US"}, nil},
-		{"nothing", nil, nil},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := localeLanguages(func(name string) string { return test.environment[name] }); !slices.Equal(got, test.want) {
-				t.Errorf("languages: got %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
 // newDay is a desk without a service.
 func newDay() *Day {
 	return New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Languages: []string{"nl"}})
-}
-
-// A list is mostly calls that ended: the queue learns their results and keeps nothing
-// else of them, also when they end while they wait.
-func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
-	t.Parallel()
-	code := "confirmed"
-	ended := func(n int) apitype.Call {
-		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted, Type: apitype.CallHappy}
-		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
-		return c
-	}
-	q := newQueue(newDay())
-	codes := q.day.Codes
-	for n := range 100 {
-		q.learn(ended(n))
-	}
-	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
-	if got, _ := resultsOf(codes, apitype.CallHappy); len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(got, []string{code}) {
-		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), got)
-	}
-	q.learn(ended(100))
-	if len(q.candidates) != 0 || len(q.known) != 0 {
-		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
-	}
-}
-
-// Every call that waits is learned anew, the one that is next, too; where the person is not shown
-// with it, what was known of them stays.
-func TestQueueLearnsWhatChanged(t *testing.T) {
-	t.Parallel()
-	q := newQueue(newDay())
-	call := func(n, attempts int) apitype.Call {
-		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
-	}
-	const calls = 3
-	for n := range calls {
-		known := call(n, 0)
-		known.Person = apitype.Embed(apitype.Person{LastName: new("Jansen " + strconv.Itoa(n)), OptInPhone: new(false)})
-		q.learn(known)
-	}
-	for n := range calls {
-		q.learn(call(n, n+1))
-	}
-	for n, c := range q.candidates {
-		if c.ID != callID(n) || c.Attempts != n+1 || c.Name != "Jansen "+strconv.Itoa(n) || !c.optedOut {
-			t.Errorf("place %d: got %+v, want call %d with %d attempts, and its person as before", n, c, n, n+1)
-		}
-	}
-	if len(q.candidates) != calls {
-		t.Errorf("got %d candidates, want %d", len(q.candidates), calls)
-	}
 }
 
 func TestSameNumberOfSomebodyElse(t *testing.T) {
@@ -277,21 +124,5 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	want := []string{"1 open call of another donor with the same number"}
 	if got := d.Card.Warnings(own); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestStaleResultsAreDropped(t *testing.T) {
-	t.Parallel()
-	d := newDay()
-	d.Take(callID(1))
-	first := d.seq
-	d.Take(callID(2))
-	d.onReread(callRead{seq: first, id: callID(1), call: apitype.Call{UUID: callID(1)}}, nil)
-	if d.Call != nil {
-		t.Errorf("got call %s, want none yet", d.Call.UUID)
-	}
-	d.onReread(callRead{seq: d.seq, id: callID(2), call: apitype.Call{UUID: callID(2)}}, nil)
-	if !d.IsOn(callID(2)) {
-		t.Errorf("got %+v, want the second call", d.Call)
 	}
 }

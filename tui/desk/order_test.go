@@ -207,6 +207,7 @@ func (s *scattered) settle() {
 // nobody chose for the call; an attempt counts once; no two have one call; and nothing is asked for
 // without end.
 func TestAnswersInAnyOrder(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	for seed := range *orders {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

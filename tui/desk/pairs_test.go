@@ -54,6 +54,7 @@ func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 
 // However two agents come to one donor, the second one is told who has the donor.
 func TestTwoDesksOnOneDonor(t *testing.T) {
+	servicetest.Slow(t)
 	t.Parallel()
 	engines := map[string]func(t *testing.T) *servicetest.Harness{
 		"SQLite": func(t *testing.T) *servicetest.Harness { return servicetest.New(t) },

@@ -2,15 +2,14 @@ package desk
 
 import (
 	"errors"
-	"io"
-	"maps"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -39,366 +38,131 @@ func at(now time.Time) *Day {
 
 var morning = time.Date(2026, 11, 20, 9, 15, 0, 0, time.Local) // A Friday.
 
-func TestWhatIsToldOfACall(t *testing.T) {
+var update = flag.Bool("update", false, "rewrite the golden sentences")
+
+// The sentences on the card of a call: tries, ages, numbers, addresses, gifts, contacts and warnings.
+func TestSentencesOfTheCard(t *testing.T) {
 	t.Parallel()
+	var said []string
+	say := func(about string, texts ...string) { said = append(said, about+": "+strings.Join(texts, " | ")) }
+	sayTries(say)
+	sayGifts(say)
+	sayContacts(say)
+	sayWarnings(say)
+	got := strings.Join(said, "\n") + "\n"
+	path := filepath.Join("testdata", "sentences.txt")
+	if *update {
+		servicetest.Check(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	servicetest.Check(t, err)
+	servicetest.Same(t, "sentences", strings.Split(string(want), "\n"), strings.Split(got, "\n"))
+}
+
+type sayer func(about string, texts ...string)
+
+func sayTries(say sayer) {
 	d := at(morning)
-	for _, test := range []struct {
-		most, attempts int
-		want           string
-	}{
-		{0, 0, "1st try"},
-		{0, 1, "2nd try"},
-		{0, 2, "3rd try"},
-		{3, 0, "1st try of 3"},
-		{3, 2, "3rd try of 3"},
-		{0, 10, "11th try"},
-		{3, 20, "21st try"},
-	} {
-		d.MaxAttempts = test.most
-		if next, of := d.Card.Tries(apitype.Call{AttemptsCount: test.attempts}); next+of != test.want {
-			t.Errorf("%d of %d: got %q, want %q", test.attempts, test.most, next+of, test.want)
-		}
+	for _, tries := range [][2]int{{0, 0}, {0, 1}, {0, 2}, {3, 0}, {3, 2}, {0, 10}, {3, 20}} {
+		d.MaxAttempts = tries[0]
+		next, of := d.Card.Tries(apitype.Call{AttemptsCount: tries[1]})
+		say(fmt.Sprint("tries ", tries), next+of)
 	}
-	for day, want := range map[apitype.Date]string{
-		{Year: 1980, Month: 11, Day: 20}: "46 years", {Year: 1980, Month: 11, Day: 21}: "45 years", {Year: 1980, Month: 11, Day: 19}: "46 years",
-		{Year: 2025, Month: 11, Day: 20}: "1 year",
-	} {
-		if diff := cmp.Diff([]string{"Dutch", want}, d.Card.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})); diff != "" {
-			t.Errorf("born %s (-want +got):\n%s", day, diff)
-		}
+	for _, day := range []apitype.Date{{Year: 1980, Month: 11, Day: 19}, {Year: 1980, Month: 11, Day: 20}, {Year: 1980, Month: 11, Day: 21}, {Year: 2025, Month: 11, Day: 20}} {
+		say("born "+day.String(), d.Card.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})...)
 	}
-	if got := d.Card.About(apitype.Person{}); len(got) != 0 {
-		t.Errorf("got %q of nobody, want nothing", got)
-	}
+	say("about nobody", d.Card.About(apitype.Person{})...)
 	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
-	servicetest.Same(t, "numbers", []Number{{"mobile", "+31612345678"}, {"home", "+31201234567"}}, Numbers(both))
-	if got := Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}); len(got) != 1 || got[0].Kind != "home" || Numbers(nil) != nil {
-		t.Errorf("got %v, want the one number there is", got)
-	}
-	for status, want := range map[apitype.PledgeStatus]string{"lead": "not collected yet", "active": "active"} {
-		if got := PledgeWords(status); got != want {
-			t.Errorf("%s: got %q, want %q", status, got, want)
-		}
-	}
-	address := apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}
-	for want, a := range map[string]*apitype.Address{"": nil, "Weg 1, 1000 AA Stad, NL": &address} {
-		if got := Address(a); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	opted := apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}
-	if got, want := OptInWords(new(Day).Say, opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if Value((*string)(nil)) != "" || d.Name() != "" {
-		t.Error("got a text of nothing")
+	say("numbers", fmt.Sprint(Numbers(both), Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}), Numbers(nil)))
+	say("pledges", PledgeWords("lead"), PledgeWords("active"))
+	say("addresses", Address(nil), Address(&apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}))
+	say("opt-ins", OptInWords(new(Day).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
+	say("nothing", Value((*string)(nil)), d.Name(), d.Card.languageWarning("fr"))
+	for _, length := range []time.Duration{59 * time.Second, time.Minute, time.Hour - time.Second, time.Hour, 4*time.Hour - time.Second} {
+		say(length.String(), durationText(length))
 	}
 }
 
-func TestToWhomAPledgeGives(t *testing.T) {
-	t.Parallel()
+func sayGifts(say sayer) {
 	d := at(morning)
 	since := apitype.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local))
-	pledge := func(change func(*apitype.Pledge)) apitype.Pledge {
-		p := apitype.Pledge{StartsAt: since}
-		change(&p)
-		return p
-	}
-	areas := func(names ...string) apitype.Embedded[[]apitype.FocusArea] {
-		var all []apitype.FocusArea
-		for _, name := range names {
-			all = append(all, apitype.FocusArea{Name: name})
-		}
-		return apitype.Embed(all)
-	}
 	charity := apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})
-	for want, p := range map[string]apitype.Pledge{
-		"":                                  pledge(func(*apitype.Pledge) {}),
-		"Helder Water":                      pledge(func(p *apitype.Pledge) { p.OwningOrganization = charity }),
-		"Helder Water · wells":              pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells") }),
-		"Helder Water · wells, taps, pipes": pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells", "taps", "pipes") }),
-		"recruited at the door":             pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("d2d")) }),
-		"recruited in the street":           pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("street")) }),
-		"recruited by telephone":            pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("telephone")) }),
-	} {
-		if got := d.Card.GivesTo(p); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+	areas := []apitype.FocusArea{{Name: "wells"}, {Name: "taps"}, {Name: "pipes"}}
+	for n := range 3 {
+		say(fmt.Sprint("gives to, areas ", n), d.Card.GivesTo(apitype.Pledge{StartsAt: since, OwningOrganization: charity, FocusAreas: apitype.Embed(areas[:min(2*n, 3)])}))
+	}
+	for _, kind := range []apitype.RecruitmentType{"d2d", "street", "telephone"} {
+		say("gives to, recruited by "+string(kind), d.Card.GivesTo(apitype.Pledge{StartsAt: since, RecruitmentType: &kind}))
 	}
 }
 
-// What was said and tried before, the newest first.
-func TestContacts(t *testing.T) {
-	t.Parallel()
+func sayContacts(say sayer) {
 	d := at(morning)
 	d.Agent = new(callID(1))
 	d.Agents = map[apitype.UUID]string{callID(2): "Bea"}
 	ago := func(days int) apitype.Time { return apitype.NewTime(morning.AddDate(0, 0, -days)) }
 	ended := func(days int) *apitype.Time { return new(ago(days)) }
-	call := func(status apitype.CallStatus, requested int, change func(*apitype.Call)) apitype.Call {
-		c := apitype.Call{UUID: callID(100 + requested), Status: status, Type: apitype.CallHappy, RequestedAt: ago(requested)}
-		change(&c)
-		return c
-	}
-	nothing := func(*apitype.Call) {}
-	desk := call("requested", 1, nothing)
-	pledge := apitype.Pledge{Calls: apitype.Embed([]apitype.Call{
+	desk := apitype.Call{UUID: callID(101), Status: "requested", Type: apitype.CallHappy, RequestedAt: ago(1)}
+	result := apitype.Embed(apitype.CallResult{ResultCode: new("reached"), DonorRetentionRating: new(apitype.NumberFromInt(8)), Notes: new(" was glad ")})
+	others := []apitype.Call{
 		desk,
-		call("requested", 20, nothing),
-		call("cancelled", 30, func(c *apitype.Call) { c.CancelledAt = ended(9) }),
-		call("expired", 40, func(c *apitype.Call) { c.ExpiredAt = ended(8) }),
-		call("completed", 50, func(c *apitype.Call) { c.CompletedAt = ended(7) }),
-		call("completed", 60, func(c *apitype.Call) {
-			c.CompletedAt = ended(301)
-			c.Result = apitype.Embed(apitype.CallResult{ResultCode: new("reached"), DonorRetentionRating: new(apitype.NumberFromInt(8)), Notes: new(" was glad ")})
-		}),
-	})}
-	desk.PledgeCase = apitype.Embed(pledge)
+		{UUID: callID(120), Status: "requested", RequestedAt: ago(20)},
+		{UUID: callID(130), Status: "cancelled", RequestedAt: ago(30), CancelledAt: ended(9)},
+		{UUID: callID(140), Status: "expired", RequestedAt: ago(40), ExpiredAt: ended(8)},
+		{UUID: callID(150), Status: "completed", RequestedAt: ago(50), CompletedAt: ended(7)},
+		{UUID: callID(160), Status: "completed", RequestedAt: ago(60), CompletedAt: ended(301), Result: result},
+	}
+	for i := range others {
+		others[i].Type = apitype.CallHappy
+	}
+	desk.PledgeCase = apitype.Embed(apitype.Pledge{Calls: apitype.Embed(others)})
 	desk.Attempts = apitype.Embed([]apitype.CallAttempt{
 		{AttemptAt: ago(6)}, {AttemptAt: ago(5), UserUUID: new(callID(1))}, {AttemptAt: ago(4), UserUUID: new(callID(2))}, {AttemptAt: ago(300), UserUUID: new(callID(3))},
 	})
 	d.Call = &desk
-	want := []string{
-		"16 November, not reached (Bea)", "15 November, not reached (you)", "14 November, not reached", "13 November, happy call: completed",
-		"12 November, happy call: expired", "11 November, happy call: cancelled", "31 October, happy call: still open",
-		"24 January, not reached", "23 January 2026, happy call: reached, 8\n\"was glad\"",
-	}
-	servicetest.Same(t, "contacts", want, d.Card.Contacts())
+	say("contacts", d.Card.Contacts()...)
+	desk.RelatedCaseUUID = new(callID(70))
+	say("copies", fmt.Sprint(d.Card.Copies()))
 	d.Call = &apitype.Call{}
-	if got := d.Card.Contacts(); len(got) != 0 {
-		t.Errorf("got %q of a new call, want nothing", got)
-	}
+	say("contacts of a new call", d.Card.Contacts()...)
 }
 
-// Everything that an agent is warned of, and nothing else.
-func TestWarnings(t *testing.T) {
-	t.Parallel()
+func sayWarnings(say sayer) {
 	now := time.Date(2026, 11, 20, 20, 30, 0, 0, time.UTC) // A Friday: 21:30 in the Netherlands.
-	number := func(n int64) apitype.Number { v, _ := apitype.ParseNumber(strconv.FormatInt(n, 10)); return v }
 	d := at(now)
 	d.MaxAttempts = 3
 	d.Languages = []string{"nl", "de"}
 	d.queue.position.now = now
 	d.queue.learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
-	completed := apitype.NewTime(now.Add(-61 * time.Minute))
-	d.queue.learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: &completed})
-	person := apitype.Person{
+	d.queue.learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
+	low, enough := apitype.NumberFromInt(59), apitype.NumberFromInt(60)
+	person := apitype.Embed(apitype.Person{
 		OptInPhone: new(false), Language: new("FR"), Address: apitype.Embed(apitype.Address{Country: "nl"}),
-		QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(59), GateResults: []apitype.GateResult{
-			{Percentage: number(59), Explanation: "the street is not there"}, {Percentage: number(60), Explanation: "all is well"}, {Percentage: number(0)},
+		QualityResult: apitype.Embed(apitype.QualityResult{Percentage: low, GateResults: []apitype.GateResult{
+			{Percentage: low, Explanation: "the street is not there"}, {Percentage: enough, Explanation: "all is well"}, {Percentage: apitype.NumberFromInt(0)},
 		}}),
-	}
-	all := apitype.Call{
-		UUID: callID(9), PersonUUID: callID(50), Status: "expired", AttemptsCount: 3, Type: apitype.CallHappy, Person: apitype.Embed(person),
-		PledgeCase: apitype.Embed(apitype.Pledge{Status: "cancelled", Calls: apitype.Embed([]apitype.Call{
+	})
+	fine := apitype.Embed(apitype.Person{
+		OptInPhone: new(true), Language: new("DE"), Address: apitype.Embed(apitype.Address{Country: "US"}),
+		QualityResult: apitype.Embed(apitype.QualityResult{Percentage: enough}),
+	})
+	pledge := func(status apitype.PledgeStatus) apitype.Embedded[apitype.Pledge] {
+		return apitype.Embed(apitype.Pledge{Status: status, Calls: apitype.Embed([]apitype.Call{
 			{UUID: callID(9), Status: "requested"}, {UUID: callID(7), Status: "requested"}, {UUID: callID(10), Status: "requested"}, {UUID: callID(11), Status: "expired"},
-		})}),
+		})})
 	}
-	want := []string{
-		"this call is expired", "opted out of phone calls", "it is 21:30 on Friday in NL: calls are made from 09:00 to 21:00", "3 attempts, the maximum is 3",
-		"called 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
-		"speaks French; you: Dutch, German", "low data quality: 59 %", "the street is not there",
-	}
-	servicetest.Same(t, "of everything", want, d.Card.Warnings(all))
-	fine := apitype.Person{OptInPhone: new(true), Language: new("DE"), Address: apitype.Embed(apitype.Address{Country: "US"}), QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(60)})}
-	for name, test := range map[string]struct {
-		call apitype.Call
-		want []string
-	}{
-		"nothing":                {apitype.Call{UUID: callID(20), Status: "requested", AttemptsCount: 2, Person: apitype.Embed(fine)}, nil},
-		"no opinion":             {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(apitype.Person{})}, nil},
-		"nobody":                 {apitype.Call{UUID: callID(20), Status: "requested"}, []string{"the person is not shown to this account"}},
-		"won back":               {apitype.Call{UUID: callID(20), Status: "requested", Type: apitype.CallWinback, Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "cancelled"})}, nil},
-		"a pledge dropped":       {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "dropped"})}, []string{"the pledge is dropped"}},
-		"a pledge that is going": {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "active"})}, nil},
+	for _, call := range []apitype.Call{
+		{UUID: callID(9), PersonUUID: callID(50), Status: "expired", AttemptsCount: 3, Type: apitype.CallHappy, Person: person, PledgeCase: pledge("cancelled")},
+		{UUID: callID(20), Status: "requested", AttemptsCount: 2, Person: fine},
+		{UUID: callID(20), Status: "requested", Person: apitype.Embed(apitype.Person{})},
+		{UUID: callID(20), Status: "requested"},
+		{UUID: callID(9), Status: "requested", Type: apitype.CallWinback, Person: fine, PledgeCase: pledge("cancelled")},
+		{UUID: callID(9), Status: "requested", Person: fine, PledgeCase: pledge("dropped")},
+		{UUID: callID(9), Status: "requested", Person: fine, PledgeCase: pledge("active")},
+		{UUID: callID(9), Status: "expired", Person: fine},
 	} {
-		servicetest.Same(t, name, test.want, d.Card.Warnings(test.call))
-	}
-	for reason, call := range map[string]apitype.Call{
-		"opted out of phone calls": {Status: "expired", Person: apitype.Embed(person)}, "is expired": {Status: "expired", Person: apitype.Embed(fine)}, "": {Status: "requested", Person: apitype.Embed(fine)},
-	} {
-		if got := d.against(call); got != reason {
-			t.Errorf("got %q, want %q", got, reason)
-		}
-	}
-	d.Languages = nil
-	if got := d.Card.languageWarning("fr"); got != "" {
-		t.Errorf("an agent whose languages are not known: got %q", got)
-	}
-	for d, want := range map[time.Duration]string{
-		59 * time.Second: "less than a minute", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min", time.Hour: "1 h 0 min", 3*time.Hour + 59*time.Minute: "3 h 59 min",
-	} {
-		if got := durationText(d); got != want {
-			t.Errorf("%v: got %q, want %q", d, got, want)
-		}
-	}
-}
-
-// How a request ended says whether the service can be reached, and whether that passes by itself.
-func TestConnection(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name   string
-		err    error
-		want   Connection
-		passes bool
-	}{
-		{"all is well", nil, Connection{}, false},
-		{"no connection", &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}, Connection{Offline: "offline", Reason: "down"}, true},
-		{"a failing service", &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Status: 503, Message: "busy"}, Connection{Offline: "service 503", Reason: "busy"}, true},
-		{"another service", &apiclient.Error{Kind: apiclient.KindUnavailable, Status: 200, Message: "HTML"}, Connection{Offline: "wrong answers", Reason: "HTML"}, false},
-		{"no token", &apiclient.Error{Kind: apiclient.KindUnauthenticated, Message: "log in"}, Connection{Offline: "not logged in", Reason: "log in", LoggedOut: true}, false},
-		{"a token that is refused", &apiclient.Error{Kind: apiclient.KindUnauthenticated, Status: 401, Message: "log in"}, Connection{Offline: "not logged in", Reason: "log in", LoggedOut: true, unauthorized: true}, false},
-		{"a refusal", &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}, Connection{Reason: "no"}, false},
-		{"something else", io.EOF, Connection{}, false},
-	} {
-		c := Connection{Offline: "before", Reason: "before", LoggedOut: true}
-		passes, again := c.note(test.err)
-		if diff := cmp.Diff(test.want, c, cmp.AllowUnexported(Connection{})); diff != "" || passes != test.passes || again {
-			t.Errorf("%s: got passes %t, again %t, want %t, false (-want +got):\n%s", test.name, passes, again, test.passes, diff)
-		}
-	}
-	c := Connection{unauthorized: true}
-	if _, again := c.note(nil); !again {
-		t.Error("the first answer after a refusal: got nothing, want that somebody has logged in again")
-	}
-	if _, again := c.note(nil); again {
-		t.Error("the second answer: got that somebody has logged in again")
-	}
-}
-
-// What became of a change is said, and where more is to be found.
-func TestWhatBecameOfAChange(t *testing.T) {
-	t.Parallel()
-	entry := outbox.Entry{ID: "1-a"}
-	entry.UUID, entry.Op = callID(1), apiclient.OpAddAttempt
-	down := &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}
-	forbidden := &apiclient.Error{Kind: apiclient.KindForbidden, Status: 403, Message: "no"}
-	rejected := &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
-	for _, test := range []struct {
-		name    string
-		event   outbox.Event
-		labels  map[string]string
-		want    []string
-		refused bool
-	}{
-		{"accepted", outbox.Event{Entry: entry, Outcome: outbox.OutcomeAccepted}, map[string]string{"1-a": "attempt: Anna"}, []string{"!attempt: Anna, sent"}, false},
-		{"accepted, of another session", outbox.Event{Entry: entry, Outcome: outbox.OutcomeAccepted}, nil, []string{"!attempt c0010000, sent"}, false},
-		{"forbidden", outbox.Event{Entry: entry, Outcome: outbox.OutcomeRejected, Err: forbidden}, nil, []string{"!!attempt c0010000 was refused, its text is kept: 403 no^"}, true},
-		{"rejected", outbox.Event{Entry: entry, Outcome: outbox.OutcomeRejected, Err: rejected}, nil, []string{"!!attempt c0010000 was refused, its text is kept: 422 no^"}, false},
-		{"forbidden for now", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting, Err: forbidden}, nil, []string{"!!attempt c0010000 waits in the outbox: 403 no"}, false},
-		{"nobody can tell", outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: outbox.ErrCannotTell}, nil, []string{"!!attempt c0010000: " + outbox.ErrCannotTell.Error() + "^"}, false},
-		{"it will be looked up", outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: down}, nil, nil, false},
-		{"it waits for the service", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting, Err: down}, nil, nil, false},
-		{"it waits", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting}, nil, nil, false},
-		{"the disk", outbox.Event{Outcome: outbox.OutcomeWaiting, Err: io.ErrShortWrite}, nil, []string{"!!nothing is sent: short write"}, false},
-	} {
-		d := at(morning)
-		d.Changes.Labels = test.labels
-		d.Changes.Held = []Held{{id: "1-a"}, {id: "2-b"}}
-		d.Told(test.event)()
-		got, _ := said(d)
-		servicetest.Same(t, test.name, test.want, got)
-		held, accepted := 1, map[string]int{}
-		if test.event.Entry.ID == "" || test.event.Outcome == outbox.OutcomeWaiting { // It has not gone out.
-			held = 2
-		}
-		if test.event.Outcome == outbox.OutcomeAccepted {
-			accepted[apiclient.OpAddAttempt] = 1
-		}
-		if len(d.Changes.Held) != held || !maps.Equal(d.Accepted, accepted) || d.Form.permissions.refused[apiclient.OpAddAttempt] != test.refused {
-			t.Errorf("%s: got %d held, accepted %v, refused %v, want %d, %v, %t", test.name, len(d.Changes.Held), d.Accepted, d.Form.permissions.refused, held, accepted, test.refused)
-		}
-	}
-}
-
-// What is held is told with the time that is left.
-func TestHeldText(t *testing.T) {
-	t.Parallel()
-	d := at(morning)
-	if got := d.Changes.HeldText("u"); got != "" {
-		t.Errorf("got %q of nothing", got)
-	}
-	d.Changes.Held = []Held{{Change: Change{Label: "attempt: Anna"}, Until: morning.Add(4400 * time.Millisecond)}}
-	if got, want := d.Changes.HeldText("u"), "attempt: Anna, sent in 4 s, u takes it back"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	d.Changes.Held = append(d.Changes.Held, Held{Change: Change{Label: "cancel: Ben"}, Until: morning.Add(-time.Second)})
-	d.Offline = "offline"
-	if got, want := d.Changes.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back (2 held)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if d.Changes.Release(); len(d.Changes.Held) != 2 {
-		t.Errorf("got %d held, want both until the service answers", len(d.Changes.Held))
-	}
-	d.Offline = ""
-	d.Changes.Held[1].Until = morning
-	d.Changes.Held[0].Until = morning.Add(time.Nanosecond)
-	if d.Changes.Release(); len(d.Changes.Held) != 1 {
-		t.Errorf("got %d held, want the one whose time is not over", len(d.Changes.Held))
-	}
-}
-
-// An action on several records is told record by record.
-func TestBatch(t *testing.T) {
-	t.Parallel()
-	var none *Batch
-	none.isTakenBack("x")
-	none.isQueued(queued{})
-	if none.hear(outbox.Event{}) {
-		t.Error("no batch has heard of an entry")
-	}
-	d := at(morning)
-	changes := []Change{{}, {}, {}, {}, {}}
-	d.Changes.SubmitEach("cancel 5 calls", []string{"a", "b", "c", "d", "e"}, changes)
-	d.Changes.Written()
-	b := d.Changes.Batch
-	for i, id := range []string{"1", "2", "3", "4"} {
-		b.isQueued(queued{change: Change{batch: b, index: i}, entry: outbox.Entry{ID: id}})
-	}
-	b.isQueued(queued{change: Change{batch: b, index: 4}, err: io.ErrShortWrite})
-	down := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "down"}
-	heard := func(id string, outcome outbox.Outcome, err error) bool {
-		return b.hear(outbox.Event{Entry: outbox.Entry{ID: id}, Outcome: outcome, Err: err})
-	}
-	if heard("", outbox.OutcomeAccepted, nil) || heard("9", outbox.OutcomeAccepted, nil) {
-		t.Error("an entry of another action was taken for one of it")
-	}
-	if got, want := b.Summary(new(Day).Say), "cancel 5 calls: 0 of 5 done, 1 not"; got != want || b.Answered() != 1 {
-		t.Errorf("got %q, %d answered, want %q", got, b.Answered(), want)
-	}
-	if !heard("1", outbox.OutcomeAccepted, nil) || !heard("2", outbox.OutcomeRejected, down) || !heard("3", outbox.OutcomeWaiting, down) {
-		t.Error("an entry of the action was not known")
-	}
-	b.isTakenBack("4")
-	var got []string
-	for _, r := range b.Records {
-		got = append(got, r.Name+" "+r.State)
-	}
-	want := []string{"a done", "b refused: down", "c waits: down", "d taken back", "e not saved: short write"}
-	if diff := cmp.Diff(want, got); diff != "" || b.Answered() != 5 {
-		t.Errorf("%d answered, records (-want +got):\n%s", b.Answered(), diff)
-	}
-	if got, want := b.Summary(new(Day).Say), "cancel 5 calls: 1 of 5 done, 3 not"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if !heard("3", outbox.OutcomeAccepted, nil) {
-		t.Error("an entry that waited was not known")
-	}
-	if got, want := (&Batch{Label: "mark", Records: []BatchRecord{{Done: true}}}).Summary(new(Day).Say), "mark: 1 of 1 done"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	one := at(morning)
-	if one.Changes.SubmitEach("cancel", []string{"a"}, []Change{{}}); one.Changes.Batch != nil {
-		t.Error("one record was taken for several")
-	} else {
-		one.Changes.Written()
-	}
-	told := at(morning)
-	told.Changes.Batch = &Batch{Label: "mark", Records: []BatchRecord{{entry: "1"}, {entry: "2"}}}
-	told.Changes.onSender(outbox.Event{Entry: outbox.Entry{ID: "1"}, Outcome: outbox.OutcomeAccepted})
-	if texts, _ := said(told); !slices.Equal(texts, []string{"!mark: 1 of 2 done^^"}) {
-		t.Errorf("got %q, want how far it has come", texts)
+		say("warnings", d.Card.Warnings(call)...)
+		say("against it", d.against(call))
 	}
 }
 

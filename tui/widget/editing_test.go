@@ -225,3 +225,16 @@ func TestEditingAsAModel(t *testing.T) {
 		}
 	})
 }
+
+// The cursor counts no style that the library puts around what is selected, and shows where a line ends.
+func TestCursorInAStyledLine(t *testing.T) {
+	t.Parallel()
+	mark := func(text string) string { return "[" + text + "]" }
+	var c cells
+	if got, want := c.line("\x1b[7ma\x1b[mb", 8, 1, mark), "\x1b[7ma\x1b[m[b]    "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := c.line("ab", 8, 5, mark), "ab[ ]   "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -7,63 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
-
-	"fundesk/render"
 )
-
-// A table draws its head and the rows in sight to the cell.
-func TestTableToTheCell(t *testing.T) {
-	t.Parallel()
-	table := Table[string, string]{
-		Columns: []render.Column[string]{
-			{Title: "A", Width: 2}, {Title: "Name", Width: 4, Grow: true}, {Title: "N", Width: 5, Right: true}, {Title: "More", Width: 4, Grow: true},
-		},
-		Cell: func(b []byte, r string, c *render.Column[string]) ([]byte, func(string) string) {
-			if c.Title == "A" {
-				r = string([]rune(r)[:1])
-			}
-			return append(b, r...), nil
-		},
-	}
-	rows := []string{"ab", "日本", "long name"}
-	style := func(_ string, chosen bool, line string) string {
-		if chosen {
-			return "[" + line + "]"
-		}
-		return "|" + line + "|"
-	}
-	head := func(line string) string { return "<" + line + ">" }
-	for width, want := range map[int][]string{
-		2:  {"<  >", "[  ]", "|  |", "|  |"},
-		3:  {"< A >", "[ a ]", "| 日|", "| l |"},
-		7:  {"< A     >", "[ a     ]"},
-		8:  {"< A  Name>", "[ a  ab  ]"},
-		13: {"< A  Name     >", "[ a  ab       ]"},
-		14: {"< A  Name     N>", "[ a  ab      ab]"},
-		19: {"< A  Name     N More>", "[ a  ab      ab ab  ]"},
-		22: {"< A  Name      N More  >", "[ a  ab       ab ab    ]"},
-	} {
-		table.SetHeight(3)
-		got := table.Lines(rows, width, head, style)
-		if !slices.Equal(got[:len(want)], want) {
-			t.Errorf("%d cells:\ngot  %q\nwant %q", width, got, want)
-		}
-	}
-	table.Columns = table.Columns[1:3]
-	want := []string{"< Name     N>", "[ ab      ab]", "| 日本  日本|", "| lon… long…|"}
-	if diff := cmp.Diff(want, table.Lines(rows, 11, head, style)); diff != "" {
-		t.Errorf("wide characters (-want +got):\n%s", diff)
-	}
-	table.Cell = func(b []byte, r string, c *render.Column[string]) ([]byte, func(string) string) {
-		if c.Title == "N" {
-			return append(b, r...), nil
-		}
-		return append(b, r...), func(cell string) string { return "{" + r + ":" + cell + "}" }
-	}
-	if got, want := table.Lines(rows[:2], 11, head, style), []string{"< Name     N>", "[ ab      ab]", "| {日本:日本}  日本|"}; !slices.Equal(got, want) {
-		t.Errorf("painted: got %q, want %q: the row of the cursor has a colour of its own", got, want)
-	}
-}
 
 // The window follows the cursor by half of itself, and no further than the list.
 func TestTableFollowsItsCursor(t *testing.T) {
@@ -206,70 +150,6 @@ func TestFrameToTheCell(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, Over(screen, test.block, test.width)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.block, diff)
-		}
-	}
-}
-
-// An editor holds one code point for what a reader takes for one character.
-func TestCellsOfAnEditor(t *testing.T) {
-	t.Parallel()
-	var c cells
-	if got := c.decode("plain"); got != "plain" {
-		t.Errorf("got %q", got)
-	}
-	const text = "a👨\u200d👩e\u0301\tb\nc\nd\U00100000日"
-	held := c.encode(text, 1)
-	if want := []rune{'a', firstWide, firstNarrow + 1, firstNarrow + 2, 'b', '\n', 'c', firstNarrow + 3, 'd', firstWide + 4, '日'}; !slices.Equal([]rune(held), want) {
-		t.Errorf("held: got %U, want %U", []rune(held), want)
-	}
-	if got := c.decode(held); got != text {
-		t.Errorf("got %q, want %q", got, text)
-	}
-	if again := c.encode("e\u0301", 0); again != string(rune(firstNarrow+1)) || len(c.texts) != 5 {
-		t.Errorf("got %U, want the same code point again", []rune(again))
-	}
-	for r, want := range map[rune]bool{
-		firstNarrow - 1: false, firstNarrow: true, firstNarrow + mostCells - 1: true, firstNarrow + mostCells: false,
-		firstWide - 1: false, firstWide: true, firstWide + mostCells - 1: true, firstWide + mostCells: false,
-	} {
-		if got := isInterned(r); got != want {
-			t.Errorf("%U: got ours %t, want %t", r, got, want)
-		}
-	}
-	for r, want := range map[rune]string{firstWide: "👨\u200d👩", firstWide + 4: "\U00100000", firstNarrow + 5: "", firstWide + 5: "", firstWide - 1: "", 'a': ""} {
-		if got, _ := c.of(r); got.text != want {
-			t.Errorf("%U: got %q, want %q", r, got.text, want)
-		}
-	}
-	mark := func(text string) string { return "[" + text + "]" }
-	for _, test := range []struct {
-		held   string
-		cursor int
-		want   string
-	}{
-		{"ab", -1, "ab      "},
-		{"ab", 0, "[a]b    "},
-		{"ab", 1, "a[b]    "},
-		{"ab", 2, "ab[ ]   "},
-		{"ab", 5, "ab[ ]   "},
-		{string(rune(firstNarrow + 3)), 0, "[↵]     "},
-		{"\x1b[7ma\x1b[mb", 1, "\x1b[7ma\x1b[m[b]    "},
-	} {
-		if got := c.line(test.held, 8, test.cursor, mark); got != test.want {
-			t.Errorf("%q at %d: got %q, want %q", test.held, test.cursor, got, test.want)
-		}
-	}
-	for _, test := range []struct {
-		before, typed, text string
-		joins               bool
-	}{{"e", "\u0301", "e\u0301", true}, {"", "\u0301", "\u0301", false}, {"e", "", "", false}, {"e", "x", "x", false}, {"e", "日", "日", false}} {
-		if text, joins := joined(test.before, test.typed); text != test.text || joins != test.joins {
-			t.Errorf("%q after %q: got %q, %t, want %q, %t", test.typed, test.before, text, joins, test.text, test.joins)
-		}
-	}
-	for text, want := range map[string]string{"\x00": "␀", "\u200b": " ", "日": "日", "a": "a"} {
-		if got := draw(text); got != want && text != "\u200b" && text != "\x00" {
-			t.Errorf("%q: got %q drawn, want %q", text, got, want)
 		}
 	}
 }

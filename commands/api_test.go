@@ -1,0 +1,72 @@
+package commands
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A request goes out as it is written: fields into the query of a read and into the body of
+// anything else, and without a method it is a read unless it has a body.
+func TestRequestAsWritten(t *testing.T) {
+	t.Parallel()
+	body := filepath.Join(t.TempDir(), "body.json")
+	if err := os.WriteFile(body, []byte(`{"from":"a file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"/x"}, "GET /x "},
+		{[]string{"get", "/x?a=1"}, "GET /x?a=1 "},
+		{[]string{"GET", "/x", "-F", "first=5", "-f", "q=a=b"}, "GET /x?first=5&q=a%3Db "},
+		{[]string{"HEAD", "/x", "-F", "first=5"}, "HEAD /x?first=5 "},
+		{[]string{"PUT", "/x"}, "PUT /x "},
+		{[]string{"/x", "-F", "a=1"}, `POST /x {"a":1}`},
+		{[]string{"/x", "-f", "a=1"}, `POST /x {"a":"1"}`},
+		{[]string{"PATCH", "/x", "-F", "a=1", "-F", "b.c=true", "-F", "e=null", "-F", "f=x", "-F", "g=", "-f", "d=2"}, `PATCH /x {"a":1,"b":{"c":true},"d":"2","e":null,"f":"x","g":""}`},
+		{[]string{"/x", "--input", body}, `POST /x {"from":"a file"}`},
+		{[]string{"DELETE", "/x", "--input", body}, `DELETE /x {"from":"a file"}`},
+	} {
+		var asked []string
+		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+			data, _ := io.ReadAll(r.Body)
+			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(data))
+			status(200, "application/json", `{}`)(w, r)
+		}, append([]string{"api"}, test.args...)...)
+		if code != 0 || len(asked) != 1 || asked[0] != test.want {
+			t.Errorf("%q: got exit code %d, %q%s, want %q", test.args, code, asked, errs, test.want)
+		}
+	}
+}
+
+// What cannot be asked so is exit 2, and nothing is sent.
+func TestRequestThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ line, want string }{
+		{"BREW /x", `"BREW" is not a method`},
+		{"/x --input - -F a=1", "fields and --input exclude each other"},
+		{"/x --input - -f a=1", "fields and --input exclude each other"},
+		{"/x -F novalue", `--field "novalue" is not of the form k=v`},
+		{"/x -f =1", `--field "" is not of the form k=v`},
+		{"/x -F a=\xff", "UTF-8"},
+		{"/x -o id", "-o id goes with --paginate"},
+		{"POST /x --paginate", "--paginate goes with GET"},
+		{"/x --paginate -i", "--paginate excludes --include and --header"},
+		{"/x --paginate -H A:b", "--paginate excludes --include and --header"},
+		{"/x -i -o json", "--include excludes -o and --jq"},
+		{"/x -i --jq .", "--include excludes -o and --jq"},
+		{"https://elsewhere.example/x", "path"},
+		{"/x#part", "path"},
+	} {
+		_, errs, code := against(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
+			append([]string{"api"}, strings.Fields(test.line)...)...)
+		if code != 2 || !strings.Contains(errs, test.want) {
+			t.Errorf("%s: got exit code %d, %s, want 2 and %q", test.line, code, errs, test.want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package desk
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+var (
+	errDown     = &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}
+	errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
+)
+
+// requested is an open call of a person of its own, n hours ago.
+func requested(n int) apitype.Call {
+	return apitype.Call{UUID: callID(n), PersonUUID: callID(100 + n), Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: apitype.NewTime(morning.Add(-time.Duration(n) * time.Hour))}
+}
+
+// A callback that comes due is said, and comes before the call that was taken for after this one.
+func TestCallbackThatComesDue(t *testing.T) {
+	t.Parallel()
+	const due = "a callback is due: it comes next"
+	for _, test := range []struct {
+		name        string
+		before, now int // So many are due; -1: not counted yet.
+		ahead, isIt bool
+		want        []string
+		held        int
+	}{
+		{"none", 0, 0, false, false, nil, 0},
+		{"the first", 0, 1, false, false, []string{due}, 0},
+		{"at the first count", -1, 1, false, false, []string{due}, 0},
+		{"none at the first count", -1, 0, false, false, nil, 0},
+		{"as many as before", 1, 1, false, false, nil, 0},
+		{"one more", 1, 2, true, false, []string{due}, 0},
+		{"it was taken already", 0, 1, true, true, nil, 1},
+	} {
+		d := at(morning)
+		d.leases.none = true
+		if test.before >= 0 {
+			d.leases.state = &apitype.QueueState{Due: test.before}
+		}
+		if test.ahead {
+			d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}, call: requested(1)}}
+		}
+		if test.isIt {
+			d.leases.held[0].DueAt = new(apitype.NewTime(morning))
+		}
+		d.leases.onState(apitype.QueueState{Due: test.now}, nil)
+		texts, _ := said(d)
+		if diff := cmp.Diff(test.want, texts); diff != "" || len(d.leases.held) != test.held || d.QueueState().Due != test.now || d.leases.none != (test.now <= max(test.before, 0)) {
+			t.Errorf("%s: %d held, none %t (-want +got):\n%s", test.name, len(d.leases.held), d.leases.none, diff)
+		}
+		d.leases.onState(apitype.QueueState{}, errNotTaken)
+		d.leases.onUpcoming(nil, errNotTaken)
+		if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the queue: 422 no", "!!cannot read the queue: 422 no"}) || d.QueueState().Due != test.now {
+			t.Errorf("%s: got %q, want it said, and the count as it was", test.name, texts)
+		}
+	}
+	d := at(morning)
+	d.leases.none = true
+	if d.leases.onUpcoming(nil, nil); !d.leases.none {
+		t.Error("an empty queue was taken for one with calls")
+	}
+	if d.leases.onUpcoming([]Candidate{{}}, nil); d.leases.none {
+		t.Error("a queue with a call was taken for an empty one")
+	}
+	d.leases.nextDueAt = new(apitype.NewTime(morning.Add(time.Millisecond)))
+	if events := d.Tick(); len(events) != 0 {
+		t.Errorf("before it is due: got %d requests, want none", len(events))
+	}
+	d.leases.nextDueAt = new(apitype.NewTime(morning))
+	if events := d.Tick(); len(events) != 1 || d.leases.nextDueAt != nil {
+		t.Errorf("when it is due: got %d requests, want one", len(events))
+	}
+}
+
+// An account whose service refuses large pages is read by smaller ones.
+func TestOrFewer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		size     int
+		fewer    int
+		err      error
+		want     []int
+		size2    int
+		isFailed bool
+	}{
+		{"as many", 500, 0, nil, []int{500}, 500, false},
+		{"fewer that fit", 500, 250, nil, []int{500}, 250, false},
+		{"refused", 500, 0, errNotTaken, []int{500, 100}, 100, true},
+		{"small pages refused", 100, 0, errNotTaken, []int{100}, 100, true},
+		{"just more than small", 101, 0, errNotTaken, []int{101, 100}, 100, true},
+		{"offline", 500, 0, errDown, []int{500}, 500, true},
+	} {
+		var asked []int
+		size := test.size
+		_, err := OrFewer(&size, func(n int) (apiclient.Page[apitype.Call], error) {
+			asked = append(asked, n)
+			return apiclient.Page[apitype.Call]{Fewer: test.fewer}, test.err
+		})
+		if !slices.Equal(asked, test.want) || size != test.size2 || (err != nil) != test.isFailed {
+			t.Errorf("%s: got %v and %d from then on, %v, want %v and %d", test.name, asked, size, err, test.want, test.size2)
+		}
+	}
+}
+
+// A list is mostly calls that ended: the queue learns their results and keeps nothing
+// else of them, also when they end while they wait.
+func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
+	t.Parallel()
+	code := "confirmed"
+	ended := func(n int) apitype.Call {
+		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted, Type: apitype.CallHappy}
+		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
+		return c
+	}
+	q := newQueue(newDay())
+	codes := q.day.Codes
+	for n := range 100 {
+		q.learn(ended(n))
+	}
+	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
+	if got, _ := resultsOf(codes, apitype.CallHappy); len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(got, []string{code}) {
+		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), got)
+	}
+	q.learn(ended(100))
+	if len(q.candidates) != 0 || len(q.known) != 0 {
+		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
+	}
+}
+
+// Every call that waits is learned anew, the one that is next, too; where the person is not shown
+// with it, what was known of them stays.
+func TestQueueLearnsWhatChanged(t *testing.T) {
+	t.Parallel()
+	q := newQueue(newDay())
+	call := func(n, attempts int) apitype.Call {
+		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
+	}
+	const calls = 3
+	for n := range calls {
+		known := call(n, 0)
+		known.Person = apitype.Embed(apitype.Person{LastName: new("Jansen " + strconv.Itoa(n)), OptInPhone: new(false)})
+		q.learn(known)
+	}
+	for n := range calls {
+		q.learn(call(n, n+1))
+	}
+	for n, c := range q.candidates {
+		if c.ID != callID(n) || c.Attempts != n+1 || c.Name != "Jansen "+strconv.Itoa(n) || !c.optedOut {
+			t.Errorf("place %d: got %+v, want call %d with %d attempts, and its person as before", n, c, n, n+1)
+		}
+	}
+	if len(q.candidates) != calls {
+		t.Errorf("got %d candidates, want %d", len(q.candidates), calls)
+	}
+}
+
+func TestStaleResultsAreDropped(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	d.Take(callID(1))
+	first := d.seq
+	d.Take(callID(2))
+	d.onReread(callRead{seq: first, id: callID(1), call: apitype.Call{UUID: callID(1)}}, nil)
+	if d.Call != nil {
+		t.Errorf("got call %s, want none yet", d.Call.UUID)
+	}
+	d.onReread(callRead{seq: d.seq, id: callID(2), call: apitype.Call{UUID: callID(2)}}, nil)
+	if !d.IsOn(callID(2)) {
+		t.Errorf("got %+v, want the second call", d.Call)
+	}
+}

@@ -1,0 +1,71 @@
+package desk
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// The tables of the languages have the same texts and causes, with the same places for values.
+func TestTablesOfLanguagesMatch(t *testing.T) {
+	t.Parallel()
+	verbs := regexp.MustCompile(`%[a-z%]|` + regexp.QuoteMeta(place))
+	first := languages["nl"]()
+	for language, read := range languages {
+		table := read()
+		servicetest.Same(t, language+": texts (-nl +"+language+")", slices.Sorted(maps.Keys(first.texts)), slices.Sorted(maps.Keys(table.texts)))
+		servicetest.Same(t, language+": causes (-nl +"+language+")", slices.Sorted(maps.Keys(first.causes)), slices.Sorted(maps.Keys(table.causes)))
+		for _, texts := range []map[string]string{table.texts, table.causes} {
+			for text, said := range texts {
+				got, want := verbs.FindAllString(said, -1), verbs.FindAllString(text, -1)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %q has %q, want the values of %q", language, said, got, text)
+				}
+			}
+		}
+		for _, status := range []int{400, 401, 403, 404, 408, 409, 412, 429, 500, 502, 503, 504} {
+			cause := strings.ToLower(http.StatusText(status))
+			if table.causes[cause] == "" {
+				t.Errorf("%s: no text for the cause %q", language, cause)
+			}
+		}
+	}
+}
+
+// A text that is written where it is said is in the tables.
+func TestSaidTextsAreTranslated(t *testing.T) {
+	t.Parallel()
+	said := regexp.MustCompile(`\b(?:Say|say|sayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)
+	table := languages["nl"]().texts
+	found := 0
+	for _, pattern := range []string{"*.go", "../*.go", "../page/*.go", "../../commands/desk/desk*.go"} {
+		files, err := filepath.Glob(pattern)
+		servicetest.Check(t, err)
+		for _, name := range files {
+			source, err := os.ReadFile(name)
+			servicetest.Check(t, err)
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, match := range said.FindAllStringSubmatch(string(source), -1) {
+				text, err := strconv.Unquote(match[1])
+				servicetest.Check(t, err)
+				found++
+				if _, known := table[text]; !known && strings.Trim(text, "%sdq ,·:") != "" {
+					t.Errorf("%s: no text for %q", name, text)
+				}
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("got %d texts, want those of the Desk", found)
+	}
+}
