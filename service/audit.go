@@ -40,6 +40,8 @@ type AuditOperation string
 const (
 	AuditPersonCreate    AuditOperation = "person.create"
 	AuditPersonUpdate    AuditOperation = "person.update"
+	AuditPersonOptOut    AuditOperation = "person.opt-out"    // By the result of a call, which is the record.
+	AuditPersonNoContact AuditOperation = "person.no-contact" // Likewise.
 	AuditCallCreate      AuditOperation = "call.create"
 	AuditCallAttempt     AuditOperation = "call.add-attempt"
 	AuditCallComplete    AuditOperation = "call.complete"

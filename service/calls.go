@@ -208,6 +208,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 type callPrivate struct {
 	RequestedBy    *apitype.UUID           `json:"requestedByUserUuid,omitzero"`
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
+	Effect         apitype.ResultEffect    `json:"effect,omitzero"` // That the completion had on the person.
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.
 }
@@ -331,15 +332,37 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 	if request.Result != nil {
 		move.at = request.Result.CompletedAt
 	}
-	return s.changeCall(ctx, c, line, m, request, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+	var effect apitype.ResultEffect
+	rule := func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		changed, err := moveCall(call, row.External, move, now)
-		if err == nil && changed {
-			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
+		if err != nil {
+			return false, err
 		}
-		return changed, err
-	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return s.onCallEnded(tx, row, call, request.UserUUID, now)
-	})
+		if !changed { // A repeat answers what the first one did.
+			var private callPrivate
+			err := decode("call", row.Private, &private)
+			effect = private.Effect
+			return false, err
+		}
+		effect, err = effectOf(tx, row, call)
+		if err != nil {
+			return false, err
+		}
+		return true, revise("call", &row.Private, func(private *callPrivate) {
+			private.CompletedBy = request.UserUUID
+			private.Effect = effect
+		})
+	}
+	ended := func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		if err := s.onCallEnded(tx, row, call, request.UserUUID, now); err != nil {
+			return err
+		}
+		line.At = now
+		return applyEffect(tx, line, call.PersonUUID, effect)
+	}
+	answer, err := s.changeCall(ctx, c, line, m, request, rule, ended)
+	answer.Effect = effect
+	return answer, err
 }
 
 // CancelCall cancels a call.

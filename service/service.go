@@ -66,6 +66,8 @@ type Answer struct {
 	// Stream writes an answer that is not in memory, in place of JSON; nil: there is none.
 	Stream func(ctx context.Context, w io.Writer) error
 	Rev    int64 // The record's revision, its entity tag.
+	// Effect is what a completion did to the person. "" is nothing.
+	Effect apitype.ResultEffect
 	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
 	Settled *apitype.Time
 }

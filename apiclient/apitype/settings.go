@@ -8,6 +8,13 @@ import (
 	"time"
 )
 
+// ExtensionEffects announces that completing a call carries out the effect of its result on the person.
+const ExtensionEffects = "effects"
+
+// EffectsHeader is on the answer to a completion whose result has an effect on the person: the effect, which is
+// stored.
+const EffectsHeader = "Fundesk-Effects"
+
 // ExtensionSettings announces the settings of the floor: the results, scripts and hours that agents work by,
 // and the names of users.
 const ExtensionSettings = "settings"
@@ -30,7 +37,7 @@ type UserName struct {
 type OrganizationSettings struct {
 	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: that of the path, or left out.
 	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil: no maximum.
-	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits.
+	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits; AllTypes for every type.
 	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
 	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
 }
@@ -43,6 +50,22 @@ type ResultChoice struct {
 	AsksNotes bool          `json:"asksNotes" toml:"asks_notes,omitempty"`
 }
 
+// AllTypes is the key of the results that hold for every type of call.
+const AllTypes CallType = "all"
+
+// ResultsOf returns the results of a type of call in the order of their digits: its own, then those of AllTypes with
+// other codes.
+func (s OrganizationSettings) ResultsOf(kind CallType) []ResultChoice {
+	all := slices.Clone(s.Results[kind])
+	for _, choice := range s.Results[AllTypes] {
+		isOwn := slices.ContainsFunc(s.Results[kind], func(own ResultChoice) bool { return own.Code == choice.Code })
+		if !isOwn {
+			all = append(all, choice)
+		}
+	}
+	return all
+}
+
 // Has reports whether a result has an effect.
 func (r ResultChoice) Has(effect ResultEffect) bool { return r.Effect != nil && *r.Effect == effect }
 
@@ -51,12 +74,16 @@ type ResultEffect string
 
 // The effects.
 const (
-	EffectCorrected ResultEffect = "corrected" // The result where details were changed.
-	EffectOptOut    ResultEffect = "opt-out"   // The donor is not to be called again.
+	EffectCorrected ResultEffect = "corrected"  // The result where details were changed.
+	EffectOptOut    ResultEffect = "opt-out"    // The donor gets no more phone calls.
+	EffectNoContact ResultEffect = "no-contact" // The donor is contacted in no way, as one who died.
 )
 
 // ResultEffects are all effects.
-var ResultEffects = []ResultEffect{EffectCorrected, EffectOptOut}
+var ResultEffects = []ResultEffect{EffectCorrected, EffectOptOut, EffectNoContact}
+
+// IsOfPerson reports whether an effect changes the person of the call.
+func (e ResultEffect) IsOfPerson() bool { return e == EffectOptOut || e == EffectNoContact }
 
 // HoursOfDays are when donors of a country are called, by the kind of day: a span such as 09:00-21:00, "-"
 // for a day without calls, empty for the default.
@@ -123,8 +150,8 @@ func (s *OrganizationSettings) Validate() Violations {
 	var v Violations
 	for _, kind := range slices.Sorted(maps.Keys(s.Results)) {
 		at := "/results/" + string(kind)
-		if !slices.Contains(CallTypes, kind) {
-			v.Add(at, "is no type of call: verification, happy_call and winback are")
+		if kind != AllTypes && !slices.Contains(CallTypes, kind) {
+			v.Add(at, "is no type of call: verification, happy_call, winback and all are")
 			continue
 		}
 		validateResults(&v, at, s.Results[kind])

@@ -88,8 +88,8 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 			read, _, err := client.Settings(cmd.Context(), "")
 			settings, _ := apiclient.Decoded(read, err)
 			for _, of := range settings.Organizations {
-				for kind, rows := range of.Results {
-					for _, row := range rows {
+				for _, kind := range apitype.CallTypes {
+					for _, row := range of.ResultsOf(kind) {
 						if !slices.Contains(known[kind], row.Code) {
 							known[kind] = append(known[kind], row.Code)
 						}

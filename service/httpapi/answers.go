@@ -161,6 +161,9 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 		if answer.Rev > 0 {
 			w.Header()["Etag"] = entityTag(answer.Rev)
 		}
+		if answer.Effect != "" {
+			w.Header()[apitype.EffectsHeader] = []string{string(answer.Effect)}
+		}
 		if answer.Settled != nil {
 			w.Header()[apitype.SettledHeader] = []string{answer.Settled.String()}
 		}

@@ -82,7 +82,7 @@ func (a *api) markProcessed(ctx context.Context, c service.Caller, request markR
 }
 
 // extensionNames are what answers announce.
-var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings}
+var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings, apitype.ExtensionEffects}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 

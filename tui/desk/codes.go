@@ -75,7 +75,7 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 	case len(c.rows[kind]) > 0:
 		return c.rows[kind], len(c.rows[kind])
 	case len(codes) == 0:
-		rows, codes = slices.Clone(c.settings.of(call).Results[kind]), c.seen[kind]
+		rows, codes = c.settings.of(call).ResultsOf(kind), c.seen[kind]
 		guessed = len(rows)
 	default:
 		guessed = len(codes)
@@ -92,7 +92,7 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 func (c *Codes) Words(kind apitype.CallType, code string) string {
 	all := [][]apitype.ResultChoice{c.rows[kind]}
 	for _, of := range c.settings.read().Organizations {
-		all = append(all, of.Results[kind])
+		all = append(all, of.ResultsOf(kind))
 	}
 	for _, row := range slices.Concat(all...) {
 		if row.Code == code {

@@ -1,0 +1,71 @@
+package service
+
+import (
+	"cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A result may have an effect on the donor, by the settings of the person's organization. The service carries it
+// out when the call is completed, in the same transaction and for every client: an objection must not depend on the
+// program that recorded it. Spec gap: S78.
+
+// effectOf returns the effect that completing a call has on its person, or "" if it has none.
+func effectOf(r Reader, row *CallRow, call *apitype.Call) (apitype.ResultEffect, error) {
+	result := call.Result.Pointer()
+	if result == nil || result.ResultCode == nil {
+		return "", nil
+	}
+	settings, err := r.OrganizationSettings(Scope{Organizations: []apitype.UUID{row.Owner}})
+	if err != nil || len(settings) == 0 {
+		return "", err
+	}
+	for _, choice := range settings[0].ResultsOf(call.Type) {
+		if choice.Code == *result.ResultCode && choice.Effect != nil && choice.Effect.IsOfPerson() {
+			return *choice.Effect, nil
+		}
+	}
+	return "", nil
+}
+
+// effectOperations are the audit's names of the effects.
+var effectOperations = map[apitype.ResultEffect]AuditOperation{
+	apitype.EffectOptOut:    AuditPersonOptOut,
+	apitype.EffectNoContact: AuditPersonNoContact,
+}
+
+// applyEffect changes the person of a call as an effect wants it. Line is that of the completion. A person who is
+// as wanted already stays as it is.
+func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEffect) error {
+	if effect == "" {
+		return nil
+	}
+	row, err := tx.Person(id, Scope{All: true})
+	if err != nil {
+		return err
+	}
+	var person apitype.Person
+	if err := decode("person", row.Doc, &person); err != nil {
+		return err
+	}
+	person.OptInPhone = new(false)
+	if effect == apitype.EffectNoContact {
+		person.OptInEmail = new(false)
+		person.OptInMail = new(false)
+		person.OptInSMS = new(false)
+	}
+	before := row
+	if err := row.write(person); err != nil {
+		return err
+	}
+	row.UpdatedAt = line.At
+	line.Operation = effectOperations[effect]
+	line = personAudited(line, before, row)
+	if line.Fields == "" {
+		return nil
+	}
+	if err := tx.UpdatePerson(row); err != nil {
+		return err
+	}
+	return cmp.Or(personChanged(tx, id, person, line.At), tx.Audit(line))
+}
