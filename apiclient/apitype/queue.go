@@ -19,6 +19,10 @@ const ExtensionsHeader = "Fundesk-Extensions"
 // SettledHeader stands on lists: every change with this time, or an earlier one, is visible.
 const SettledHeader = "Fundesk-Settled"
 
+// EpochHeader stands on lists: a copy whose position is of another epoch may hold what is gone, or lack what is
+// there, and begins again.
+const EpochHeader = "Fundesk-Epoch"
+
 // The extensions of our service.
 const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.

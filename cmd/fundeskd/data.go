@@ -272,12 +272,27 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 	store, err := p.openStore(ctx)
 	if err == nil {
 		found, err = store.Check(ctx)
-		err = errors.Join(err, p.tellUnclean(ctx, store), store.Close())
+		ahead, failed := p.checkTimes(ctx, store)
+		err = errors.Join(err, failed, p.tellUnclean(ctx, store), store.Close())
+		found = append(found, ahead...)
 	}
 	if sqlstore.Damaged(err) {
 		return append(found, told(err)), nil
 	}
 	return found, err
+}
+
+// checkTimes names a highest time that is much ahead of the clock.
+func (p *program) checkTimes(ctx context.Context, store *sqlstore.Store) ([]string, error) {
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := tellAhead(ctx, s)
+	if err != nil || ahead == "" {
+		return nil, err
+	}
+	return []string{ahead}, nil
 }
 
 // tellUnclean tells of erasures after which the files still hold what was erased: no damage, but

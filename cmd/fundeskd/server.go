@@ -261,6 +261,9 @@ func (s *server) keepHouse(ctx context.Context) {
 			if ahead, err := rules.Store().ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
 				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
 			}
+			if ahead, err := tellAhead(ctx, rules); err == nil && ahead != "" {
+				s.logger.Warn(ahead)
+			}
 		}
 	}
 }

@@ -460,7 +460,7 @@ func attackConfiguration(t *testing.T, w *world) {
 			}
 		}
 		for header := range answer.Header {
-			if known := "Fundesk-Extensions Fundesk-Settled Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"; !slices.Contains(strings.Fields(known), header) {
+			if known := "Fundesk-Extensions Fundesk-Settled Fundesk-Epoch Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"; !slices.Contains(strings.Fields(known), header) {
 				t.Errorf("%s: got the header %s", name, header)
 			}
 		}

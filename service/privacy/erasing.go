@@ -34,7 +34,13 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	}
 	err = inBatches(kept.Calls, callSize, batchBytes/mostErased, func(ids []apitype.UUID) error {
 		begun := time.Now()
-		err := shared(func(tx service.Tx) error { return eraseCalls(tx, ids, s.rules.TimeOf(tx)) })
+		err := shared(func(tx service.Tx) error {
+			now, err := s.rules.ChangeTime(tx)
+			if err != nil {
+				return err
+			}
+			return eraseCalls(tx, ids, now)
+		})
 		return errors.Join(err, service.Pause(ctx, time.Since(begun))) // Others have the writer for as long.
 	})
 	if err != nil {

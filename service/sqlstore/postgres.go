@@ -50,11 +50,12 @@ type postgresEngine struct {
 	driver  PostgresDriver
 	now     func() time.Time
 	name    string // Of the database; it may hold a password.
+	named   string // The identity of the database.
 	db      *sql.DB
 	pool    *pool
 	takers  *service.Turns // One for each change that is at the queue.
 	clock   sharedClock
-	open    settledMark
+	marks   settledMarks
 	once    sync.Once
 	damaged atomic.Bool  // A page was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
@@ -88,6 +89,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	err = e.keepsSessions(ctx, size)
 	if err == nil && o.Inspect {
 		err = e.keyThere(ctx)
+	}
+	if err == nil {
+		err = e.readIdentity(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

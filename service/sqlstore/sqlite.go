@@ -34,7 +34,7 @@ type sqliteEngine struct {
 	file    os.FileInfo   // What the path named when it was opened.
 	moved   chan struct{} // The path names another file; holds one.
 	left    bool          // Of the writer: its log is left, and nothing was written since.
-	settled settledMark
+	times   writerTimes
 	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool // The database refused the last changes, and none was kept since.
 	db      *sql.DB

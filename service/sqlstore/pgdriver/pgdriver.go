@@ -25,6 +25,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
+// application is how each session is named at the server, by which the service finds its own.
+const application = "fundeskd"
+
 // Driver is the [sqlstore.PostgresDriver] of pgx. The zero value is ready.
 type Driver struct{}
 
@@ -52,9 +55,9 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	} else if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = defaultConnectTimeout
 	}
-	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = "fundeskd"
+	config.RuntimeParams["client_encoding"] = "UTF8"                                               // As pgx sends text, whatever the role has set.
+	if named := config.RuntimeParams["application_name"]; !strings.HasPrefix(named, application) { // Also of PGAPPNAME.
+		config.RuntimeParams["application_name"] = strings.TrimSpace(application + " " + named)
 	}
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = func(c *pgconn.PgConn, notice *pgconn.Notice) {
