@@ -458,7 +458,6 @@ func TestUsage(t *testing.T) {
 		{"empty file", []string{"load", os.DevNull}, 0, "0 records\n"},
 		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "the database is named as sqlite:PATH or postgres://…\n"},
 		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},
-		{"a run that is no number", []string{"erasures", "replay", "--without", "x"}, 2, "--without must be a whole number, not \"x\"\n"},
 		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1, "listen: "},
 		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2, "--public-url must be as https://service.example, with a path or without\n"},
 		{"no persons", []string{"sample", "--persons", "0"}, 2, "--persons must be 1 at least\n"},

@@ -239,6 +239,9 @@ func (s *server) end(ctx context.Context) error {
 	return nil
 }
 
+// copyPause is how often a process copies the erasures that its file lacks.
+const copyPause = time.Hour
+
 // How often it is saved when tokens were used, and how long that may hold up the end.
 const (
 	savePause = time.Minute
@@ -252,8 +255,15 @@ const clockWarned = 5 * time.Second
 // keepHouse continues erasures that were cut short, saves when tokens were used, and warns where this computer's
 // clock and the database's differ: now and each minute.
 func (s *server) keepHouse(ctx context.Context) {
+	var copied time.Time
 	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
 		if rules := s.rules.Load(); rules != nil {
+			if isDue := time.Since(copied) >= copyPause; isDue && s.options.recordErasure != nil {
+				copied = time.Now()
+				if err := s.program.copyErasures(ctx, rules); err != nil && ctx.Err() == nil {
+					s.logger.Warn("the erasures of the database were not copied to this machine's file, which a restore needs", "error", told(err))
+				}
+			}
 			if err := privacy.New(rules, nil).FinishErasures(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
 			}
