@@ -21,6 +21,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 )
 
@@ -299,10 +300,14 @@ func (p *program) checkTimes(ctx context.Context, store *sqlstore.Store) ([]stri
 // to be done.
 func (p *program) tellUnclean(ctx context.Context, store *sqlstore.Store) error {
 	waiting, err := store.Unclean(ctx)
-	if err == nil && len(waiting) > 0 {
+	if err != nil {
+		return err
+	}
+	p.tellLater(privacy.TablesLeft(waiting))
+	if len(waiting) > 0 {
 		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); run fundeskd clean, which the package's timer does every night\n", strings.Join(slices.Sorted(maps.Keys(waiting)), ", "))
 	}
-	return err
+	return nil
 }
 
 func (p *program) openAPICommand() *cobra.Command {

@@ -8,3 +8,4 @@ ALTER TABLE queue_leases ADD COLUMN pending BIGINT NOT NULL DEFAULT 0;
 --postgres CREATE SEQUENCE given_times;
 --postgres CREATE SEQUENCE settled_times;
 --postgres SELECT setval('given_times', MAX(at)) FROM (SELECT 1 AS at UNION ALL SELECT MAX(updated_at) FROM persons UNION ALL SELECT MAX(updated_at) FROM pledges UNION ALL SELECT MAX(updated_at) FROM calls) AS known;
+--postgres GRANT SELECT, UPDATE ON SEQUENCE given_times, settled_times TO PUBLIC; -- A role may have been granted the tables alone.
