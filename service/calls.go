@@ -130,6 +130,9 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
 		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
 	}
+	if request.IsExternal() && hasBeyondDouble(request.ExternalMetadata.AdditionalProperties) {
+		violations.Add("/externalMetadata/additionalProperties", "%s", beyondDouble)
+	}
 	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}

@@ -18,7 +18,7 @@ import (
 // The cache, in KiB, is small, since a commit that divided a page of an index looks at all of it; a load, in one
 // commit, would write pages to the log again and again with it.
 const (
-	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -%d`
+	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -%d`
 	writerCache    = 4_000
 	bulkCache      = 256_000
 )

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,6 +26,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
+
+var errNoSSLMode = errors.New("its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require")
+
+// isEncryptionNamed reports whether the name of a database, or the environment, says how it is encrypted.
+func isEncryptionNamed(database string) bool {
+	named, err := url.Parse(database)
+	return err == nil && named.Query().Has("sslmode") || os.Getenv("PGSSLMODE") != "" || os.Getenv("PGSERVICE") != ""
+}
+
+// isLocal reports whether a host is this machine: a folder of sockets, or a loopback address.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
+}
 
 // application is how each session is named at the server, by which the service finds its own.
 const application = "fundeskd"
@@ -44,6 +60,9 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	config, err := pgx.ParseConfig(database)
 	if err != nil {
 		return nil, errors.New("its name is not well formed")
+	}
+	if !isEncryptionNamed(database) && !isLocal(config.Host) {
+		return nil, errNoSSLMode
 	}
 	for _, other := range config.Fallbacks { // Of one host there is one for each way of encryption.
 		if other.Host != config.Host || other.Port != config.Port {
