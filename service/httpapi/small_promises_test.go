@@ -85,3 +85,16 @@ func TestExportNeedsTheRightToRead(t *testing.T) {
 		}
 	}
 }
+
+// TestListsOfOrganizations takes 500 of them and no more.
+func TestListsOfOrganizations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n, want := range map[int]int{500: 200, 501: 400} {
+		list := strings.Repeat(w.a.organization.String()+",", n)
+		answer := w.Do(w.all, http.MethodGet, "/api/v1/persons?first=1&owningOrganizationUuids="+strings.TrimSuffix(list, ","), "")
+		if answer.Status != want {
+			t.Errorf("%d organizations: got %d %s, want %d", n, answer.Status, answer.Body, want)
+		}
+	}
+}
