@@ -30,6 +30,7 @@ func (f *floor) epoch(token string) (epoch string) {
 }
 
 // TestEpoch changes the epoch of copies with what makes them wrong, and with nothing else.
+// Promise S74: what makes a copy wrong changes its epoch.
 func TestEpoch(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		account := f.Account(servicetest.For(f.organization))
