@@ -142,6 +142,7 @@ func (m *settledMarks) pass(oldest openTransactions) (at int64) {
 
 func (e *postgresEngine) giveTime(c *conn, now int64) (given int64, err error) {
 	err = c.row(giveTime, now).scan(&given)
+	c.given = given
 	return given, err
 }
 
