@@ -98,3 +98,15 @@ func TestListsOfOrganizations(t *testing.T) {
 		}
 	}
 }
+
+// TestFailingEntryIsCut repeats no more of a failing entry than its description allows.
+func TestFailingEntryIsCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := strings.Repeat("é", 5000)
+	answer := w.Do(w.all, http.MethodPost, "/api/v1/entity-access/actions/mark-processed",
+		fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, long, w.a.call))
+	if answer.Status != 400 || strings.Count(string(answer.Body), "é") != 1000 {
+		t.Errorf("got %d with %d characters, want 1000", answer.Status, strings.Count(string(answer.Body), "é"))
+	}
+}
