@@ -213,9 +213,9 @@ func (p *program) erasuresReplay() *cobra.Command {
 			"never used again. Run it before you serve a restored database. You may run it at\n" +
 			"any time, and again. Each machine that serves the database has such a file, with\n" +
 			"all erasures; without the file replay is refused, unless --none-expected says\n" +
-			"that nobody was erased. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
-			"replay also repeats the revocations made after the backup, from the file that\n" +
-			"ends in .access.",
+			"that nobody was erased. The next fundeskd clean removes the bytes.\n" +
+			"On PostgreSQL, replay also repeats the revocations made after the backup, from\n" +
+			"the file that ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

@@ -84,7 +84,8 @@ func (a *api) markProcessed(ctx context.Context, c service.Caller, request markR
 // extensionNames are what answers announce.
 var extensionNames = []string{
 	apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings,
-	apitype.ExtensionPending}
+	apitype.ExtensionPending,
+}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 
