@@ -113,9 +113,11 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 	}
 }
 
-// begin returns the time after which a round reads: a while before its position. Zero reads everything.
+// begin returns the time after which a round reads: a while before its position, or the time that the user chose.
+// Zero reads everything.
 func (r *Round) begin() apitype.Time {
-	if r.from.After.IsZero() || r.Live {
+	isChosen := r.from.Given == nil
+	if isChosen || r.Live || r.from.After.IsZero() {
 		return r.from.After
 	}
 	return apitype.NewTime(r.from.After.Add(-feedOverlap))

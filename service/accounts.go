@@ -93,7 +93,8 @@ type Account struct {
 	ExternalSources []string // The names that mark-processed entries may carry.
 	CreatedAt       apitype.Time
 	RevokedAt       *apitype.Time
-	Erasing         bool // Of a token's: erasures are not finished.
+	Erasing         bool   // Of a token's: erasures are not finished.
+	Epoch           string // Likewise: of the database.
 }
 
 // May reports whether the account has a permission.

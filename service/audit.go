@@ -62,6 +62,7 @@ const (
 	AuditTokenIssue      AuditOperation = "token.issue"
 	AuditTokenReplace    AuditOperation = "token.replace"
 	AuditKeyRotate       AuditOperation = "key.rotate"
+	AuditClockReset      AuditOperation = "clock.reset"
 	AuditOrganizationAdd AuditOperation = "organization.add"
 	AuditOrganizationSet AuditOperation = "organization.set"
 	AuditUserAdd         AuditOperation = "user.add"

@@ -130,6 +130,9 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
 		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
 	}
+	if request.IsExternal() && hasBeyondDouble(request.ExternalMetadata.AdditionalProperties) {
+		violations.Add("/externalMetadata/additionalProperties", "%s", beyondDouble)
+	}
 	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
@@ -137,7 +140,10 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	var row CallRow
 	var seen *WholeCall
 	err = s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
-		now := s.TimeOf(tx)
+		now, err := s.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
 		person, err := callReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -154,7 +160,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := tx.InsertCall(row); err != nil {
 			return orTaken(err, "call")
 		}
-		if err := s.enqueue(tx, row, call, person, now); err != nil {
+		if err := s.enqueue(tx, row, call, person, s.TimeOf(tx)); err != nil {
 			return err
 		}
 		err = recordAudited(tx, c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
@@ -268,7 +274,9 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			return err
 		}
 		from := call.Status
-		line.At = s.TimeOf(tx)
+		if line.At, err = s.ChangeTime(tx); err != nil {
+			return err
+		}
 		if changed, err = rule(tx, &row, &call, line.At); err != nil {
 			return err
 		}
@@ -277,7 +285,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, line.At), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, s.TimeOf(tx)), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++

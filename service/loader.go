@@ -70,6 +70,20 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 		for _, n := range saved {
 			records += n
 		}
+		if saved[LoadPerson]+saved[LoadCall]+saved[LoadPledge] > 0 {
+			if err := changeEpoch(tx); err != nil {
+				return err
+			}
+		}
+		if l.keyed { // The times of a dump do not go back either.
+			newest, err := tx.NewestChange()
+			if err != nil {
+				return err
+			}
+			if _, err := tx.GiveTime(newest); err != nil {
+				return err
+			}
+		}
 		return tx.Audit(AuditLine{At: l.now, Operation: AuditLoad, Records: &records})
 	})
 	return saved, err

@@ -125,7 +125,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	settled := s.Settled(ctx) // Before the page is read.
 	if l.isEmpty {
-		return Answer{JSON: envelope(pageOf[T]{}, 0, cursor, l.node), Settled: settled}, nil
+		return Answer{JSON: envelope(pageOf[T]{}, 0, cursor, l.node), Settled: settled, Epoch: epochOf(c.Account)}, nil
 	}
 	page, err := l.page(ctx, s, w)
 	if err != nil {
@@ -137,7 +137,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 			return Answer{}, err
 		}
 	}
-	return Answer{JSON: envelope(page, size, cursor, l.node), Settled: settled}, nil
+	return Answer{JSON: envelope(page, size, cursor, l.node), Settled: settled, Epoch: epochOf(c.Account)}, nil
 }
 
 // ForwardList is a list of the queue, of which requests name the first rows after a cursor alone.

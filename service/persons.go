@@ -100,7 +100,10 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		if err != nil {
 			return err
 		}
-		now := s.TimeOf(tx)
+		now, err := s.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
 		row, err := newPerson(id, request, owner, now)
 		if err != nil {
 			return err
@@ -188,7 +191,10 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	}
 	changed := false
 	err = s.Write(ctx, WriteIsolated, "update the person", func(tx Tx) error {
-		now := s.TimeOf(tx)
+		now, err := s.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
 		row, err := VisiblePerson(tx, c, id)
 		if err != nil {
 			return err
@@ -210,7 +216,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		row.UpdatedAt = now
 		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
 			line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
-			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), tx.Audit(line)); err != nil {
+			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, s.TimeOf(tx)), tx.Audit(line)); err != nil {
 				return err
 			}
 			row.Rev++

@@ -17,7 +17,10 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
-	viewer := s.viewer(c)
+	viewer, err := s.laterViewer(ctx, c)
+	if err != nil {
+		return Answer{}, err
+	}
 	filter := PledgeFilter{
 		Scope: c.Scope, Person: o.PersonUUID, PaymentQR: o.WithPaymentQR,
 		UpdatedAfter: o.UpdatedAfter, ReleasedAfter: o.ReleasedAfter, ReleasedBy: viewer.now,
@@ -89,7 +92,10 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	var row PledgeRow
 	var seen *WholePledge
 	err = s.Write(ctx, WriteIsolated, "create the pledge", func(tx Tx) error {
-		now := s.TimeOf(tx)
+		now, err := s.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -252,7 +258,9 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			return err
 		}
 		before := row
-		line.At = s.TimeOf(tx)
+		if line.At, err = s.ChangeTime(tx); err != nil {
+			return err
+		}
 		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ type Answer struct {
 	Effect apitype.ResultEffect
 	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
 	Settled *apitype.Time
+	Epoch   string // Of a list: a copy of another epoch begins again.
 }
 
 // Answered is the answer with a value as JSON, unless err says why there is none.
@@ -146,12 +147,16 @@ func (s *Service) LastBackup(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// Now returns the current time, truncated to milliseconds. A change takes its time from TimeOf.
+// Now returns the current time, truncated to milliseconds. A change takes its time from ChangeTime.
 func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 
-// TimeOf returns the time of a change: the store's, and not before the change has begun. The time of
-// the request may be long past when a change waited, and a reader may have gone on meanwhile.
+// TimeOf returns the time by the store's clock in a transaction. Leases, rests, callbacks, tokens and retention go
+// by it. The time of the request may be long past when a change waited.
 func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
+
+// ChangeTime returns the time that a change gives to a record: that of the clock, or the highest that the database
+// has given if that is later. A client that goes on from a time then misses no change when a clock goes back.
+func (s *Service) ChangeTime(tx Tx) (apitype.Time, error) { return tx.GiveTime(s.TimeOf(tx)) }
 
 // StoreTime is the present by the clock that all processes share.
 func (s *Service) StoreTime(ctx context.Context) (apitype.Time, error) {
@@ -162,12 +167,15 @@ func (s *Service) StoreTime(ctx context.Context) (apitype.Time, error) {
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.
 func (s *Service) Settled(ctx context.Context) *apitype.Time {
-	age, ok := s.store.Settled(ctx)
 	now, err := s.StoreTime(ctx)
-	if !ok || err != nil {
+	if err != nil {
 		return nil
 	}
-	return new(apitype.NewTime(now.Add(-age - time.Millisecond))) // Times are truncated.
+	at, ok := s.store.Settled(ctx, now)
+	if !ok {
+		return nil
+	}
+	return &at
 }
 
 func chosenUUID(id *apitype.UUID) apitype.UUID {

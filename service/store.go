@@ -74,9 +74,9 @@ type Database interface {
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
-	// Settled returns how long ago the moment was before which every change was begun that is not
-	// visible yet; false: nothing is known.
-	Settled(ctx context.Context) (age time.Duration, ok bool)
+	// Settled returns a time such that every change with it, or with an earlier one, is visible; false: none is
+	// known. It never goes back. now is the clock's time.
+	Settled(ctx context.Context, now apitype.Time) (at apitype.Time, ok bool)
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
 	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)
@@ -97,6 +97,8 @@ type Reader interface {
 	QueueReader
 	PrivacyReader
 	Setting(name string) (string, error) // Empty where there is none.
+	HighestTime() (apitype.Time, error)  // That the database has given.
+	NewestChange() (apitype.Time, error) // The highest that it has given, or holds of a change.
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -113,6 +115,14 @@ type Tx interface {
 	LoadWriter
 	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
 	ClockAhead() time.Duration
+	// PersonsAhead, PledgesAhead and CallsAhead return what was changed after a time.
+	PersonsAhead(now apitype.Time) ([]apitype.UUID, error)
+	PledgesAhead(now apitype.Time) ([]apitype.UUID, error)
+	CallsAhead(now apitype.Time) ([]apitype.UUID, error)
+	// ResetTimes gives erasures that lie ahead a time, and lets the next change have it.
+	ResetTimes(now apitype.Time) error
+	// GiveTime returns a time, or the highest that the database has given if that is later, and saves it.
+	GiveTime(now apitype.Time) (apitype.Time, error)
 	SetSetting(name, value string) error
 	DeleteSetting(name string) error
 	Audit(line AuditLine) error
@@ -226,7 +236,7 @@ type QueueReader interface {
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
-	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
+	Leases(q LeaseQuery) ([]LeaseRow, error)                                            // The oldest first.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
@@ -259,8 +269,8 @@ type QueueWriter interface {
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
-	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
+	// ExtendLease saves when a lease ends, since when it is shown, and whether it is pending.
+	ExtendLease(l LeaseRow, now apitype.Time) error
 	// ShareDeferrals opens the callbacks of a user to every user, and returns them.
 	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
 	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.

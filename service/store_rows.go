@@ -220,6 +220,9 @@ type Scrubbed struct {
 	Rewritten []string `json:"rewritten"` // What was written anew.
 	Later     []string `json:"later"`     // What holds it in unused space until the next cleaning.
 	Busy      []string `json:"-"`         // Those of them that the next cleaning may write anew.
+	// Left are those of them that are too large, or another role's, with the number of their file: another one
+	// means that the table was rewritten since.
+	Left map[string]int64 `json:"-"`
 }
 
 // ErasedPerson says when a person was erased.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -30,7 +32,47 @@ func DecodeStrict(data []byte, value any) apitype.Violations {
 	if hasNUL(data) {
 		return apitype.Violations{{Pointer: firstPlace(data, withNUL), Message: "must not contain a NUL character"}}
 	}
+	if mayExceedDouble(data) {
+		if place := firstPlace(data, exceedsDouble); place != "" {
+			return apitype.Violations{{Pointer: place, Message: beyondDouble}}
+		}
+	}
 	return nil
+}
+
+// beyondDouble refuses a number that other programs cannot read (RFC 7493). Digits are kept exactly otherwise.
+const beyondDouble = "must be a number within the range of a double"
+
+// exponent finds what a number beyond a double has: an exponent of three digits, or more than 300 digits.
+var exponent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9][eE]\+?[0-9]{3}|[0-9]{300}|[0-9]{100}[0-9]*[eE]`)
+})
+
+func mayExceedDouble(data []byte) bool { return exponent().Match(data) }
+
+func exceedsDouble(_ *jsontext.Decoder, token jsontext.Token) bool {
+	if token.Kind() != jsontext.KindNumber {
+		return false
+	}
+	_, err := strconv.ParseFloat(token.String(), 64)
+	return err != nil
+}
+
+// hasBeyondDouble reports whether a JSON text has a number outside a double.
+func hasBeyondDouble(data []byte) bool {
+	if !mayExceedDouble(data) {
+		return false
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		if exceedsDouble(d, token) {
+			return true
+		}
+	}
 }
 
 // manyItems is how many bytes a body may have before its arrays are counted apart: a shorter

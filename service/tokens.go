@@ -85,6 +85,7 @@ func (k *knownKeys) verify(token string, now time.Time) (v verifiedToken, ok boo
 		}
 		return nil, jwt.ErrTokenUnverifiable
 	},
+		jwt.WithStrictDecoding(), // A token has one spelling.
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 		jwt.WithIssuer(tokenIssuer),
 		jwt.WithExpirationRequired(),
@@ -212,6 +213,9 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 		tokens, err := tx.Tokens(&id)
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(tokens, func(t IssuedToken) bool { return t.UUID == t.Account }) {
+			return conflict("the account is one that a program keeps for itself; its tokens are not replaced")
 		}
 		at := apitype.NewTime(issued.IssuedAt.Add(overlap))
 		ended = slices.DeleteFunc(tokens, func(t IssuedToken) bool { return t.UUID == issued.UUID || !t.isGood(at.Time) })

@@ -28,6 +28,20 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
+// laterViewer is a viewer whose present is the highest settled time where the clock is behind that: what was
+// released by then is not released later.
+func (s *Service) laterViewer(ctx context.Context, c Caller) (viewer, error) {
+	v := s.viewer(c)
+	clock, err := s.StoreTime(ctx)
+	if err != nil {
+		return v, err
+	}
+	if at := s.Settled(ctx); at != nil && at.After(clock.Time) {
+		v.now = *at
+	}
+	return v, nil
+}
+
 // CallAnswer is the answer with a call, of which it shows what the caller may see.
 func (s *Service) CallAnswer(c Caller, row *WholeCall) (Answer, error) { return s.viewer(c).call(row) }
 

@@ -87,15 +87,23 @@ func (u UncheckedEntry) Check() (entry ProcessedEntry, problem string) {
 func (u UncheckedEntry) Failure(message string) ProcessedError {
 	failure := ProcessedError{ConsumerIdentifier: u.ConsumerIdentifier, ErrorMessage: message}
 	if u.EntityName != nil {
-		failure.EntityName = *u.EntityName
+		failure.EntityName = cutText(*u.EntityName)
 	}
 	if u.EntityUUID != nil {
-		failure.EntityUUID = *u.EntityUUID
+		failure.EntityUUID = cutText(*u.EntityUUID)
 		if id, err := ParseUUID(*u.EntityUUID); err == nil {
 			failure.EntityUUID = id.String() // In lower case. Spec gap: R4
 		}
 	}
 	return failure
+}
+
+// cutText returns the beginning of a text, as long as a field may be.
+func cutText(text string) string {
+	if runes := []rune(text); len(runes) > maxText {
+		return string(runes[:maxText])
+	}
+	return text
 }
 
 // ProcessedErrors is the body of a refusal of some entries.

@@ -59,9 +59,17 @@ func (q *queryReader) list(name string) []string {
 	return all
 }
 
+// MaxIdentifiers bounds the identifiers of one parameter.
+const MaxIdentifiers = 500
+
 func (q *queryReader) uuids(name string) []UUID {
 	var ids []UUID
-	for _, text := range q.list(name) {
+	texts := q.list(name)
+	if len(texts) > MaxIdentifiers {
+		q.violations.addParameter(name, "must have %d items at most", MaxIdentifiers)
+		return nil
+	}
+	for _, text := range texts {
 		id, err := ParseUUID(text)
 		if err != nil {
 			q.violations.addParameter(name, "%s", err.Error())

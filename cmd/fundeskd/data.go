@@ -21,6 +21,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 )
 
@@ -272,7 +273,9 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 	store, err := p.openStore(ctx)
 	if err == nil {
 		found, err = store.Check(ctx)
-		err = errors.Join(err, p.tellUnclean(ctx, store), store.Close())
+		ahead, failed := p.checkTimes(ctx, store)
+		err = errors.Join(err, failed, p.tellUnclean(ctx, store), store.Close())
+		found = append(found, ahead...)
 	}
 	if sqlstore.Damaged(err) {
 		return append(found, told(err)), nil
@@ -280,14 +283,31 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 	return found, err
 }
 
+// checkTimes names a highest time that is much ahead of the clock.
+func (p *program) checkTimes(ctx context.Context, store *sqlstore.Store) ([]string, error) {
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := tellAhead(ctx, s)
+	if err != nil || ahead == "" {
+		return nil, err
+	}
+	return []string{ahead}, nil
+}
+
 // tellUnclean tells of erasures after which the files still hold what was erased: no damage, but
 // to be done.
 func (p *program) tellUnclean(ctx context.Context, store *sqlstore.Store) error {
 	waiting, err := store.Unclean(ctx)
-	if err == nil && len(waiting) > 0 {
+	if err != nil {
+		return err
+	}
+	p.tellLater(privacy.TablesLeft(waiting))
+	if len(waiting) > 0 {
 		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); run fundeskd clean, which the package's timer does every night\n", strings.Join(slices.Sorted(maps.Keys(waiting)), ", "))
 	}
-	return err
+	return nil
 }
 
 func (p *program) openAPICommand() *cobra.Command {

@@ -86,7 +86,8 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	defer f.metrics.inFlight.Dec()
 	switch api := f.api.Load(); {
 	case api != nil:
-		defer f.awaitBody(w, r)()
+		r, done := f.awaitBody(w, r)
+		defer done()
 		(*api).ServeHTTP(w, r)
 	case r.URL.Path == "/healthz":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -100,19 +101,21 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 const lastBodies = time.Second
 
 // awaitBody gives the body of a request little time when the program ends: a client that sends slowly
-// would decide how long that takes.
-func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (done func()) {
+// would decide how long that takes. The library's own request keeps its body: by that it sees that a client which
+// waits for 100 Continue was refused, and sends the refusal at once.
+func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (own *http.Request, done func()) {
 	if r.ContentLength == 0 || f.ending == nil {
-		return func() {}
+		return r, func() {}
 	}
 	control := http.NewResponseController(w)
 	stop := context.AfterFunc(f.ending, func() { _ = control.SetReadDeadline(time.Now().Add(lastBodies)) })
-	r.Body = &awaitedBody{r.Body, func() {
+	own = r.WithContext(r.Context())
+	own.Body = &awaitedBody{r.Body, func() {
 		if !stop() { // The answer has its time: a deadline that passes would give the request up.
 			_ = control.SetReadDeadline(time.Time{})
 		}
 	}}
-	return func() { stop() }
+	return own, func() { stop() }
 }
 
 // awaitedBody tells when all of a body was read.

@@ -176,6 +176,7 @@ func (p *program) root() *cobra.Command {
 		group("user", "Add, list and rename users", p.userAdd(), p.userList(), p.userSet()),
 		group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke()),
 		group("token", "Issue and replace tokens", p.tokenIssue()),
+		group("clock", "Put times right after a wrong clock", p.clockReset()),
 		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),

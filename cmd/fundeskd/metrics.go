@@ -124,6 +124,10 @@ func (m *metrics) of(s *service.Service) {
 		}
 		return now.Sub(requested.Time).Seconds(), nil
 	})
+	m.gauge("fundeskd_times_ahead_seconds", "How far the highest time that the database gave to a change is ahead of its clock; 0: it is not.", func(ctx context.Context) (float64, error) {
+		newest, now, _, err := s.TimesAhead(ctx)
+		return max(newest.Sub(now.Time).Seconds(), 0), err
+	})
 	m.gauge("fundeskd_clock_ahead_seconds", "How far the database's clock is ahead of this computer's; NaN: the database does not answer.", func(ctx context.Context) (float64, error) {
 		ahead, err := s.Store().ClockAhead(ctx)
 		return ahead.Seconds(), err

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -205,16 +204,18 @@ func (p *program) recordErasures() func(service.ErasedPerson) error {
 
 func (p *program) erasuresReplay() *cobra.Command {
 	var from string
-	var without []int
+	var noneExpected bool
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Repeat the erasures made after a restored backup",
 		Long: "Replay reads the file that records each erasure, and erases the persons that the\n" +
 			"database still has. It also reserves the uuids of unknown persons, so they are\n" +
 			"never used again. Run it before you serve a restored database. You may run it at\n" +
-			"any time, and again. The next fundeskd clean removes the bytes. On PostgreSQL,\n" +
-			"replay also repeats the revocations made after the backup, from the file that\n" +
-			"ends in .access.",
+			"any time, and again. Each machine that serves the database has such a file, with\n" +
+			"all erasures; without the file replay is refused, unless --none-expected says\n" +
+			"that nobody was erased. The next fundeskd clean removes the bytes.\n" +
+			"On PostgreSQL, replay also repeats the revocations made after the backup, from\n" +
+			"the file that ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -223,13 +224,13 @@ func (p *program) erasuresReplay() *cobra.Command {
 					return err
 				}
 			}
-			persons, _, err := readErasures(from, without)
-			if errors.Is(err, fs.ErrNotExist) && !c.Flags().Changed("from") {
-				fmt.Fprintf(p.Err, "fundeskd: %s does not exist: no erasure was recorded there. If there were erasures, name the file with --from FILE\n", from)
-				err = nil
+			persons, _, err := readErasures(from)
+			isMissing := errors.Is(err, fs.ErrNotExist)
+			if isMissing && !noneExpected {
+				return fmt.Errorf("replay the erasures: %s does not exist; name the file of another machine or folder with --from FILE, or use --none-expected if nobody was erased", from)
 			}
-			if err != nil {
-				return err
+			if err != nil && !isMissing {
+				return fmt.Errorf("replay the erasures: %w", err)
 			}
 			p.store.AnswerTimeout = forgoTimeout
 			changes, err := readAccess(accessFile(from))
@@ -247,7 +248,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().IntSliceVar(&without, "without", nil, "`number` of a run of the retention that is not repeated, such as one with a wrong clock (repeatable)")
+	c.Flags().BoolVar(&noneExpected, "none-expected", false, "do without the file: nobody was erased")
 	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
 	return c
 }
@@ -264,25 +265,22 @@ func (p *program) lastRun() (last int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, last, err = readErasures(name, nil)
+	_, last, err = readErasures(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	return last, err
 }
 
-// readErasures reads the file of erasures, each person once, but for what some runs noted; last is the last run.
-func readErasures(name string, without []int) (persons []service.ErasedPerson, last int, err error) {
+// readErasures reads the file of erasures, each person once; last is the last run of the retention.
+func readErasures(name string) (persons []service.ErasedPerson, last int, err error) {
 	seen := map[apitype.UUID]bool{}
 	err = readNotes(name, "erasure", func(person service.ErasedPerson) bool {
 		last = max(last, person.Run)
-		if isLeftOut := person.Run != 0 && slices.Contains(without, person.Run); !isLeftOut && !seen[person.UUID] {
+		if !seen[person.UUID] {
 			persons, seen[person.UUID] = append(persons, person), true
 		}
 		return !person.UUID.IsZero() && !person.ErasedAt.IsZero()
 	})
-	if err != nil {
-		err = usageError{err}
-	}
 	return persons, last, err
 }

@@ -353,19 +353,23 @@ func TestErasuresReplay(t *testing.T) {
 		servicetest.Check(t, err)
 		servicetest.Check(t, os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600))
 	}
-	if code, _, errs := restored.run("", "erasures", "replay"); code != exitDone || !strings.Contains(errs, ".erasures does not exist") {
+	if code, _, errs := restored.run("", "erasures", "replay"); code != exitFailure || !strings.Contains(errs, ".erasures does not exist") || !strings.Contains(errs, "--none-expected") {
 		t.Errorf("without a file: got code %d, %s", code, errs)
 	}
-	if code, _, errs := restored.run("", "erasures", "replay", "--from", log+"x"); code != exitUsage || !strings.Contains(errs, log+"x") {
-		t.Errorf("with a file that is not there: got code %d, %s", code, errs)
+	if code, _, errs := restored.run("", "erasures", "replay", "--none-expected"); code != exitDone {
+		t.Errorf("without a file, and none expected: got code %d, %s", code, errs)
 	}
-	wrongClock := append(noted, `{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d19","erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n"...)
-	// The wrong run noted the first person too: she was erased again since, and not by that run.
-	wrongClock = append(fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n", d.person), wrongClock...)
-	servicetest.Check(t, os.WriteFile(log, wrongClock, 0o600))
+	garbled := filepath.Join(t.TempDir(), "garbled")
+	servicetest.Check(t, os.WriteFile(garbled, []byte("{\n"), 0o600))
+	for _, name := range []string{log + "x", garbled, t.TempDir()} {
+		code, _, errs := restored.run("", "erasures", "replay", "--from", name)
+		if code != exitFailure || !strings.Contains(errs, name) {
+			t.Errorf("with a file that is missing or garbled: got code %d, %s", code, errs)
+		}
+	}
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }
-		if restored.must(&done, "", "erasures", "replay", "--from", log, "--without", "4"); done.Noted != 2 || done.Replayed != want {
+		if restored.must(&done, "", "erasures", "replay", "--from", log); done.Noted != 2 || done.Replayed != want {
 			t.Errorf("got %+v, want two, and %d that were erased again", done, want)
 		}
 	}

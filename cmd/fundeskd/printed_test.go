@@ -133,8 +133,8 @@ func TestServeRefuses(t *testing.T) {
 		{"a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?a=b" }, moreURL},
 		{"the sign of a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?" }, moreURL},
 		{"a fragment", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example#a" }, moreURL},
-		{"a certificate alone", func(_ *program, o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together"},
-		{"a key alone", func(_ *program, o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together"},
+		{"a certificate alone", func(_ *program, o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
+		{"a key alone", func(_ *program, o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
 		{"both", func(_ *program, o *serveOptions) { o.tlsCert, o.tlsKey = "a", "b" }, ""},
 		{"a rate below 0", func(_ *program, o *serveOptions) { o.rate = -0.001 }, "--rate must be a number of requests, and not negative"},
 		{"the least rate", func(_ *program, o *serveOptions) { o.rate = 0.001 }, ""},
@@ -300,7 +300,7 @@ func TestErasuresAreNoted(t *testing.T) {
 		if want := strings.Repeat(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", 2); err != nil || string(noted) != want {
 			t.Errorf("%s: got %q, %v, want %q", test.file, noted, err, want)
 		}
-		persons, _, err := readErasures(test.file, nil)
+		persons, _, err := readErasures(test.file)
 		if diff := cmp.Diff([]service.ErasedPerson{{UUID: id, ErasedAt: at}}, persons); diff != "" || err != nil {
 			t.Errorf("%s: got %v, %s", test.file, err, diff)
 		}
@@ -308,7 +308,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
 		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
-		if _, _, err := readErasures(file, nil); err == nil || err.Error() != file+", line 2: is no erasure" {
+		if _, _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
 	}

@@ -56,7 +56,14 @@ func (p *program) restore(ctx context.Context, file, shown string) error {
 	}
 	revoked := 0
 	kept, err := sqlstore.Restore(ctx, file, name, func(before *sqlstore.Store, unread error, restored *sqlstore.Store) (err error) {
-		revoked, err = p.carryAccess(ctx, before, unread, restored)
+		to, err := service.New(ctx, service.Options{Store: restored})
+		if err != nil {
+			return err
+		}
+		if err := to.ChangeEpoch(ctx); err != nil {
+			return err
+		}
+		revoked, err = p.carryAccess(ctx, before, unread, to)
 		return err
 	})
 	if err != nil {
@@ -80,7 +87,7 @@ func (p *program) restore(ctx context.Context, file, shown string) error {
 
 // carryAccess takes from the accounts and tokens of a restored database what was taken from them in the
 // one that it replaces, and returns how many it changed.
-func (p *program) carryAccess(ctx context.Context, before *sqlstore.Store, unread error, restored *sqlstore.Store) (revoked int, err error) {
+func (p *program) carryAccess(ctx context.Context, before *sqlstore.Store, unread error, to *service.Service) (revoked int, err error) {
 	var changes []service.AccessChange
 	if unread == nil {
 		var from *service.Service
@@ -91,10 +98,6 @@ func (p *program) carryAccess(ctx context.Context, before *sqlstore.Store, unrea
 	if unread != nil {
 		fmt.Fprintf(p.Err, "fundeskd: the replaced database cannot be read: %s. Accounts and tokens that were revoked since the backup are good again; revoke them before you serve it\n", unread)
 		return 0, nil
-	}
-	to, err := service.New(ctx, service.Options{Store: restored})
-	if err != nil {
-		return 0, err
 	}
 	return to.ReplayAccess(ctx, changes)
 }

@@ -146,7 +146,7 @@ func (c child) end(t *testing.T) {
 func others(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	for _, file := range listing(folder) {
-		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.key"}, file.Name()) {
+		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.key", "fundeskd.db.erasures"}, file.Name()) {
 			names = append(names, file.Name())
 		}
 	}

@@ -151,7 +151,12 @@ func (p *program) checkServe(o serveOptions) error {
 		return err
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
-		return usage("--tls-cert and --tls-key go together")
+		return usage("--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)")
+	}
+	for flag, address := range map[string]string{"listen": o.listen, "metrics-listen": o.probes} {
+		if strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") {
+			return usage("--%s %q names a socket of this machine; only TCP is served: HOST:PORT, such as 127.0.0.1:8080", flag, address)
+		}
 	}
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
 		return usage("--rate must be a number of requests, and not negative")

@@ -116,6 +116,8 @@ func comesLater(err error) bool {
 	switch code := (pgdriver.Driver{}).Code(err); {
 	case code == "3D000", strings.HasPrefix(code, "28"): // No such database, no such login.
 		return false
+	case code == "08P01" && strings.Contains(err.Error(), "startup parameter"): // A pooler never takes it; the code is also that of a server that is away.
+		return false
 	case strings.HasPrefix(code, "42"), strings.HasPrefix(code, "22"): // No right, and what the server will never accept: a parameter or its value.
 		return false
 	default:
@@ -239,6 +241,9 @@ func (s *server) end(ctx context.Context) error {
 	return nil
 }
 
+// copyPause is how often a process copies the erasures that its file lacks.
+const copyPause = time.Hour
+
 // How often it is saved when tokens were used, and how long that may hold up the end.
 const (
 	savePause = time.Minute
@@ -252,14 +257,24 @@ const clockWarned = 5 * time.Second
 // keepHouse continues erasures that were cut short, saves when tokens were used, and warns where this computer's
 // clock and the database's differ: now and each minute.
 func (s *server) keepHouse(ctx context.Context) {
+	var copied time.Time
 	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
 		if rules := s.rules.Load(); rules != nil {
+			if isDue := time.Since(copied) >= copyPause; isDue && s.options.recordErasure != nil {
+				copied = time.Now()
+				if err := s.program.copyErasures(ctx, rules); err != nil && ctx.Err() == nil {
+					s.logger.Warn("the erasures of the database were not copied to this machine's file, which a restore needs", "error", told(err))
+				}
+			}
 			if err := privacy.New(rules, nil).FinishErasures(ctx); err != nil && ctx.Err() == nil {
 				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
 			}
 			s.saveTokenUse(ctx)
 			if ahead, err := rules.Store().ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
 				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
+			}
+			if ahead, err := tellAhead(ctx, rules); err == nil && ahead != "" {
+				s.logger.Warn(ahead)
 			}
 		}
 	}

@@ -167,6 +167,9 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 		if answer.Settled != nil {
 			w.Header()[apitype.SettledHeader] = []string{answer.Settled.String()}
 		}
+		if answer.Epoch != "" {
+			w.Header()[apitype.EpochHeader] = []string{answer.Epoch}
+		}
 		write(w, status, jsonType, answer.JSON)
 	}
 	return err

@@ -190,7 +190,7 @@ func attackResources(t *testing.T, w *world) {
 	}{
 		{"large page", "/api/v1/calls?first=501", 400},
 		{"page beyond numbers", "/api/v1/calls?first=99999999999999999999", 400},
-		{"many organizations", "/api/v1/persons?owningOrganizationUuids=" + many, 200},
+		{"many organizations", "/api/v1/persons?owningOrganizationUuids=" + many, 400},
 		{"many includes", "/api/v1/calls?include=" + strings.Repeat("person,", 5000) + "person", 200},
 		{"many parameters", "/api/v1/calls?" + strings.Repeat("x=1&", 5000), 400},
 	} {
@@ -382,7 +382,7 @@ func attackConfiguration(t *testing.T, w *world) {
 			}
 		}
 		for header := range answer.Header {
-			if known := "Fundesk-Extensions Fundesk-Settled Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"; !slices.Contains(strings.Fields(known), header) {
+			if known := "Fundesk-Extensions Fundesk-Settled Fundesk-Epoch Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"; !slices.Contains(strings.Fields(known), header) {
 				t.Errorf("%s: got the header %s", name, header)
 			}
 		}

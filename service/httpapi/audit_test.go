@@ -309,7 +309,7 @@ func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	if got := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", mark); got.Status != 204 {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase))
+	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	path := "/fundesk/v1/persons/" + w.a.person.String()
 	export := w.Do(may, "GET", path+"/export", "")
 	if text := string(export.Body); export.Status != 200 || strings.Contains(text, foreign.String()) || strings.Contains(text, "c0ffee00") {

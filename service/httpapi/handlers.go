@@ -68,8 +68,18 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 		if err == nil && answer.Stream != nil {
 			return stream(w, r, answer)
 		}
-		return respond(w, http.StatusOK, answer, err)
+		return respondUnlessSame(w, r, answer, err)
 	}
+}
+
+// respondUnlessSame answers with a record, or with 304 where the caller has it already.
+func respondUnlessSame(w http.ResponseWriter, r *http.Request, answer service.Answer, err error) error {
+	if err == nil && answer.Rev > 0 && isSame(r, answer.Rev) {
+		w.Header()["Etag"] = entityTag(answer.Rev)
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return respond(w, http.StatusOK, answer, err)
 }
 
 // read answers a question that takes no parameters, and only says so where the caller has the answer.
@@ -79,12 +89,7 @@ func read(answers func(context.Context, service.Caller) (service.Answer, error))
 			return err
 		}
 		answer, err := answers(r.Context(), c)
-		if err == nil && answer.Rev > 0 && isSame(r, answer.Rev) {
-			w.Header()["Etag"] = entityTag(answer.Rev)
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-		return respond(w, http.StatusOK, answer, err)
+		return respondUnlessSame(w, r, answer, err)
 	}
 }
 

@@ -311,7 +311,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	if _, lease, _ := f.choose(anneke, call); noteOf(lease) != both {
 		t.Errorf("got %q for an agent who opens the call", noteOf(lease))
 	}
-	officer := f.Token(servicetest.May(service.PersonsErase))
+	officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
 	export := func() string {
 		return string(f.Do(officer, "GET", "/fundesk/v1/persons/"+donor.String()+"/export", "").Body)
 	}

@@ -262,13 +262,14 @@ func TestSettled(t *testing.T) {
 			}
 			return at
 		}
+		f.settled(apitype.Time{})
 		var during apitype.Time
 		err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			row, err := tx.Call(call, service.Scope{All: true})
 			if err != nil {
 				return err
 			}
-			time.Sleep(1500 * time.Millisecond) // Longer than what was found before is held to be true.
+			f.Clock.Advance(1500 * time.Millisecond) // Longer than what was found before is held to be true.
 			during = settled()
 			return tx.UpdateCall(row, false)
 		})

@@ -81,7 +81,9 @@ func (s *Service) erase(ctx context.Context, line service.AuditLine, dry bool, c
 			erasure, scrubbed.Later = open.Erasure, s.rules.Store().Held()
 			return nil
 		}
-		line.At = s.rules.TimeOf(tx)
+		if line.At, err = s.rules.ChangeTime(tx); err != nil {
+			return err
+		}
 		if erasure = erasureOf(kept, line.At); kept.ErasedAt != nil {
 			return nil
 		}
@@ -170,7 +172,10 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPe
 			replayed++
 		}
 	}
-	return replayed, nil
+	if replayed > 0 { // The database was put back.
+		err = s.rules.ChangeEpoch(ctx)
+	}
+	return replayed, err
 }
 
 func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson) (done bool, err error) {

@@ -3,7 +3,9 @@ package privacy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,7 +36,13 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 	}
 	err = inBatches(kept.Calls, callSize, batchBytes/mostErased, func(ids []apitype.UUID) error {
 		begun := time.Now()
-		err := shared(func(tx service.Tx) error { return eraseCalls(tx, ids, s.rules.TimeOf(tx)) })
+		err := shared(func(tx service.Tx) error {
+			now, err := s.rules.ChangeTime(tx)
+			if err != nil {
+				return err
+			}
+			return eraseCalls(tx, ids, now)
+		})
 		return errors.Join(err, service.Pause(ctx, time.Since(begun))) // Others have the writer for as long.
 	})
 	if err != nil {
@@ -77,16 +85,74 @@ func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 	if err = cmp.Or(err, s.FinishErasures(ctx)); err != nil || len(waiting) == 0 {
 		return done, err
 	}
+	delete(waiting, uncleanTables)
 	if done, err = s.rules.Store().Scrub(ctx); err != nil || len(done.Busy) > 0 {
 		return done, err
 	}
-	return done, s.rules.Write(ctx, service.WriteIsolated, "note that the files are clean", func(tx service.Tx) (err error) {
-		for name, before := range waiting {
-			value, unread := tx.Setting(service.UncleanSetting + name)
-			if err = errors.Join(err, unread); value == before { // Else more was erased meanwhile.
-				err = errors.Join(err, tx.DeleteSetting(service.UncleanSetting+name))
+	return done, s.rules.Write(ctx, service.WriteIsolated, "note that the files are clean", func(tx service.Tx) error {
+		return noteCleaned(tx, waiting, done.Left)
+	})
+}
+
+// uncleanTables is the setting, below UncleanSetting, of what a cleaning could not clean.
+const uncleanTables = "tables"
+
+// leftUnclean is what a cleaning could not clean: the files of tables, and the erasures that they still hold.
+type leftUnclean struct {
+	Files    map[string]int64  `json:"files"`
+	Erasures map[string]string `json:"erasures"` // With the values of their settings.
+}
+
+// noteCleaned notes the erasures of which nothing is left: all, unless tables could not be rewritten. Those of an
+// earlier cleaning are, too, when each of these tables has another file since.
+func noteCleaned(tx service.Tx, waiting map[string]string, left map[string]int64) error {
+	before, err := settingOf[leftUnclean](tx, service.UncleanSetting+uncleanTables)
+	if err != nil {
+		return err
+	}
+	clean, still := waiting, map[string]string{}
+	if len(left) > 0 {
+		clean = map[string]string{}
+		for name, value := range waiting {
+			if before != nil && before.Erasures[name] == value && before.isRewritten(left) {
+				clean[name] = value
+			} else {
+				still[name] = value
 			}
 		}
-		return err
-	})
+	}
+	for name, was := range clean {
+		value, err := tx.Setting(service.UncleanSetting + name)
+		if err != nil {
+			return err
+		}
+		if value != was { // More was erased meanwhile.
+			continue
+		}
+		if err := tx.DeleteSetting(service.UncleanSetting + name); err != nil {
+			return err
+		}
+	}
+	if len(still) == 0 {
+		return tx.DeleteSetting(service.UncleanSetting + uncleanTables)
+	}
+	return setJSON(tx, service.UncleanSetting+uncleanTables, leftUnclean{left, still})
+}
+
+// TablesLeft takes what a cleaning could not clean out of what waits for one, and returns the names of the tables.
+func TablesLeft(waiting map[string]string) []string {
+	var left leftUnclean
+	_ = json.Unmarshal([]byte(waiting[uncleanTables]), &left) // Without it there are none.
+	delete(waiting, uncleanTables)
+	return slices.Sorted(maps.Keys(left.Files))
+}
+
+// isRewritten reports whether each table that is left has another file than at the earlier cleaning.
+func (l leftUnclean) isRewritten(left map[string]int64) bool {
+	for table, file := range left {
+		if was, there := l.Files[table]; there && was == file {
+			return false
+		}
+	}
+	return true
 }

@@ -272,7 +272,9 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.Retai
 		if done = err == nil && isOver(kept, q); !done {
 			return err
 		}
-		line.At = r.s.rules.TimeOf(tx) // A run takes a while, and programs that keep a copy read on meanwhile.
+		if line.At, err = r.s.rules.ChangeTime(tx); err != nil { // A run takes a while, and programs that keep a copy read on meanwhile.
+			return err
+		}
 		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At, Run: r.number}), tx.SetSetting(uncleanRetention, line.At.String()), tx.Audit(line))
 	})
 	if done && err == nil {

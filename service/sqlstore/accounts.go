@@ -62,16 +62,20 @@ func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
 
+// epochSetting is the epoch of copies; a load begins another one.
+const epochSetting = "epoch"
+
 // AccountOfToken reads the account of a request, and along with it which programs may serve the schema.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
-	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), ended_at, `+accountFields()+`
+	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
 		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
 	var erasing int
+	var epoch string
 	a, err = r.scanAccount(func(dest ...any) error {
-		return row.scan(append([]any{&programs, &erasing, nullTimeDest{&ended}}, dest...)...)
+		return row.scan(append([]any{&programs, &erasing, &epoch, nullTimeDest{&ended}}, dest...)...)
 	})
-	a.Erasing = erasing > 0
+	a.Erasing, a.Epoch = erasing > 0, epoch+r.engine.identity()
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 

@@ -64,8 +64,16 @@ func TestRefusedFilesAreNotChanged(t *testing.T) {
 		file func(*testing.T) string
 		want string
 	}{
-		"of another program":                {foreign(0), "another program"},
-		"of another program, version 1":     {foreign(1), "another program"},
+		"of another program":            {foreign(0), "another program"},
+		"of another program, version 1": {foreign(1), "another program"},
+		"of another program, with our names": {func(t *testing.T) string {
+			path := filepath.Join(t.TempDir(), "crm.db")
+			for _, name := range []string{"settings", "accounts", "persons", "pledges", "calls"} {
+				statements(t, path, `CREATE TABLE `+name+` (other TEXT)`)
+			}
+			statements(t, path, `PRAGMA user_version = 1`)
+			return path
+		}, "another program"},
 		"of another program, version 7":     {foreign(7), "another program"},
 		"of another program, version 1000":  {foreign(1000), "another program"},
 		"of another program, version below": {foreign(-3), "another program"},

@@ -99,6 +99,6 @@ func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonR
 }
 
 func (t *tx) UpdatePerson(p service.PersonRow) error {
-	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli())
+	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli(), p.CreatedAt.UnixMilli())
 }

@@ -320,6 +320,7 @@ type conn struct {
 	lines      [][]any       // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
 	broken     bool          // A statement was refused by the database, not by a rule.
 	ahead      time.Duration // How far the store's clock was ahead of the system's when the change began.
+	given      int64         // The last time that was given to a change of the commit; 0: none.
 	open       <-chan error  // The outcome of a commit that is still under way; nil when none is.
 	until      time.Time     // When its request is to be answered; zero: at any time.
 }

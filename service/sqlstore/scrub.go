@@ -86,7 +86,9 @@ const maxRewritten = 1 << 30
 // scrubbed are the tables that may hold what is erased: ours, and then the server's statistics of
 // them, which keep some of the values that are found in columns. Its owner alone may write it
 // anew, and the owner of the database.
-var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "queue_numbers", "pg_statistic"}
+var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "queue_numbers", statistics}
+
+const statistics = "pg_statistic"
 
 // A table that is in use is asked for again after a pause: requests behind the lock go first.
 const (
@@ -115,8 +117,9 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 	if _, err := raw.ExecContext(ctx, cleanLock); err != nil {
 		return done, err
 	}
+	done.Left = map[string]int64{}
 	for _, table := range scrubbed {
-		rewritten, err := e.rewriteTable(ctx, raw, table)
+		rewritten, file, err := e.rewriteTable(ctx, raw, table)
 		switch {
 		case e.driver.Code(err) == lockNotAvailable:
 			done.Later, done.Busy = append(done.Later, table), append(done.Busy, table)
@@ -126,16 +129,19 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 			done.Rewritten = append(done.Rewritten, table)
 		default: // Too large; or another role's, which is passed over with no more than a warning.
 			done.Later = append(done.Later, table)
+			if table != statistics { // The server's: its own role may be the only one that rewrites it.
+				done.Left[table] = file
+			}
 		}
 	}
 	return done, nil
 }
 
-// rewriteTable writes a table anew, unless it is too large, and reports whether it did.
-func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, err error) {
-	var size, file, now int64
+// rewriteTable writes a table anew, unless it is too large, and reports whether it did, and the number of its file.
+func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, now int64, err error) {
+	var size, file int64
 	if err := raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).Scan(&size, &file); err != nil {
-		return false, err
+		return false, 0, err
 	}
 	text := `VACUUM (FULL, ANALYZE) ` + table
 	if size > maxRewritten {
@@ -147,11 +153,11 @@ func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table 
 			break
 		}
 		if service.Pause(ctx, cleanPause) != nil { // The caller has no more time for it.
-			return false, err
+			return false, 0, err
 		}
 	}
 	if err == nil {
 		err = raw.QueryRowContext(ctx, `SELECT pg_relation_filenode($1::regclass)`, table).Scan(&now)
 	}
-	return now != file, err
+	return now != file, now, err
 }

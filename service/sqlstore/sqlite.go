@@ -34,7 +34,7 @@ type sqliteEngine struct {
 	file    os.FileInfo   // What the path named when it was opened.
 	moved   chan struct{} // The path names another file; holds one.
 	left    bool          // Of the writer: its log is left, and nothing was written since.
-	settled settledMark
+	times   writerTimes
 	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool // The database refused the last changes, and none was kept since.
 	db      *sql.DB
@@ -379,10 +379,13 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 		return errors.New("it holds no tables; no fundeskd ever wrote to it")
 	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
 		return errAnotherProgram
-	case tables > 0 && s.version > known():
+	case tables > 0:
 		var text string
 		err = db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, servedBySetting).Scan(&text)
-		s.servedBy, _ = strconv.Atoi(text) // One that says nothing is served by programs of its version.
+		s.servedBy, _ = strconv.Atoi(text)                       // A later one that says nothing is served by programs of its version.
+		if err != nil && s.version <= known() && !Damaged(err) { // Each of ours says it; another program's tables may have our names.
+			return errAnotherProgram
+		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 // The cache, in KiB, is small, since a commit that divided a page of an index looks at all of it; a load, in one
 // commit, would write pages to the log again and again with it.
 const (
-	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -%d`
+	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -%d`
 	writerCache    = 4_000
 	bulkCache      = 256_000
 )
@@ -132,7 +132,6 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	e.settled.seen.Store(&settledAt{time.Now(), time.Now()})
 	committed := false
 	defer func() {
 		if !committed {
@@ -140,14 +139,14 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		}
 	}()
 	outcomes := make([]error, len(batch))
-	c.lines = c.lines[:0]
+	c.lines, c.given = c.lines[:0], 0
 	for i, w := range batch {
-		lines := len(c.lines)
+		lines, given := len(c.lines), c.given
 		if outcomes[i], err = attempt(c, w, len(batch) == 1); err != nil {
 			return err
 		}
 		if outcomes[i] != nil {
-			c.lines = c.lines[:lines]
+			c.lines, c.given = c.lines[:lines], given
 		}
 	}
 	if len(batch) == 1 && outcomes[0] != nil {
@@ -163,6 +162,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		return err
 	}
 	committed = true
+	e.times.committed(c.given)
 	e.failed.Store(false)
 	if recorded { // A change of a record, which readiness does not make.
 		e.damaged.Store(false)

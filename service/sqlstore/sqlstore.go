@@ -75,6 +75,16 @@ type engine interface {
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, and the line of the audit about it.
 	insertPerson(c *conn, person, line []any) error
+	// giveTime returns a time in milliseconds, or the highest that was given, and saves it.
+	giveTime(c *conn, now int64) (int64, error)
+	// highestTime is the query of the highest time that was given.
+	highestTime() string
+	// resetTimes lets the next change have a time in milliseconds, whatever was given before.
+	resetTimes(c *conn, now int64) error
+	// identity names the database beside its epoch. Empty: its file has nothing else.
+	identity() string
+	// Others counts the programs of ours that use the database, where its server tells.
+	Others(ctx context.Context) (int, error)
 	// among is the condition that a column is one of some identifiers, by one argument
 	// $1.
 	among(column string, ids []apitype.UUID) (cond string, arg any)

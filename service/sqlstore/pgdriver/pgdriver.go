@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,6 +26,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
+
+var errNoSSLMode = errors.New("its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require")
+
+// isEncryptionNamed reports whether the name of a database, or the environment, says how it is encrypted.
+func isEncryptionNamed(database string) bool {
+	named, err := url.Parse(database)
+	return err == nil && named.Query().Has("sslmode") || os.Getenv("PGSSLMODE") != "" || os.Getenv("PGSERVICE") != ""
+}
+
+// isLocal reports whether a host is this machine: a folder of sockets, or a loopback address.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// application is how each session is named at the server, by which the service finds its own.
+const application = "fundeskd"
 
 // Driver is the [sqlstore.PostgresDriver] of pgx. The zero value is ready.
 type Driver struct{}
@@ -42,6 +61,9 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	if err != nil {
 		return nil, errors.New("its name is not well formed")
 	}
+	if !isEncryptionNamed(database) && !isLocal(config.Host) {
+		return nil, errNoSSLMode
+	}
 	for _, other := range config.Fallbacks { // Of one host there is one for each way of encryption.
 		if other.Host != config.Host || other.Port != config.Port {
 			return nil, errSeveralHosts
@@ -52,9 +74,9 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	} else if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = defaultConnectTimeout
 	}
-	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = "fundeskd"
+	config.RuntimeParams["client_encoding"] = "UTF8"                                               // As pgx sends text, whatever the role has set.
+	if named := config.RuntimeParams["application_name"]; !strings.HasPrefix(named, application) { // Also of PGAPPNAME.
+		config.RuntimeParams["application_name"] = strings.TrimSpace(application + " " + named)
 	}
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = func(c *pgconn.PgConn, notice *pgconn.Notice) {

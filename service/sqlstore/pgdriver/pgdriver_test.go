@@ -18,13 +18,13 @@ import (
 func TestSeveralHostsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, several := range map[string]bool{
-		"postgres://a@db1,db2/a":                                  true,
-		"postgres://a@db1:5432,db1:5433/a":                        true,
-		"postgres:///a?host=/run/one,/run/two":                    true,
-		"postgres://a@db1/a":                                      false,
-		"postgres://a@db1/a?sslmode=prefer":                       false,
-		"postgres://a@db1/a?target_session_attrs=read-write":      false,
-		"postgres:///a?host=/run/postgresql&sslmode=allow&user=a": false,
+		"postgres://a@db1,db2/a?sslmode=require":                             true,
+		"postgres://a@db1:5432,db1:5433/a?sslmode=require":                   true,
+		"postgres:///a?host=/run/one,/run/two":                               true,
+		"postgres://a@db1/a?sslmode=require":                                 false,
+		"postgres://a@db1/a?sslmode=prefer":                                  false,
+		"postgres://a@db1/a?sslmode=require&target_session_attrs=read-write": false,
+		"postgres:///a?host=/run/postgresql&sslmode=allow&user=a":            false,
 	} {
 		db, err := (Driver{}).Open(name, 0, 0)
 		if errors.Is(err, errSeveralHosts) != several || !several && err != nil {

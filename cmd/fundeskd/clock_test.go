@@ -1,0 +1,19 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestClockResetAsks changes nothing without an answer, and says what it did.
+func TestClockResetAsks(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	e.done("", "migrate")
+	if code, _, errs := e.run("", "clock", "reset"); code != exitUsage || !strings.Contains(errs, "--yes does it") {
+		t.Errorf("got %d %q, want a question that names --yes", code, errs)
+	}
+	if code, out, errs := e.run("", "clock", "reset", "--yes"); code != exitDone || out != "0 records given the present time\n" {
+		t.Errorf("got %d %q %q", code, out, errs)
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestErasuresAreCopied gives the file of a machine the erasures that another one has noted, once, so that a replay
+// there repeats them after a restore.
+func TestErasuresAreCopied(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	c := newCharity(t, e)
+	var erased []string
+	for range 3 {
+		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+		e.done("", "person", "erase", person, "--reason", "r", "--yes")
+		erased = append(erased, person)
+	}
+	other := filepath.Join(t.TempDir(), "other.erasures")
+	servicetest.Check(t, os.WriteFile(other, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", erased[0]), 0o600))
+	for range 2 {
+		var out, errs bytes.Buffer
+		p := e.program("", &out, &errs)
+		p.database, p.erasuresLog = "sqlite:"+filepath.Join(e.folder, "fundeskd.db"), other
+		servicetest.Check(t, p.with(t.Context(), func(s *service.Service) error { return p.copyErasures(t.Context(), s) }))
+		noted, err := os.ReadFile(other)
+		servicetest.Check(t, err)
+		for _, person := range erased {
+			if n := strings.Count(string(noted), person); n != 1 {
+				t.Errorf("got %d lines of %s, want 1:\n%s", n, person, noted)
+			}
+		}
+	}
+}

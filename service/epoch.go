@@ -1,0 +1,148 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A copy of the records is of an epoch: of another one it may hold what is gone, or lack what is there.
+
+// epochSetting changes with a restore, a load, and a reset of the clock.
+const epochSetting = "epoch"
+
+// changeEpoch begins another epoch.
+func changeEpoch(tx Tx) error { return tx.SetSetting(epochSetting, rand.Text()) }
+
+// ChangeEpoch begins another epoch, for what puts records back from outside.
+func (s *Service) ChangeEpoch(ctx context.Context) error {
+	return s.Write(ctx, WriteIsolated, "begin another epoch", changeEpoch)
+}
+
+// epochOf returns the epoch of what an account may read: of its database, its organizations and its permissions.
+func epochOf(a Account) string {
+	organizations := slices.SortedFunc(slices.Values(a.Scope.Organizations), apitype.UUID.Compare)
+	sum := sha256.Sum256(fmt.Append(nil, a.Epoch, a.Scope.All, organizations, a.May(PersonsRead), a.May(CallsRead), a.May(PledgesRead)))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// maxAhead is how far the highest time of a database may be ahead of the clock unsaid.
+const maxAhead = 5 * 60 * 1000 // Milliseconds.
+
+// TimesAhead returns how far the highest time of the database is ahead of its clock, and whether that is much.
+func (s *Service) TimesAhead(ctx context.Context) (newest, now apitype.Time, isMuch bool, err error) {
+	if now, err = s.StoreTime(ctx); err != nil {
+		return newest, now, false, err
+	}
+	err = s.Read(ctx, ReadRecord, "read the highest time", func(r Reader) (err error) {
+		newest, err = r.NewestChange()
+		return err
+	})
+	return newest, now, newest.UnixMilli()-now.UnixMilli() > maxAhead, err
+}
+
+// ResetClock gives records that lie ahead the present time, begins another epoch, and returns how many there were.
+func (s *Service) ResetClock(ctx context.Context) (changed int, err error) {
+	err = s.Write(ctx, WriteIsolated, "reset the clock", func(tx Tx) error {
+		now := s.TimeOf(tx)
+		changed = 0
+		for _, reset := range []func(Tx, apitype.Time) (int, error){resetPersons, resetPledges, resetCalls} {
+			n, err := reset(tx, now)
+			if err != nil {
+				return err
+			}
+			changed += n
+		}
+		if err := tx.ResetTimes(now); err != nil {
+			return err
+		}
+		if err := changeEpoch(tx); err != nil {
+			return err
+		}
+		return tx.Audit(AuditLine{At: now, Operation: AuditClockReset, Records: &changed})
+	})
+	return changed, err
+}
+
+func resetPersons(tx Tx, now apitype.Time) (int, error) {
+	ids, err := tx.PersonsAhead(now)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		row, err := tx.Person(id, Scope{All: true})
+		if err != nil {
+			return 0, err
+		}
+		var person apitype.Person
+		if err := decode("person", row.Doc, &person); err != nil {
+			return 0, err
+		}
+		if person.CreatedAt.After(now.Time) {
+			person.CreatedAt = now
+		}
+		if err := row.write(person); err != nil {
+			return 0, err
+		}
+		row.UpdatedAt = now
+		if err := tx.UpdatePerson(row); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}
+
+func resetPledges(tx Tx, now apitype.Time) (int, error) {
+	ids, err := tx.PledgesAhead(now)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		row, err := tx.Pledge(id, Scope{All: true})
+		if err != nil {
+			return 0, err
+		}
+		var pledge apitype.Pledge
+		if err := decode("pledge", row.Doc, &pledge); err != nil {
+			return 0, err
+		}
+		pledge.UpdatedAt = now
+		if err := row.write(pledge); err != nil {
+			return 0, err
+		}
+		if err := tx.UpdatePledge(row); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}
+
+func resetCalls(tx Tx, now apitype.Time) (int, error) {
+	ids, err := tx.CallsAhead(now)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		row, err := tx.Call(id, Scope{All: true})
+		if err != nil {
+			return 0, err
+		}
+		var call apitype.Call
+		if err := decode("call", row.Doc, &call); err != nil {
+			return 0, err
+		}
+		call.LastUpdatedAt = now
+		if err := row.write(call); err != nil {
+			return 0, err
+		}
+		if err := tx.UpdateCall(row, false); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}

@@ -1,0 +1,112 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestNumbersOutsideADouble refuses them wherever a caller may send what it likes, and keeps digits exactly.
+func TestNumbersOutsideADouble(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	call := func(properties string) servicetest.Answer {
+		return w.Do(w.all, http.MethodPost, "/api/v1/calls", fmt.Sprintf(
+			`{"personUuid":%q,"requestedAt":"2026-11-20","externalMetadata":{"applicationName":"d","referenceId":"r","additionalProperties":%s}}`, w.a.person, properties))
+	}
+	for _, test := range []struct{ properties, place string }{
+		{`{"e":1e400}`, "/externalMetadata/additionalProperties/e"},
+		{`{"e":[1,-1E+999]}`, "/externalMetadata/additionalProperties/e/1"},
+		{`{"e":` + strings.Repeat("9", 400) + `}`, "/externalMetadata/additionalProperties/e"},
+		{`"{\"e\":1e400}"`, "/externalMetadata/additionalProperties"},
+	} {
+		answer := call(test.properties)
+		if _, places := problemOf(t, answer); answer.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], test.place) {
+			t.Errorf("%.40s: got %d %s, want 400 at %s", test.properties, answer.Status, answer.Body, test.place)
+		}
+	}
+	answer := call(`{"e":1e300,"small":1e-400,"digits":0.1000000000000000055511151231257827,"text":"1e400"}`)
+	if answer.Status != 201 || !strings.Contains(string(answer.Body), "0.1000000000000000055511151231257827") {
+		t.Errorf("got %d %s, want the digits as they were sent", answer.Status, answer.Body)
+	}
+	pledge := w.Do(w.all, http.MethodPut, "/api/v1/pledges/"+w.a.pledge.String()+"/actions/update", `{"externalMetadata":{"a":{"b":1e400}}}`)
+	if _, places := problemOf(t, pledge); pledge.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], "/externalMetadata/a/b") {
+		t.Errorf("got %d %s, want 400 with its place", pledge.Status, pledge.Body)
+	}
+}
+
+// TestRecordsThatAreSame answers 304 for a record that the caller has.
+func TestRecordsThatAreSame(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/api/v1/persons/" + w.a.person.String(), "/api/v1/calls/" + w.a.call.String(), "/api/v1/pledges/" + w.a.pledge.String()} {
+		tag := w.Do(w.all, http.MethodGet, path, "").Header.Get("Etag")
+		for value, want := range map[string]int{tag: 304, "W/" + tag: 304, `"0", ` + tag: 304, "*": 304, `"0"`: 200} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+			servicetest.Check(t, err)
+			request.Header.Set("Authorization", "Bearer "+w.all)
+			request.Header.Set("If-None-Match", value)
+			answer := w.Send(request)
+			if answer.Status != want || answer.Header.Get("Etag") != tag || want == 304 && len(answer.Body) > 0 {
+				t.Errorf("%s, %s: got %d %s", path, value, answer.Status, answer.Body)
+			}
+		}
+	}
+}
+
+// TestTokenHasOneSpelling refuses the other spellings of a signature's last character.
+func TestTokenHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	good := 0
+	for _, last := range alphabet {
+		if w.Do(w.all[:len(w.all)-1]+string(last), http.MethodGet, "/fundesk/v1", "").Status == 200 {
+			good++
+		}
+	}
+	if good != 1 {
+		t.Errorf("got %d spellings of one token, want 1", good)
+	}
+}
+
+// TestExportNeedsTheRightToRead refuses an export to an account that may only erase.
+func TestExportNeedsTheRightToRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := "/fundesk/v1/persons/" + w.a.person.String() + "/export"
+	for want, rights := range map[int][]service.Permission{403: {service.PersonsErase}, 200: {service.PersonsErase, service.PersonsRead}} {
+		if got := w.Do(w.Token(servicetest.May(rights...)), http.MethodGet, path, "").Status; got != want {
+			t.Errorf("%v: got %d, want %d", rights, got, want)
+		}
+	}
+}
+
+// TestListsOfOrganizations takes 500 of them and no more.
+func TestListsOfOrganizations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n, want := range map[int]int{500: 200, 501: 400} {
+		list := strings.Repeat(w.a.organization.String()+",", n)
+		answer := w.Do(w.all, http.MethodGet, "/api/v1/persons?first=1&owningOrganizationUuids="+strings.TrimSuffix(list, ","), "")
+		if answer.Status != want {
+			t.Errorf("%d organizations: got %d %s, want %d", n, answer.Status, answer.Body, want)
+		}
+	}
+}
+
+// TestFailingEntryIsCut repeats no more of a failing entry than its description allows.
+func TestFailingEntryIsCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := strings.Repeat("é", 5000)
+	answer := w.Do(w.all, http.MethodPost, "/api/v1/entity-access/actions/mark-processed",
+		fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, long, w.a.call))
+	if answer.Status != 400 || strings.Count(string(answer.Body), "é") != 1000 {
+		t.Errorf("got %d with %d characters, want 1000", answer.Status, strings.Count(string(answer.Body), "é"))
+	}
+}

@@ -1,0 +1,31 @@
+package pgdriver
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestEncryptionIsNamed refuses a server off this machine whose name does not say how it is encrypted.
+func TestEncryptionIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		want error
+	}{
+		{"postgres://fundeskd@db1/fundesk", errNoSSLMode},
+		{"postgres://fundeskd@192.0.2.1:5432/fundesk?application_name=crm", errNoSSLMode},
+		{"postgres://fundeskd@db1/fundesk?sslmode=disable", nil},
+		{"postgres://fundeskd@db1/fundesk?sslmode=require", nil},
+		{"postgres://fundeskd@127.0.0.1/fundesk", nil},
+		{"postgres://fundeskd@localhost/fundesk", nil},
+		{"postgres://fundeskd@[::1]/fundesk", nil},
+		{"postgres://fundeskd@/fundesk?host=/run/postgresql", nil},
+	} {
+		db, err := Driver{}.Open(test.name, 0, 0)
+		if !errors.Is(err, test.want) || test.want == nil && err != nil {
+			t.Errorf("%s: got %v, want %v", test.name, err, test.want)
+		}
+		if err == nil {
+			_ = db.Close()
+		}
+	}
+}
