@@ -47,10 +47,12 @@ const (
 	PersonsErase Permission = "persons:erase"
 	// SettingsWrite allows to replace what agents work by. Spec gap: S71.
 	SettingsWrite Permission = "settings:write"
+	// ChangesRead allows to follow the feed of changes.
+	ChangesRead Permission = "changes:read"
 )
 
 // NamedPermissions are they.
-var NamedPermissions = []Permission{PersonsErase, SettingsWrite}
+var NamedPermissions = []Permission{PersonsErase, SettingsWrite, ChangesRead}
 
 // Scope is which organizations' records an account may see. The zero value is none.
 // Spec gap: A3.

@@ -42,6 +42,7 @@ const defaultTTL = 2160 * time.Hour
 
 type accountFlags struct {
 	organizations, permissions, sources []string
+	role                                string
 	all                                 bool
 }
 
@@ -49,7 +50,8 @@ func (f *accountFlags) add(c *cobra.Command, unset string) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
 	flags.BoolVar(&f.all, "all-organizations", false, "it sees the records of all organizations")
-	flags.StringSliceVar(&f.permissions, "permission", nil, "`name` of a permission (repeatable; default: "+unset+")")
+	flags.StringVar(&f.role, "role", "", "`name` of a role, whose permissions it gets: "+roleNames())
+	flags.StringSliceVar(&f.permissions, "permission", nil, "`name` of a permission, beyond those of --role (repeatable; default: "+unset+")")
 	flags.StringArrayVar(&f.sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
 }
 
@@ -70,8 +72,12 @@ func (f *accountFlags) set(c *cobra.Command, account *service.Account) error {
 		}
 		account.Scope.Organizations = append(account.Scope.Organizations, id)
 	}
-	if len(f.permissions) > 0 {
-		account.Permissions = nil
+	role, isRole := service.RoleNamed(f.role)
+	if c.Flags().Changed("role") && !isRole {
+		return usage("there is no role %q; there are %s", f.role, roleNames())
+	}
+	if isRole || len(f.permissions) > 0 {
+		account.Permissions = slices.Clone(role.Permissions)
 	}
 	for _, name := range f.permissions {
 		if permission := service.Permission(name); !slices.Contains(account.Permissions, permission) {
@@ -92,8 +98,11 @@ func (p *program) accountAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add an account and print its token",
-		Long:  "Add makes an account for a person or a program, and prints its bearer\ntoken. Without --permission it has all of these:\n\n  " + strings.ReplaceAll(permissionNames(), " ", "\n  "),
-		Example: "  fundeskd account add \"call centre\" --all-organizations\n" +
+		Long: "Add makes an account for a person or a program, and prints its bearer\ntoken. " +
+			"A role has what one kind of work needs:\n\n" + roleTable() + "\n" +
+			"Without --role and --permission it has all of these:\n\n  " + strings.ReplaceAll(permissionNames(), " ", "\n  ") + "\n\n" +
+			"These have to be named, or come with a role:\n\n  " + namedPermissions(),
+		Example: "  fundeskd account add \"call centre\" --all-organizations --role agent\n" +
 			"  fundeskd account add dashboard --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --ttl 720h",
 		Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -130,8 +139,9 @@ func (p *program) accountSet() *cobra.Command {
 		Use:   "set UUID",
 		Short: "Change what an account may do, and on whose records",
 		Long: "Set changes what is named, from the next request on; its tokens stay good. A\n" +
-			"list that is named is the whole list afterwards. Permissions:\n\n  " + strings.ReplaceAll(permissionNames(), " ", "\n  "),
-		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
+			"list that is named is the whole list afterwards. --role and --permission\nreplace all permissions. Roles:\n\n" + roleTable(),
+		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --role supervisor\n" +
+			"  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
 		Args:    exactly("UUID"),
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
 			if f.all && len(f.organizations) > 0 {
@@ -161,6 +171,34 @@ func (p *program) accountSet() *cobra.Command {
 
 func permissionNames() string {
 	return strings.Join(viewed(service.Permissions, func(p service.Permission) string { return string(p) }), " ")
+}
+
+// namedPermissions returns the permissions that no account has by default.
+func namedPermissions() string {
+	return strings.Join(viewed(service.NamedPermissions, func(p service.Permission) string { return string(p) }), ", ")
+}
+
+// roleNames returns the names of all roles.
+func roleNames() string {
+	return strings.Join(viewed(service.Roles, func(r service.Role) string { return r.Name }), ", ")
+}
+
+// roleTable returns the roles with their permissions, in lines of at most 80 columns.
+func roleTable() string {
+	const indent = 14
+	var b strings.Builder
+	for _, role := range service.Roles {
+		line := fmt.Sprintf("  %-*s", indent-2, role.Name)
+		for _, permission := range role.Permissions {
+			if len(line)+len(permission)+1 > 78 {
+				fmt.Fprintln(&b, strings.TrimRight(line, " "))
+				line = strings.Repeat(" ", indent)
+			}
+			line += string(permission) + " "
+		}
+		fmt.Fprintln(&b, strings.TrimRight(line, " "))
+	}
+	return b.String()
 }
 
 type listedAccount struct {

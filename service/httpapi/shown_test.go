@@ -137,7 +137,7 @@ var needed = map[string]string{
 	"PUT /fundesk/v1/settings/{uuid}":                         "calls:read settings:write",
 	"GET /fundesk/v1/settings":                                "calls:read",
 	"GET /fundesk/v1/erasures":                                "persons:read",
-	"GET /fundesk/v1/persons/{uuid}/export":                   "persons:erase",
+	"GET /fundesk/v1/persons/{uuid}/export":                   "persons:erase persons:read",
 	"POST /fundesk/v1/persons/{uuid}/erase":                   "persons:erase",
 }
 
@@ -198,7 +198,7 @@ func (w *shownWorld) whatRouteShows(t *testing.T, route string) (showsDonor bool
 		t.Errorf("got %d %s", whole.Status, whole.Body)
 	}
 	hidden := map[service.Permission]string{service.PersonsRead: ofPerson, service.CallsRead: ofCall, service.PledgesRead: ofPledge}
-	if route == "GET /fundesk/v1/persons/{uuid}/export" { // Its permission shows everything.
+	if route == "GET /fundesk/v1/persons/{uuid}/export" { // Its permissions show everything.
 		hidden = nil
 	}
 	for _, permission := range slices.Concat(service.Permissions, service.NamedPermissions) {
