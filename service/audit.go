@@ -67,6 +67,8 @@ const (
 	AuditOrganizationSet AuditOperation = "organization.set"
 	AuditUserAdd         AuditOperation = "user.add"
 	AuditUserSet         AuditOperation = "user.set"
+	AuditNumberBlock     AuditOperation = "do-not-call.add"
+	AuditNumberUnblock   AuditOperation = "do-not-call.remove"
 
 	// Reads, where they are noted.
 	AuditPersonGet  AuditOperation = "person.get"

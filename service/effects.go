@@ -54,6 +54,12 @@ func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEf
 		person.OptInMail = new(false)
 		person.OptInSMS = new(false)
 	}
+	if effect == apitype.EffectOptOut { // A household may share the number of a donor who died.
+		block := Block{Organization: row.Owner, Person: id, At: line.At, Call: line.Record, User: line.User}
+		if err := blockNumbers(tx, phoneNumbers(person), block); err != nil {
+			return err
+		}
+	}
 	before := row
 	if err := row.write(person); err != nil {
 		return err

@@ -204,6 +204,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			return err
 		}
 		before := row
+		phone := person.OptInPhone
 		if err := NotValid(patchPerson(&person, &row.MandateID, request, now)); err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			row.Rev++
 		}
 		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
-		return nil
+		return optInChanged(tx, row, person, phone, request, now)
 	})
 	switch {
 	case err != nil:

@@ -127,7 +127,32 @@ func (q QueueRow) StillEligible(tx Tx, now apitype.Time) (bool, error) {
 	if q.refresh(now); !q.Ready {
 		return false, personChanged(tx, q.Person, person, now)
 	}
-	return true, nil
+	since, err := blockedSince(tx, phoneNumbers(person), Scope{Organizations: []apitype.UUID{q.Owner}})
+	if err != nil || since == nil {
+		return err == nil, err
+	}
+	return false, postponeBlocked(tx, q.Person, now)
+}
+
+// blockedRest is how long the calls of a person with a blocked number are passed over before the number is looked
+// at again.
+const blockedRest = time.Hour
+
+// postponeBlocked makes the calls of a person with a blocked number ineligible for a while. Another person may have
+// blocked the number, so no change of this one tells when that ends.
+func postponeBlocked(tx Tx, person apitype.UUID, now apitype.Time) error {
+	rows, err := tx.QueueOfPerson(person)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		row.Ready = false
+		row.EligibleAt = new(apitype.NewTime(now.Add(blockedRest)))
+		if err := tx.UpdateQueueRow(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes

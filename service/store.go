@@ -124,6 +124,8 @@ type Tx interface {
 	// GiveTime returns a time, or the highest that the database has given if that is later, and saves it.
 	GiveTime(now apitype.Time) (apitype.Time, error)
 	SetSetting(name, value string) error
+	// EnsureSetting saves a value unless there is one, and returns the one that is kept.
+	EnsureSetting(name, value string) (string, error)
 	DeleteSetting(name string) error
 	Audit(line AuditLine) error
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
@@ -236,8 +238,10 @@ type QueueReader interface {
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
-	Leases(q LeaseQuery) ([]LeaseRow, error)                                            // The oldest first.
-	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
+	// BlockedSince returns when the first of some numbers was blocked for an organization of a scope.
+	BlockedSince(numbers []apitype.UUID, scope Scope) (*apitype.Time, error)
+	Leases(q LeaseQuery) ([]LeaseRow, error)          // The oldest first.
+	Deferrals(q DeferralQuery) ([]DeferralRow, error) // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
 	// LeasesSeen are those of which something was seen since a time, or that hold.
@@ -251,6 +255,10 @@ type QueueReader interface {
 
 // QueueWriter writes the queue.
 type QueueWriter interface {
+	InsertBlock(b Block) error // One that is there already stays as it is.
+	// DeleteBlocks lifts the blocks of some numbers for an organization: those of a person and those without one, or
+	// all of them if person is nil. Those of the person go whichever number they have.
+	DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) error
 	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error

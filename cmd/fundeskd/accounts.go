@@ -142,7 +142,7 @@ func (p *program) accountSet() *cobra.Command {
 			"list that is named is the whole list afterwards. --role and --permission\nreplace all permissions. Roles:\n\n" + roleTable(),
 		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --role supervisor\n" +
 			"  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
-		Args:    exactly("UUID"),
+		Args: exactly("UUID"),
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
 			if f.all && len(f.organizations) > 0 {
 				return errWhichOrganizations

@@ -184,6 +184,7 @@ func (p *program) root() *cobra.Command {
 		group("erasures", "Replay erasures after a restore", p.erasuresReplay()),
 		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
 		group("audit", "List changes of records", p.auditList()),
+		group("do-not-call", "Check and change which numbers are not called", p.numberCheck(), p.numberAdd(), p.numberRemove()),
 	)
 	return root
 }

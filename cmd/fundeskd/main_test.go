@@ -456,7 +456,7 @@ func TestUsage(t *testing.T) {
 		{"malformed uuid", []string{"account", "revoke", "1"}, 2, "account \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
 		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 1, ""},
 		{"no scope", []string{"account", "add", "x"}, 2, "use --organization UUID, once or more, or --all-organizations\n"},
-		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, 2, "unknown permission \"calls:all\"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write\n"},
+		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, 2, "unknown permission \"calls:all\"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read\n"},
 		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "there is no organization 6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01\n"},
 		{"empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", ""}, 2, "--permission is empty\n"},
 		{"one empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:read", "--permission", ","}, 2, "--permission is empty\n"},
@@ -489,7 +489,7 @@ func TestUsage(t *testing.T) {
 		{"records and a seed", []string{"serve", "--sandbox", "--load", "x", "--seed", "1"}, 2, "--load and --seed exclude each other: the records are those of the file, in a database that is gone at the end\n"},
 		{"sample", []string{"sample", "--persons", "1"}, 0, "2 organizations\n20 users\n6 focusAreas\n1 person\n"},
 		{"openapi", []string{"openapi"}, 0, "{\n  \"openapi\": \"3.1.0\","},
-		{"migrate", []string{"migrate"}, 0, "the schema is of version 2\n"},
+		{"migrate", []string{"migrate"}, 0, "the schema is of version 3\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

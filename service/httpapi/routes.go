@@ -49,6 +49,9 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(q.Release))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(q.Defer))},
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
+		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},
+		{http.MethodPost, "/fundesk/v1/do-not-call", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.BlockNumber))},
+		{http.MethodPost, "/fundesk/v1/do-not-call/remove", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.UnblockNumber))},
 		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
 		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
 		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
@@ -90,6 +93,7 @@ var extensionNames = []string{
 	apitype.ExtensionSettings,
 	apitype.ExtensionPending,
 	apitype.ExtensionEffects,
+	apitype.ExtensionDoNotCall,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
@@ -122,6 +126,13 @@ func without[T any](save func(context.Context, service.Caller, apitype.UUID, T) 
 	return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
 		return service.Answer{}, save(ctx, c, id, request)
 	})
+}
+
+// withoutAnswer handles a change of no single record, whose answer has no body.
+func withoutAnswer[T any](save func(context.Context, service.Caller, T) error) func(context.Context, service.Caller, T) (service.Answer, error) {
+	return func(ctx context.Context, c service.Caller, request T) (service.Answer, error) {
+		return service.Answer{}, save(ctx, c, request)
+	}
 }
 
 // extensionsFor returns what there is for an account: erasure is announced only to accounts that may erase.

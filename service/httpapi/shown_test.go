@@ -64,6 +64,7 @@ func (w *shownWorld) requests() map[string][2]string {
 	call, person, pledge, queued := calls+"/"+w.call.String(), persons+"/"+w.person.String(), pledges+"/"+w.pledge.String(), "/fundesk/v1/queue/calls/"+w.call.String()
 	lease := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":60}`, apitype.NewUUID(), user)
 	take := strings.Replace(lease, "{", `{"count":10,`, 1)
+	blocked := fmt.Sprintf(`{"number":"+31612345678","organizationUuid":%q}`, w.a.organization)
 	return map[string][2]string{
 		"GET /api/v1/persons":                                     {persons, ""},
 		"POST /api/v1/persons":                                    {persons, w.personBody(w.a)},
@@ -95,6 +96,9 @@ func (w *shownWorld) requests() map[string][2]string {
 		"PUT /fundesk/v1/queue/calls/{uuid}/later":                {queued + "/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(w.Clock.Now().Add(time.Hour)))},
 		"POST /fundesk/v1/queue/calls/{uuid}/notes":               {queued + "/notes", `{"text":"x"}`},
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease":                {queued + "/lease", lease},
+		"POST /fundesk/v1/do-not-call/check":                      {"/fundesk/v1/do-not-call/check", `{"number":"+31612345678"}`},
+		"POST /fundesk/v1/do-not-call":                            {"/fundesk/v1/do-not-call", blocked},
+		"POST /fundesk/v1/do-not-call/remove":                     {"/fundesk/v1/do-not-call/remove", blocked},
 		"GET /fundesk/v1/settings":                                {"/fundesk/v1/settings", ""},
 		"PUT /fundesk/v1/settings/{uuid}":                         {"/fundesk/v1/settings/" + w.a.organization.String(), `{}`},
 		"GET /fundesk/v1/erasures":                                {"/fundesk/v1/erasures", ""},
@@ -134,6 +138,9 @@ var needed = map[string]string{
 	"PUT /fundesk/v1/queue/calls/{uuid}/later":                "calls:read calls:attempt",
 	"POST /fundesk/v1/queue/calls/{uuid}/notes":               "calls:read calls:attempt",
 	"PUT /fundesk/v1/queue/calls/{uuid}/lease":                "calls:read calls:attempt",
+	"POST /fundesk/v1/do-not-call/check":                      "calls:read",
+	"POST /fundesk/v1/do-not-call":                            "settings:write",
+	"POST /fundesk/v1/do-not-call/remove":                     "settings:write",
 	"PUT /fundesk/v1/settings/{uuid}":                         "calls:read settings:write",
 	"GET /fundesk/v1/settings":                                "calls:read",
 	"GET /fundesk/v1/erasures":                                "persons:read",

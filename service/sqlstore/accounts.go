@@ -247,6 +247,14 @@ func (c *conn) SetSetting(name, value string) error {
 	return err
 }
 
+func (t *tx) EnsureSetting(name, value string) (string, error) {
+	_, err := t.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
+	if err != nil {
+		return "", err
+	}
+	return t.Setting(name)
+}
+
 func (t *tx) DeleteSetting(name string) error {
 	_, err := t.exec(`DELETE FROM settings WHERE name = $1`, name)
 	return err

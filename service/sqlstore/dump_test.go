@@ -94,6 +94,8 @@ func testDump(t *testing.T, database string) {
 	source, target := filled(t, 400), reopen(t, database)
 	update(t, source, func(tx service.Tx) error { return tx.EraseUnknown(apitype.NewUUID(), now) })
 	number := apitype.NewUUID()
+	block := service.Block{Organization: apitype.NewUUID(), Number: number, Person: apitype.NewUUID(), At: now, User: new(apitype.NewUUID())}
+	update(t, source, func(tx service.Tx) error { return tx.InsertBlock(block) })
 	update(t, source, func(tx service.Tx) error { return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number}) })
 	// A target that was served once has a key of its own, on which nothing hangs.
 	if _, err := target.SigningSeed(t.Context()); err != nil {

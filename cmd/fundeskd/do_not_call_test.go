@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// An operator checks, blocks and unblocks a number.
+func TestDoNotCallCommands(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var organization struct{ UUID string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	const number = "+31612345678"
+	steps := []struct {
+		args    []string
+		blocked bool
+	}{
+		{[]string{"check", number}, false},
+		{[]string{"add", number, "--organization", organization.UUID}, true},
+		{[]string{"check", number}, true},
+		{[]string{"remove", number, "--organization", organization.UUID}, false},
+		{[]string{"check", number}, false},
+	}
+	for _, step := range steps {
+		var state apitype.NumberState
+		e.must(&state, "", append([]string{"do-not-call"}, step.args...)...)
+		if state.Blocked != step.blocked || (state.Since != nil) != step.blocked {
+			t.Errorf("%s: got %+v, want blocked %t", step.args, state, step.blocked)
+		}
+	}
+	for _, wrong := range [][]string{
+		{"check", "0612345678"},
+		{"add", number},
+		{"add", number, "--organization", "x"},
+		{"add", number, "--organization", "6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f"},
+	} {
+		code, _, errs := e.run("", append([]string{"do-not-call"}, wrong...)...)
+		if code != exitUsage || !strings.Contains(errs, "number") && !strings.Contains(errs, "rganization") {
+			t.Errorf("%s: got exit code %d and %s, want a usage error that names the value", wrong, code, errs)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// An objection to phone calls holds for the number. A number is kept as a digest that only the holder of the
+// database's key can make, so a block names no donor and outlives the erasure of one. Spec gap: S79.
+
+// Block is a number that an organization must not call. Each person who objected has a block of the number, so that
+// one of them can lift their own alone.
+type Block struct {
+	Organization apitype.UUID
+	Number       apitype.UUID  // Its digest.
+	Person       apitype.UUID  // Zero if an operator or a supervisor added it.
+	At           apitype.Time  // When it was blocked first.
+	Call         *apitype.UUID // Of the objection. Nil if it came otherwise.
+	User         *apitype.UUID
+}
+
+// blockKeySetting is where the key of the digests is kept.
+const blockKeySetting = "do_not_call_key"
+
+// digestsOf returns the digests of numbers under a key, in order.
+func digestsOf(key string, numbers []string) []apitype.UUID {
+	var digests []apitype.UUID
+	for _, number := range numbers {
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte(number))
+		digests = append(digests, apitype.UUID(mac.Sum(nil)[:len(apitype.UUID{})]))
+	}
+	slices.SortFunc(digests, apitype.UUID.Compare)
+	return slices.Compact(digests)
+}
+
+// phoneNumbers returns the numbers of a person.
+func phoneNumbers(p apitype.Person) []string {
+	var numbers []string
+	for _, number := range []*string{p.MobilePhoneNumber, p.PhoneNumber} {
+		if number != nil {
+			numbers = append(numbers, *number)
+		}
+	}
+	return numbers
+}
+
+// blockNumbers blocks numbers for the organization, person, call and user of a block.
+func blockNumbers(tx Tx, numbers []string, b Block) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	made := make([]byte, sha256.Size)
+	_, _ = rand.Read(made) // It never fails.
+	key, err := tx.EnsureSetting(blockKeySetting, hex.EncodeToString(made))
+	if err != nil {
+		return err
+	}
+	for _, digest := range digestsOf(key, numbers) {
+		b.Number = digest
+		if err := tx.InsertBlock(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockedSince returns when the first of some numbers was blocked for an organization of a scope, or nil if none is.
+func blockedSince(r Reader, numbers []string, scope Scope) (*apitype.Time, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	key, err := r.Setting(blockKeySetting)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	return r.BlockedSince(digestsOf(key, numbers), scope)
+}
+
+// optInChanged blocks or unblocks the numbers of a person whose opt-in for phone was set by an update. Only the
+// person's own blocks and those without a person are lifted: another person with the number may have objected.
+func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, request apitype.UpdatePersonRequest, now apitype.Time) error {
+	optIns, _ := request.OptIns.Value()
+	isSet, _ := optIns.Phone.Value()
+	if isSet {
+		return unblockPerson(tx, row, person)
+	}
+	if !optedOut(person) || before != nil && !*before {
+		return nil
+	}
+	return blockNumbers(tx, phoneNumbers(person), Block{Organization: row.Owner, Person: row.UUID, At: now})
+}
+
+// unblockPerson lifts the blocks of a person.
+func unblockPerson(tx Tx, row PersonRow, person apitype.Person) error {
+	key, err := tx.Setting(blockKeySetting)
+	if err != nil || key == "" {
+		return err
+	}
+	return tx.DeleteBlocks(row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)))
+}
+
+// CheckNumber reports whether a number is blocked for an organization that the account sees.
+// POST /fundesk/v1/do-not-call/check
+func (s *Service) CheckNumber(ctx context.Context, c Caller, request apitype.NumberRequest) (Answer, error) {
+	if err := cmp.Or(c.Require(CallsRead), NotValid(request.Validate())); err != nil {
+		return Answer{}, err
+	}
+	return View(ctx, s, "look for a blocked number", func(r Reader) (Answer, error) {
+		since, err := blockedSince(r, []string{request.Number}, c.Scope)
+		return Answered(apitype.NumberState{Blocked: since != nil, Since: since}, err)
+	})
+}
+
+// BlockNumber blocks a number for an organization.
+// POST /fundesk/v1/do-not-call
+func (s *Service) BlockNumber(ctx context.Context, c Caller, request apitype.BlockRequest) error {
+	return s.changeBlock(ctx, c, request, AuditNumberBlock, func(tx Tx, now apitype.Time) error {
+		return blockNumbers(tx, []string{request.Number}, Block{Organization: request.OrganizationUUID, At: now})
+	})
+}
+
+// UnblockNumber lifts all blocks of a number for an organization.
+// POST /fundesk/v1/do-not-call/remove
+func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.BlockRequest) error {
+	return s.changeBlock(ctx, c, request, AuditNumberUnblock, func(tx Tx, _ apitype.Time) error {
+		key, err := tx.Setting(blockKeySetting)
+		if err != nil || key == "" {
+			return err
+		}
+		return tx.DeleteBlocks(request.OrganizationUUID, nil, digestsOf(key, []string{request.Number}))
+	})
+}
+
+func (s *Service) changeBlock(ctx context.Context, c Caller, request apitype.BlockRequest, operation AuditOperation, change func(tx Tx, now apitype.Time) error) error {
+	if err := cmp.Or(c.Require(SettingsWrite), NotValid(request.Validate())); err != nil {
+		return err
+	}
+	return s.Write(ctx, WriteIsolated, string(operation), func(tx Tx) error {
+		_, err := tx.Organization(request.OrganizationUUID)
+		if errors.Is(err, ErrNoRow) || err == nil && !c.Scope.Contains(request.OrganizationUUID) {
+			var v apitype.Violations
+			v.Add("/organizationUuid", "names no organization of the account")
+			return NotValid(v)
+		}
+		if err != nil {
+			return err
+		}
+		now := s.TimeOf(tx)
+		if err := change(tx, now); err != nil {
+			return err
+		}
+		line := c.Audited(operation, request.OrganizationUUID, now)
+		if c.UUID.IsZero() { // An operator's command.
+			line.Account = nil
+		}
+		return tx.Audit(line)
+	})
+}

@@ -1,0 +1,130 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// donor makes a person with a mobile number.
+func (f *floor) donor(number string) apitype.UUID {
+	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"mobilePhoneNumber":%q}`,
+		f.organization, f.organization, number))
+}
+
+// isBlocked asks whether a number is blocked.
+func (f *floor) isBlocked(number string) bool {
+	f.t.Helper()
+	var state apitype.NumberState
+	answer := f.Do(f.token, "POST", "/fundesk/v1/do-not-call/check", fmt.Sprintf(`{"number":%q}`, number))
+	if answer.Status != 200 {
+		f.t.Fatalf("got %d %s", answer.Status, answer.Body)
+	}
+	answer.Decode(&state)
+	return state.Blocked
+}
+
+// given returns whether the queue gives a call, among all that it has.
+func (f *floor) given(call apitype.UUID) bool {
+	f.t.Helper()
+	user := apitype.NewUUID()
+	for _, lease := range f.take(user, `,"count":10`).Leases {
+		if lease.CallUUID == call {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *floor) optIn(person apitype.UUID, phone string) {
+	f.t.Helper()
+	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":`+phone+`}}`)
+}
+
+// An objection blocks the number for every donor of the organization, and only the donor's own opt-in lifts it.
+// Promise S79: an opt-out is by number.
+func TestObjectionsHoldForTheNumber(t *testing.T) {
+	const number = "+31612345678"
+	ways := map[string]func(f *floor, person apitype.UUID){
+		"a result": func(f *floor, person apitype.UUID) {
+			f.setEffects()
+			call := f.call(person, time.Hour, "happy_call")
+			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"stop"}}`)
+		},
+		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "false") },
+	}
+	for name, object := range ways {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				first, second := f.donor(number), f.donor(number)
+				object(f, first)
+				if !f.isBlocked(number) || f.isBlocked("+31687654321") {
+					t.Error("the objection does not hold for the number, or for another one too")
+				}
+				later := f.donor(number) // Also a donor who comes later.
+				for _, person := range []apitype.UUID{second, later} {
+					if f.given(f.call(person, time.Hour, "winback")) {
+						t.Error("the queue gave a call to a blocked number")
+					}
+				}
+				f.optIn(second, "true")
+				if !f.isBlocked(number) {
+					t.Error("the opt-in of another donor lifted the objection")
+				}
+				f.optIn(first, "true")
+				if f.isBlocked(number) {
+					t.Error("the donor's own opt-in did not lift the objection")
+				}
+				f.Clock.Advance(2 * time.Hour) // The queue looks again by the hour.
+				if !f.given(f.call(second, 30*time.Hour, "happy_call")) {
+					t.Error("the queue gives no call after the objection was lifted")
+				}
+			})
+		})
+	}
+}
+
+// A donor who died, and a household that shares the number: the number stays open.
+func TestNoContactBlocksNoNumber(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.setEffects()
+		const number = "+31612345678"
+		call := f.call(f.donor(number), time.Hour, "happy_call")
+		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"died"}}`)
+		if f.isBlocked(number) {
+			t.Error("the number of a donor who died is blocked")
+		}
+	})
+}
+
+// A supervisor blocks and unblocks numbers of their organizations.
+func TestNumbersAreBlockedByHand(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
+		body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
+		for _, step := range []struct {
+			path, body string
+			want       int
+			blocked    bool
+		}{
+			{"", body, 204, true},
+			{"", body, 204, true},
+			{"/remove", body, 204, false},
+			{"/remove", body, 204, false},
+			{"", `{"number":"0612345678","organizationUuid":"` + f.organization.String() + `"}`, 400, false},
+			{"", `{"number":"+31612345678","organizationUuid":"` + apitype.NewUUID().String() + `"}`, 400, false},
+			{"", `{"number":"+31612345678"}`, 400, false},
+		} {
+			if got := f.Do(lead, "POST", "/fundesk/v1/do-not-call"+step.path, step.body); got.Status != step.want {
+				t.Errorf("%s %s: got %d %s, want %d", step.path, step.body, got.Status, got.Body, step.want)
+			}
+			if got := f.isBlocked(number); got != step.blocked {
+				t.Errorf("after %s %s: got blocked %t, want %t", step.path, step.body, got, step.blocked)
+			}
+		}
+	})
+}
