@@ -49,8 +49,10 @@ func TestEffectsOfResults(t *testing.T) {
 			want                     optIns
 		}{
 			{name: "opt-out", kind: "happy_call", code: "stop", effect: "opt-out", want: stopped},
-			{name: "opt-out by an account with nothing else", kind: "happy_call", code: "stop", effect: "opt-out",
-				permissions: []service.Permission{service.CallsComplete}, want: stopped},
+			{
+				name: "opt-out by an account with nothing else", kind: "happy_call", code: "stop", effect: "opt-out",
+				permissions: []service.Permission{service.CallsComplete}, want: stopped,
+			},
 			{name: "no contact", kind: "verification", code: "died", effect: "no-contact", want: died},
 			{name: "a type's own result wins", kind: "winback", code: "shared"},
 			{name: "the result of every type", kind: "happy_call", code: "shared", effect: "opt-out", want: stopped},
