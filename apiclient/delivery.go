@@ -36,6 +36,7 @@ type History struct {
 	Sent     bool // It may have reached the service.
 	Answered bool // The service itself said of the last try that it failed: nothing is on its way.
 	Expired  bool // What was lost can no longer arrive.
+	MayWait  bool // The caller can wait until Expired, as the outbox does.
 	Looked   bool // Its record was read since it was sent, and does not show it.
 	Refused  int  // The status of a conflict that may be one with itself; 0 for none.
 }
@@ -99,11 +100,24 @@ func afterLook(ch Change, h History, a Answer) Step {
 		return StepLookUp
 	case h.Refused != 0:
 		return StepRefused
+	case h.MayWait && op.Moves != "" && a.isExternal() && h.Sent && !h.Answered && !h.Expired:
+		return StepLookUp // An external call takes moves in any state, so a late one would replace a newer one.
 	case op.AddsUp && h.Sent && !h.Answered && !h.Expired: // A repeat of a request in flight would count twice. Spec gap: C4.
 		return StepLookUp
 	default:
 		return StepSend
 	}
+}
+
+// isExternal reports whether the record that was read is managed by another system.
+func (a Answer) isExternal() bool {
+	var record struct {
+		ExternalMetadata json.RawMessage `json:"externalMetadata"`
+	}
+	if a.Response == nil || json.Unmarshal(a.Response.Body, &record) != nil {
+		return false
+	}
+	return len(record.ExternalMetadata) > 0 && string(record.ExternalMetadata) != "null"
 }
 
 // shows reports whether the record that was read has a revision: a service that refuses the one that it

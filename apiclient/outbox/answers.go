@@ -21,6 +21,7 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 		Sent:     c.repeated,
 		Answered: c.Answered,
 		Expired:  s.isExpired(c) || isCleared,
+		MayWait:  true,
 	}
 	step := apiclient.Before(ch)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
