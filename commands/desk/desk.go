@@ -271,8 +271,14 @@ func (l *lineDesk) tellCall() {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		gives := l.day.Say("%s: %s Euros %s, %s, since %s", l.day.Say(desk.GivesWord(pledge.Status)), l.day.Locale.Grouped(pledge.DonationAmount), l.day.Say(render.Words(string(pledge.DonationInterval))),
-			l.day.Say(desk.PledgeWords(pledge.Status)), desk.SayDate(l.day.Say, l.day.Locale.Date(pledge.StartsAt.Local(), "2 January 2006")))
+		word, day := l.day.Card.Joined(*pledge)
+		gives := l.day.Say("%s: %s Euros %s, %s, %s %s",
+			l.day.Say(desk.GivesWord(pledge.Status)),
+			l.day.Locale.Grouped(pledge.DonationAmount),
+			l.day.Say(render.Words(string(pledge.DonationInterval))),
+			l.day.Say(desk.PledgeWords(pledge.Status)),
+			l.day.Say(word),
+			desk.SayDate(l.day.Say, l.day.Locale.Date(day, "2 January 2006")))
 		if to := l.day.Card.GivesTo(*pledge); to != "" {
 			gives = l.day.Say("%s, to %s", gives, strings.ReplaceAll(to, " · ", ", "))
 		}

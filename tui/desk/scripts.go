@@ -139,7 +139,7 @@ func scriptFields() []scriptField {
 		{"Pledge.Interval", pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) })},
 		{"Pledge.Charity", pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name })},
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
-			return scriptLocale(language).Date(p.StartsAt.Local(), "2 January 2006")
+			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
 		})},
 		{"Call.Notes", func(call *apitype.Call, _ string) string { return Value(call.Notes) }},
 		{"Call.Requested", func(call *apitype.Call, language string) string {

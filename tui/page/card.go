@@ -301,7 +301,9 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 		gives += sign + " "
 	}
 	gives += e.Say(desk.PledgeWords(p.Status))
-	since, to := " · "+e.Say("since")+" "+e.Day.Locale.Date(p.StartsAt.Local(), "2 January 2006"), e.Day.Card.GivesTo(*p)
+	word, day := e.Day.Card.Joined(*p)
+	since := " · " + e.Say(word) + " " + e.Day.Locale.Date(day, "2 January 2006")
+	to := e.Day.Card.GivesTo(*p)
 	if render.Width(gives+since) <= room {
 		gives += since
 	} else {

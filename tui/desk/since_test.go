@@ -1,0 +1,37 @@
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A donor gives since the day of joining, and a pledge that begins later gives from that day: no text says "since" of
+// a day to come.
+func TestJoined(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 6, 17, 12, 0, 0, 0, zone)
+	k := &Card{base: &base{Options: Options{Now: func() time.Time { return now }}}}
+	joined := apitype.NewTime(time.Date(2026, 6, 10, 15, 0, 0, 0, time.UTC))
+	tests := []struct {
+		name      string
+		starts    time.Time
+		word, day string
+	}{
+		{"begun", time.Date(2026, 6, 12, 0, 0, 0, 0, time.UTC), "since", "2026-06-10"},
+		{"begins today", time.Date(2026, 6, 17, 0, 0, 0, 0, time.UTC), "since", "2026-06-10"},
+		{"begins tomorrow", time.Date(2026, 6, 18, 0, 0, 0, 0, time.UTC), "from", "2026-06-18"},
+		{"begins next month", time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), "from", "2026-07-01"},
+	}
+	for _, test := range tests {
+		word, day := k.Joined(apitype.Pledge{CreatedAt: joined, StartsAt: apitype.NewTime(test.starts)})
+		if word != test.word || day.Format(time.DateOnly) != test.day {
+			t.Errorf("%s: got %s %s, want %s %s", test.name, word, day.Format(time.DateOnly), test.word, test.day)
+		}
+	}
+}
