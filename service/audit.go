@@ -49,6 +49,7 @@ const (
 	AuditCallExpire      AuditOperation = "call.expire"
 	AuditCallLater       AuditOperation = "call.later"
 	AuditCallNote        AuditOperation = "call.note"
+	AuditCallChecks      AuditOperation = "call.checks"
 	AuditPledgeCreate    AuditOperation = "pledge.create"
 	AuditPledgeUpdate    AuditOperation = "pledge.update"
 	AuditPersonExport    AuditOperation = "person.export"

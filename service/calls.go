@@ -215,6 +215,7 @@ type callPrivate struct {
 	RequestedBy    *apitype.UUID           `json:"requestedByUserUuid,omitzero"`
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
 	Effect         apitype.ResultEffect    `json:"effect,omitzero"` // That the completion had on the person.
+	Checks         *apitype.CallChecks     `json:"checks,omitzero"`
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.
 }

@@ -28,7 +28,10 @@ func (c *CallRow) Erase(now apitype.Time) (changed bool, err error) {
 	if err := c.Blank(now, true); err != nil {
 		return false, err
 	}
-	return true, revise("call", &c.Private, func(private *callPrivate) { private.ErasedAt = &now })
+	return true, revise("call", &c.Private, func(private *callPrivate) {
+		private.ErasedAt = &now
+		private.Checks = nil
+	})
 }
 
 // Erase blanks the pledge of a person who was erased.

@@ -49,6 +49,8 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(q.Release))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(q.Defer))},
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
+		{http.MethodGet, "/fundesk/v1/calls/{uuid}/checks", service.CallsRead, get(s.Checks)},
+		{http.MethodPut, "/fundesk/v1/calls/{uuid}/checks", "", allowed(service.MayCheck, actOn(s.PutChecks))},
 		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},
 		{http.MethodPost, "/fundesk/v1/do-not-call", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.BlockNumber))},
 		{http.MethodPost, "/fundesk/v1/do-not-call/remove", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.UnblockNumber))},
@@ -94,6 +96,7 @@ var extensionNames = []string{
 	apitype.ExtensionPending,
 	apitype.ExtensionEffects,
 	apitype.ExtensionDoNotCall,
+	apitype.ExtensionChecks,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
@@ -110,11 +113,13 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 	return answer, err
 }
 
-// worked answers requests that work with the queue: both permissions come before the
-// values of the request. Spec gap: R3.
-func worked(handle handler) handler {
+// worked answers requests that work with the queue.
+func worked(handle handler) handler { return allowed(queue.Require, handle) }
+
+// allowed checks permissions before the values of a request. Spec gap: R3.
+func allowed(may func(service.Caller) error, handle handler) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
-		if err := queue.Require(c); err != nil {
+		if err := may(c); err != nil {
 			return err
 		}
 		return handle(w, r, c)

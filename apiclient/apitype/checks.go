@@ -1,0 +1,66 @@
+package apitype
+
+import (
+	"slices"
+	"strings"
+)
+
+// ExtensionChecks announces that the details which an agent checked with the donor are kept with the call.
+const ExtensionChecks = "checks"
+
+// MaxChecks is how many checks a call has at most.
+const MaxChecks = 50
+
+// CheckNames are the details that can be checked. "objection" means that the right to object was offered. A step of a
+// script is "script:" and a word.
+var CheckNames = []string{
+	"mobile", "home", "email", "firstName", "language", "address", "born", "iban", "contact", "amount", "objection",
+	"recording",
+}
+
+// scriptCheck begins the name of a step of a script.
+const scriptCheck = "script:"
+
+// Check is one detail that was checked with the donor.
+type Check struct {
+	Name string `json:"name"`
+	At   Time   `json:"at"`
+}
+
+// CallChecks are the checks of a call, and the agent who made them.
+// PUT /fundesk/v1/calls/{uuid}/checks
+// GET /fundesk/v1/calls/{uuid}/checks
+type CallChecks struct {
+	UserUUID *UUID   `json:"userUuid"` // Nil if it is not known.
+	Items    []Check `json:"items"`
+}
+
+// Validate checks the names and times.
+func (c *CallChecks) Validate() Violations {
+	var v Violations
+	if c.Items == nil {
+		v.Add("/items", "is missing")
+	}
+	if len(c.Items) > MaxChecks {
+		v.Add("/items", "must have %d items at most", MaxChecks)
+		return v
+	}
+	for i, item := range c.Items {
+		if !isCheckName(item.Name) {
+			v.Add(pointerAt("/items", i, "name"), "must be one of %s, or %s and a word", strings.Join(CheckNames, ", "), scriptCheck)
+		}
+		requireTime(&v, pointerAt("/items", i, "at"), item.At)
+	}
+	return v
+}
+
+func isCheckName(name string) bool {
+	word, isStep := strings.CutPrefix(name, scriptCheck)
+	if !isStep {
+		return slices.Contains(CheckNames, name)
+	}
+	return checkText(word, maxCheckWord) == "" && !strings.ContainsAny(word, " \t")
+}
+
+// maxCheckWord is how long the word of a step may be, in characters.
+const maxCheckWord = 100

@@ -1,0 +1,60 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The details that an agent checked with the donor are kept with the call: in what it keeps beside its document, so
+// that they are exported and erased with it. Spec gap: S80.
+
+// PutChecks replaces the checks of a call.
+// PUT /fundesk/v1/calls/{uuid}/checks
+func (s *Service) PutChecks(ctx context.Context, c Caller, id apitype.UUID, request apitype.CallChecks) (Answer, error) {
+	if err := cmp.Or(MayCheck(c), NotValid(request.Validate())); err != nil {
+		return Answer{}, err
+	}
+	line := c.Audited(AuditCallChecks, id, apitype.Time{}).By(request.UserUUID)
+	rule := func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+		before := row.Private
+		err := revise("call", &row.Private, func(private *callPrivate) { private.Checks = &request })
+		call.LastUpdatedAt = now // Spec gap: C6.
+		return !bytes.Equal(before, row.Private), err
+	}
+	unqueued := func(Tx, CallRow, apitype.Call, apitype.Time) error { return nil }
+	if _, err := s.changeCall(ctx, c, line, nil, request, rule, unqueued); err != nil {
+		return Answer{}, err
+	}
+	return Answered(request, nil)
+}
+
+// MayCheck refuses a caller that may neither complete nor attempt calls.
+func MayCheck(c Caller) error {
+	if c.May(CallsComplete) {
+		return nil
+	}
+	return c.Require(CallsAttempt)
+}
+
+// Checks returns the checks of a call.
+// GET /fundesk/v1/calls/{uuid}/checks
+func (s *Service) Checks(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	return View(ctx, s, "read the checks", func(r Reader) (Answer, error) {
+		row, err := visibleCall(r, c, id)
+		if err != nil {
+			return Answer{}, err
+		}
+		var private callPrivate
+		if err := decode("call", row.Private, &private); err != nil {
+			return Answer{}, err
+		}
+		none := apitype.CallChecks{Items: []apitype.Check{}}
+		return Answered(*cmp.Or(private.Checks, &none), nil)
+	})
+}

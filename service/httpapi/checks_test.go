@@ -1,0 +1,81 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// What was checked in a call is kept with its agent, replaced as a whole, exported, and erased with the donor.
+// Promise S80: the checks of a call are kept, exported and erased.
+func TestChecksOfCalls(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		donor := f.person("null")
+		call := f.call(donor, time.Hour, "verification")
+		path := "/fundesk/v1/calls/" + call.String() + "/checks"
+		read := func() string { return string(f.Do(f.token, "GET", path, "").Body) }
+		if got, want := read(), `{"userUuid":null,"items":[]}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		at := apitype.NewTime(f.Clock.Now()).String()
+		items := func(names ...string) string {
+			var all []string
+			for _, name := range names {
+				all = append(all, fmt.Sprintf(`{"name":%q,"at":%q}`, name, at))
+			}
+			return fmt.Sprintf(`{"userUuid":%q,"items":[%s]}`, f.users[0], strings.Join(all, ","))
+		}
+		before := f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Header.Get("Etag")
+		for _, body := range []string{items("mobile", "script:greeting"), items("objection"), items("objection")} {
+			for _, may := range []service.Permission{service.CallsAttempt, service.CallsComplete} {
+				token := f.Token(servicetest.For(f.organization), servicetest.May(may))
+				if got := f.Do(token, "PUT", path, body); got.Status != 200 {
+					t.Errorf("%s with %s: got %d %s", body, may, got.Status, got.Body)
+				}
+			}
+			if got := read(); got != body {
+				t.Errorf("got %s, want %s", got, body)
+			}
+		}
+		if after := f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Header.Get("Etag"); after == before {
+			t.Error("the call has the revision of before its checks")
+		}
+		reader := f.Token(servicetest.May(service.CallsRead))
+		for _, wrong := range []struct {
+			token, body string
+			want        int
+		}{
+			{reader, items("mobile"), 403},
+			{reader, `{}`, 403},
+			{f.token, `{}`, 400},
+			{f.token, items("shoe size"), 400},
+			{f.token, items("script:"), 400},
+			{f.token, items("script:two words"), 400},
+			{f.token, items(strings.Split(strings.Repeat("mobile ", 51), " ")[:51]...), 400},
+			{f.token, `{"items":[{"name":"mobile"}]}`, 400},
+		} {
+			if got := f.Do(wrong.token, "PUT", path, wrong.body); got.Status != wrong.want {
+				t.Errorf("%s: got %d %s, want %d", wrong.body, got.Status, got.Body, wrong.want)
+			}
+		}
+		officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
+		export := func() string {
+			return string(f.Do(officer, "GET", "/fundesk/v1/persons/"+donor.String()+"/export", "").Body)
+		}
+		if got := export(); !strings.Contains(got, `"objection"`) {
+			t.Errorf("the export has no checks: %s", got)
+		}
+		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		if got := f.Do(officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`); got.Status != 200 {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+		if got := export(); strings.Contains(got, `"objection"`) {
+			t.Errorf("the checks outlive the donor: %s", got)
+		}
+	})
+}
