@@ -175,6 +175,7 @@ type PledgeListOptions struct {
 	Status        *PledgeStatus
 	UpdatedAfter  *Time
 	ReleasedAfter *Time
+	Revisions     bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // PaymentQRParameter is the name of the WithPaymentQR filter at our service. Another
@@ -200,7 +201,8 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 }
 
 func pledgeParameters() []Filter[PledgeListOptions] {
-	return append(PledgeFilters(), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
+	revisions := revisionsFilter(func(o *PledgeListOptions) *bool { return &o.Revisions })
+	return append(append(PledgeFilters(), revisions), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
 }
 
 // Query is the options as query parameters.

@@ -34,6 +34,8 @@ const (
 	ExtensionFilters = "filters"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
 	ExtensionPending = "pending"
+	// ExtensionRevisions is the parameter of lists that adds the revision of its record to each edge.
+	ExtensionRevisions = "revisions"
 )
 
 // Extensions is what a service has beside the interface.

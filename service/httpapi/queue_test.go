@@ -406,7 +406,7 @@ func TestQueueRefusals(t *testing.T) {
 			if answer.Status != test.status {
 				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
 			}
-			if got := answer.Header.Get("Fundesk-Extensions"); got != "queue, status, notes, filters, settings, pending, effects, do-not-call" {
+			if got := answer.Header.Get("Fundesk-Extensions"); got != "queue, status, notes, filters, settings, pending, effects, do-not-call, revisions" {
 				t.Errorf("got the extensions %q", got)
 			}
 			if test.status >= 400 {
@@ -431,7 +431,7 @@ func TestQueueRefusals(t *testing.T) {
 	if got := f.Do("", "GET", "/fundesk/v1", ""); got.Status != 401 {
 		t.Errorf("got %d without a token, want 401", got.Status)
 	}
-	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["queue","status","notes","filters","settings","pending","effects","do-not-call"],"version":"devel"}` {
+	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["queue","status","notes","filters","settings","pending","effects","do-not-call","revisions"],"version":"devel"}` {
 		t.Errorf("got %s", got)
 	}
 	if got := f.Do(f.token, "GET", "/healthz", "").Header.Get("Fundesk-Extensions"); got != "" {

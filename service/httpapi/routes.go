@@ -94,6 +94,7 @@ var extensionNames = []string{
 	apitype.ExtensionPending,
 	apitype.ExtensionEffects,
 	apitype.ExtensionDoNotCall,
+	apitype.ExtensionRevisions,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
