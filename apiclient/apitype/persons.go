@@ -40,6 +40,8 @@ type Person struct {
 	Mandate            Embedded[Mandate]               `json:"mandate,omitzero"`
 	OwningOrganization Embedded[OrganizationReference] `json:"owningOrganization,omitzero"`
 	QualityResult      Embedded[QualityResult]         `json:"qualityResult,omitzero"`
+
+	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
 }
 
 // PersonFields are the fields of a person, in the order of their columns.

@@ -83,6 +83,8 @@ type Pledge struct {
 	Calls                  Embedded[[]Call]                `json:"calls,omitzero"`
 	FocusAreas             Embedded[[]FocusArea]           `json:"focusAreas,omitzero"`
 	ExternalSource         Embedded[ExternalSource]        `json:"externalSource,omitzero"`
+
+	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
 }
 
 // PledgeFields are the fields of a pledge, in the order of their columns.

@@ -38,6 +38,9 @@ const (
 	ExtensionRevisions = "revisions"
 )
 
+// RevisionMember is the member by which an export for editing shows the revision of a record.
+const RevisionMember = "_revision"
+
 // Extensions is what a service has beside the interface.
 // GET /fundesk/v1
 type Extensions struct {
