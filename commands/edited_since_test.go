@@ -69,16 +69,37 @@ func (l line) runLater(t *testing.T, args ...string) (out, errs string, code int
 // A creation whose answer was lost, and whose record was edited by then, succeeds, prints the record, and says so.
 func TestCreatedAndEditedSince(t *testing.T) {
 	t.Parallel()
+	const owners = `"owningOrganizationUuid":"OWNER","recruitingOrganizationUuid":"OWNER"`
 	for _, test := range []struct{ name, noun, path, action, edit, body, want string }{
-		{"a person", "person", "/api/v1/persons", "update", `{"email":"new@example.org"}`,
-			`{"owningOrganizationUuid":"OWNER","recruitingOrganizationUuid":"OWNER","email":"old@example.org"}`, "new@example.org"},
-		{"a pledge", "pledge", "/api/v1/pledges", "update", `{"recruitingLocationLabel":"Dam"}`,
-			`{"personUuid":"PERSON","owningOrganizationUuid":"OWNER","recruitingOrganizationUuid":"OWNER","initialDonationInterval":"monthly",` +
-				`"initialDonationAmount":10,"recruiterUserUuid":"OWNER","startsAt":"2026-12-01","createdAt":"2026-11-20T09:00:00Z",` +
-				`"recruitingLocationLabel":"Spui"}`, "Dam"},
-		{"a call", "call", "/api/v1/calls", "complete", `{"result":{"resultCode":"ok"}}`,
-			`{"personUuid":"PERSON","requestedAt":"2026-11-20T08:00:00Z","status":"requested",` +
-				`"externalMetadata":{"applicationName":"dialler","referenceId":"7","statusCode":"S1"}}`, "completed"},
+		{
+			name:   "a person",
+			noun:   "person",
+			path:   "/api/v1/persons",
+			action: "update",
+			edit:   `{"email":"new@example.org"}`,
+			body:   `{` + owners + `,"email":"old@example.org"}`,
+			want:   "new@example.org",
+		},
+		{
+			name:   "a pledge",
+			noun:   "pledge",
+			path:   "/api/v1/pledges",
+			action: "update",
+			edit:   `{"recruitingLocationLabel":"Dam"}`,
+			body: `{` + owners + `,"personUuid":"PERSON","initialDonationInterval":"monthly","initialDonationAmount":10,` +
+				`"recruiterUserUuid":"OWNER","startsAt":"2026-12-01","createdAt":"2026-11-20T09:00:00Z","recruitingLocationLabel":"Spui"}`,
+			want: "Dam",
+		},
+		{
+			name:   "a call",
+			noun:   "call",
+			path:   "/api/v1/calls",
+			action: "complete",
+			edit:   `{"result":{"resultCode":"ok"}}`,
+			body: `{"personUuid":"PERSON","requestedAt":"2026-11-20T08:00:00Z","status":"requested",` +
+				`"externalMetadata":{"applicationName":"dialler","referenceId":"7","statusCode":"S1"}}`,
+			want: "completed",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,10 @@ func personList(s *cli.Session) *cobra.Command {
 			}
 			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,
-				ForEdit: &read.ForEdit[apitype.Person]{Asked: &o.Revisions, Of: func(p apitype.Person) *apitype.Number { return p.Revision }},
+				ForEdit: &read.ForEdit[apitype.Person]{
+					Asked: &o.Revisions,
+					Of:    func(p apitype.Person) *apitype.Number { return p.Revision },
+				},
 			})
 		},
 	}

@@ -17,7 +17,13 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		return Answer{}, err
 	}
 	scope, ok := c.Scope.Narrow(o.OwningOrganizationUUIDs)
-	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, UpdatedAfter: o.UpdatedAfter, IBAN: o.IBAN, WithRev: o.Revisions}
+	filter := PersonFilter{
+		Scope:        scope,
+		CreatedAfter: o.CreatedAfter,
+		UpdatedAfter: o.UpdatedAfter,
+		IBAN:         o.IBAN,
+		WithRev:      o.Revisions,
+	}
 	l := listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },

@@ -204,7 +204,8 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 
 func pledgeParameters() []Filter[PledgeListOptions] {
 	revisions := revisionsFilter(func(o *PledgeListOptions) *bool { return &o.Revisions })
-	return append(append(PledgeFilters(), revisions), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
+	paging := within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())
+	return append(append(PledgeFilters(), revisions), paging...)
 }
 
 // Query is the options as query parameters.

@@ -49,9 +49,11 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Fields\n" +
 			"that cannot be changed may stand in a row as they are. --dry-run shows each field that would change; a record that\n" +
 			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
-			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or unknown, also\n" +
-			"those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their organization here.\n\n" + aboutRows,
-		Example: "  fundesk " + noun + " list --all -o csv > " + noun + "s.csv && fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
+			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
+			"unknown, also those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their\n" +
+			"organization here.\n\n" + aboutRows,
+		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
+			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
 			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid, language: \"nl\"}' | fundesk " + noun + " apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -225,7 +227,13 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
-	d := &comparison{reader: a.reader, empty: a.flags.empty, create: a.flags.create, force: a.flags.force, object: map[string]any{}}
+	d := &comparison{
+		reader: a.reader,
+		empty:  a.flags.empty,
+		create: a.flags.create,
+		force:  a.flags.force,
+		object: map[string]any{},
+	}
 	if err := apitype.DecodeExact(raw, &d.record); err != nil || d.record == nil {
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}

@@ -91,7 +91,8 @@ func (d *comparison) checkRevision(v rowValue) {
 func (d *comparison) overtaken() []string {
 	what := make([]string, len(d.changes))
 	for i, c := range d.changes {
-		what[i] = c.Field + ": the file has " + d.reader.quoteValue(c.To) + ", and the record, which changed after the export, " + d.reader.quoteValue(c.From)
+		file, record := d.reader.quoteValue(c.To), d.reader.quoteValue(c.From)
+		what[i] = c.Field + ": the file has " + file + ", and the record has " + record + " since the export"
 	}
 	return what
 }

@@ -147,7 +147,13 @@ func queueExtend(s *cli.Session) *cobra.Command {
 }
 
 func queueRelease(s *cli.Session) *cobra.Command {
-	d, deferrals := putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release", send: (*apiclient.QueueService).Release, endsLease: true}, false
+	deferrals := false
+	d := putOff{
+		method:    http.MethodPost,
+		path:      "/fundesk/v1/queue/leases/%s/release",
+		send:      (*apiclient.QueueService).Release,
+		endsLease: true,
+	}
 	cmd := &cobra.Command{
 		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
 		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +

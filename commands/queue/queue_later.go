@@ -86,13 +86,19 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	now, err := d.inForce(cmd.Context(), client, r, ids)
+	now, err := d.readCallbacks(cmd.Context(), client, r, ids)
 	if err != nil {
 		return err
 	}
 	noteUntil(s, r)
-	if err := d.ask(s, cmd, r, ids, now, many); err != nil {
+	question, isOthers, err := d.question(s, cmd.Name(), r, len(ids), now)
+	if err != nil {
 		return err
+	}
+	if len(ids) > 0 && (many || isOthers) {
+		if err := s.AskChange(cmd.Context(), d.yes, question, nil, len(ids)); err != nil {
+			return err
+		}
 	}
 	send := func(ctx context.Context, id apitype.UUID) error {
 		return aboutDeferral(d.send(client.Queue, ctx, id, now.against(id, r)))
@@ -100,20 +106,26 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	if !many {
 		return send(cmd.Context(), ids[0])
 	}
-	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
+	answered := func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
 		return &apiclient.Response{Status: http.StatusNoContent}, send(ctx, id)
-	})
+	}
+	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), answered)
 	return change.PrintOutcomes(printed, outcomes, func(id apitype.UUID) apitype.UUID { return id }, len(ids))
 }
 
-// inForce are the callbacks that deferrals are made against.
-type inForce struct {
+// callbacks are those that deferrals are made against.
+type callbacks struct {
 	of       map[apitype.UUID]apitype.Deferral // By call; of the calls that are deferred.
 	replaces bool                              // The service compares them.
 }
 
-// inForce reads the callbacks of the calls. The call of a lease has none.
-func (d *putOff) inForce(ctx context.Context, client *apiclient.Client, r apitype.DeferRequest, ids []apitype.UUID) (now inForce, err error) {
+// readCallbacks reads the callbacks of the calls. The call of a lease has none.
+func (d *putOff) readCallbacks(
+	ctx context.Context,
+	client *apiclient.Client,
+	r apitype.DeferRequest,
+	ids []apitype.UUID,
+) (now callbacks, err error) {
 	if r.NotBefore == nil {
 		return now, nil
 	}
@@ -130,8 +142,8 @@ func (d *putOff) inForce(ctx context.Context, client *apiclient.Client, r apityp
 		wanted[id] = true
 	}
 	now.of = make(map[apitype.UUID]apitype.Deferral)
-	all := client.Queue.Deferrals.All(ctx, apitype.QueueDeferralListOptions{}, apiclient.AllOptions{PageSize: apitype.MaxPageSize})
-	for record, err := range all {
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
+	for record, err := range client.Queue.Deferrals.All(ctx, apitype.QueueDeferralListOptions{}, options) {
 		deferral, err := apiclient.Decoded(record, err)
 		if err != nil {
 			return now, err
@@ -147,20 +159,20 @@ func (d *putOff) inForce(ctx context.Context, client *apiclient.Client, r apityp
 }
 
 // against returns the deferral of a call with the callback that it replaces.
-func (f inForce) against(id apitype.UUID, r apitype.DeferRequest) apitype.DeferRequest {
-	if !f.replaces {
+func (c callbacks) against(id apitype.UUID, r apitype.DeferRequest) apitype.DeferRequest {
+	if !c.replaces {
 		return r
 	}
 	r.Replaces = &apitype.Replaces{}
-	if deferral, has := f.of[id]; has {
+	if deferral, has := c.of[id]; has {
 		r.Replaces.NotBefore = &deferral.NotBefore
 	}
 	return r
 }
 
 // ofOthers returns the callbacks that are kept for other users than the given ones.
-func (f inForce) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) {
-	for _, deferral := range f.of {
+func (c callbacks) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) {
+	for _, deferral := range c.of {
 		isOwn := func(user *apitype.UUID) bool { return user != nil && *user == *deferral.UserUUID }
 		if deferral.UserUUID != nil && !slices.ContainsFunc(users, isOwn) {
 			others = append(others, deferral)
@@ -169,25 +181,28 @@ func (f inForce) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) {
 	return others
 }
 
-// ask asks before several calls are deferred, and before the callback of another user is.
-func (d *putOff) ask(s *cli.Session, cmd *cobra.Command, r apitype.DeferRequest, ids []apitype.UUID, now inForce, many bool) error {
+// question returns the question before the deferrals, and reports whether they replace callbacks of other users.
+func (d *putOff) question(
+	s *cli.Session,
+	verb string,
+	r apitype.DeferRequest,
+	calls int,
+	now callbacks,
+) (text string, isOthers bool, err error) {
 	var agent *apitype.UUID
 	if err := s.Agent(&agent); err != nil {
-		return err
+		return "", false, err
 	}
 	others := now.ofOthers(agent, r.UserUUID)
-	if len(ids) == 0 || !many && len(others) == 0 {
-		return nil
-	}
-	question := "queue " + cmd.Name() + " for " + cli.Count(len(ids), "call")
+	text = "queue " + verb + " for " + cli.Count(calls, "call")
 	switch len(others) {
 	case 0:
 	case 1:
-		question += ", which replaces the callback of " + keeper(s, others[0]) + ", due " + spoken(others[0].NotBefore)
+		text += ", replacing the callback of " + keeper(s, others[0]) + " (" + spoken(others[0].NotBefore) + ")"
 	default:
-		question += ", which replaces " + cli.Count(len(others), "callback") + " of other users"
+		text += ", replacing " + cli.Count(len(others), "callback") + " of other users"
 	}
-	return s.AskChange(cmd.Context(), d.yes, question, nil, len(ids))
+	return text, len(others) > 0, nil
 }
 
 // keeper names the user that a callback is kept for, off a terminal by the identifier alone.
@@ -204,7 +219,7 @@ func aboutDeferral(err error) error {
 		return err
 	}
 	if _, isLeased := errors.AsType[*apiclient.LeaseHeldError](err); isLeased {
-		return cli.WithHint(err, "its user can defer it; fundesk queue leases lists the leases, and fundesk queue release ends one")
+		return cli.WithHint(err, "its user can defer it; see: fundesk queue leases, and fundesk queue release")
 	}
 	return cli.WithHint(err, "fundesk queue callbacks lists what is deferred now; to replace that, run the command again")
 }

@@ -124,8 +124,15 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	}
 	return readPage(r, q.page(columns, joins, part), q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
 		dest := []any{
-			&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt}, &p.External, &p.HasSignature,
-			docDest{&p.Doc}, docDest{&p.RecruiterUser}, uuidDest{&p.PersonOwner},
+			&p.Number,
+			uuidDest{&p.UUID},
+			timeDest{&p.CreatedAt},
+			nullTimeDest{&p.ReleasedAt},
+			&p.External,
+			&p.HasSignature,
+			docDest{&p.Doc},
+			docDest{&p.RecruiterUser},
+			uuidDest{&p.PersonOwner},
 		}
 		if f.WithRev {
 			dest = append(dest, &p.Rev)
