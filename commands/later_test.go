@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -216,4 +217,33 @@ func (c *callbacks) last() string {
 		return ""
 	}
 	return c.bodies[len(c.bodies)-1]
+}
+
+// At a terminal the question names the user of the callback and its time, and no answer but yes moves it.
+func TestLaterAsksAtATerminal(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]int{"n\n": 0, "y\n": 1} {
+		moved := 0
+		service := func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			switch filepath.Base(r.URL.Path) {
+			case "v1":
+				fmt.Fprint(w, `{"extensions":["queue","pending"]}`)
+			case "deferrals":
+				fmt.Fprintf(w, `{"edges":[{"node":{"callUuid":%q,"personUuid":%q,"type":"winback","notBefore":"2026-12-08T10:00:00Z",`+
+					`"userUuid":%q,"name":"Anneke"},"cursor":"c"}],"pageInfo":{"hasNextPage":false}}`, testID, testID, testID)
+			case "later":
+				moved++
+				w.WriteHeader(http.StatusNoContent)
+			}
+		}
+		at := apitype.NewTime(time.Now().Add(48 * time.Hour)).String()
+		said, code := askedOnTerminal(t, service, "queue later "+testID+" --anyone --at "+at, answer)
+		if moved != want || (code == 0) != (want == 1) {
+			t.Errorf("%q: got exit code %d, %d changes and %s", answer, code, moved, said)
+		}
+		if !strings.Contains(said, "replacing the callback of Anneke (") || !strings.Contains(said, "8 December 2026") {
+			t.Errorf("got the question %s", said)
+		}
+	}
 }
