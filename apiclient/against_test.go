@@ -146,10 +146,11 @@ func TestLostCreationsMayBeEdited(t *testing.T) {
 		_, err := s.setup.Send(ctx, must(apiclient.UpdatePersonChange(change.UUID, edit)))
 		return err
 	})
-	person, err := answered[apitype.Person](client.Send(t.Context(), change))
+	answer, err := client.Send(t.Context(), change)
+	person, err := answered[apitype.Person](answer, err)
 	servicetest.Check(t, err)
-	if *person.LastName != "Smit" {
-		t.Errorf("got %s, want the edited record", *person.LastName)
+	if *person.LastName != "Smit" || !answer.EditedSince {
+		t.Errorf("got %s, edited since %v, want the edited record", *person.LastName, answer.EditedSince)
 	}
 }
 

@@ -28,7 +28,7 @@ type Answer struct {
 
 	IsLook  bool     // The record was read.
 	Outcome Outcome  // What the record says.
-	Differ  []string // The fields of an update that somebody else changed, in a conflict.
+	Differ  []string // The fields that were changed elsewhere: of an update in a conflict, or of a creation that took effect.
 }
 
 // History is what is known of a change before an answer.

@@ -290,6 +290,12 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 				return edge, errNotWhole
 			}
 			edge.Cursor = token.String()
+		case name == "revision" && r.dec.PeekKind() == '0':
+			token, err := r.dec.ReadToken()
+			if err != nil {
+				return edge, errNotWhole
+			}
+			edge.ETag = `"` + token.String() + `"`
 		default:
 			if err := r.skip(nil); err != nil {
 				return edge, err
@@ -300,6 +306,7 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 		return edge, errNotWhole
 	}
 	if !isEdge {
+		edge.ETag = "" // A member of the record.
 		edge.Raw = r.data[start:r.dec.InputOffset()]
 	}
 	return edge, nil

@@ -362,3 +362,27 @@ func readPage[T any](data []byte) (Page[T], error) {
 	err = r.readWhole()
 	return r.Page, err
 }
+
+// The revision of an edge is that of its record; what is none, or is a member of the record, is not taken for one.
+func TestRevisionOfAnEdge(t *testing.T) {
+	t.Parallel()
+	for edge, want := range map[string]string{
+		`{"node":{"uuid":"a"},"revision":7,"cursor":"c"}`: `"7"`,
+		`{"revision":12,"node":{"uuid":"a"}}`:             `"12"`,
+		`{"node":{"uuid":"a","revision":7}}`:              "",
+		`{"node":{"uuid":"a"},"revision":"7"}`:            "",
+		`{"node":{"uuid":"a"},"revision":null}`:           "",
+		`{"uuid":"a","revision":7}`:                       "",
+	} {
+		page, err := openPage[map[string]any]([]byte(`{"pageInfo":{},"edges":[`+edge+`]}`), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", edge, err)
+		}
+		if err := page.readWhole(); err != nil {
+			t.Fatalf("%s: %v", edge, err)
+		}
+		if got := page.Records[0].ETag; got != want {
+			t.Errorf("%s: got the entity tag %s, want %s", edge, got, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 type Record[T any] struct {
 	Raw    json.RawMessage // The bytes of the object; not to be changed.
 	Cursor string          // Its place in the list; list nodes only.
-	ETag   string          // Its revision; single records only.
+	ETag   string          // Its revision; list nodes have it only if it was asked for.
 
 	omitted func(record, place string) // Told of what it was decoded without; may be nil.
 }
@@ -43,6 +43,12 @@ func (r Record[T]) Decode() (T, error) {
 	}
 	return value, nil
 }
+
+// Revision returns the text in the quotes of the record's entity tag, or "" if it has none.
+func (r Record[T]) Revision() string { return RevisionOf(r.ETag) }
+
+// RevisionOf returns the text in the quotes of an entity tag, or "" for no tag.
+func RevisionOf(etag string) string { return strings.Trim(strings.TrimPrefix(etag, "W/"), `"`) }
 
 // name is the record in a message.
 func (r Record[T]) name() string {

@@ -49,6 +49,7 @@ func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
 	}
 	a := Answer{IsLook: true, Response: answer}
 	a.Outcome, a.Differ = judgeChange(ch, h.Sent, answer)
+	answer.EditedSince = op.Creates && a.Outcome == Landed && len(a.Differ) > 0
 	return a
 }
 
@@ -77,10 +78,11 @@ func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []str
 // creation compares a creation with the record of its UUID. A record with a UUID of ours was created by us,
 // and edited since if it differs.
 func (j *judge) creation() Outcome {
+	t := j.tally()
 	if j.change.Generated {
+		j.differ = t.foreign
 		return Landed
 	}
-	t := j.tally()
 	if len(t.foreign) > 0 {
 		return Conflict
 	}

@@ -48,11 +48,16 @@ func personList(s *cli.Session) *cobra.Command {
 			}
 			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,
+				ForEdit: &read.ForEdit[apitype.Person]{
+					Asked: &o.Revisions,
+					Of:    func(p apitype.Person) *apitype.Number { return p.Revision },
+				},
 			})
 		},
 	}
 	flags.Register(s, cmd)
 	flags.RegisterNoun(cmd)
+	flags.RegisterForEdit(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters(), &o)
 	selection.Register(cmd)
 	return cmd

@@ -47,6 +47,10 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
 				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Pledges,
+				ForEdit: &read.ForEdit[apitype.Pledge]{
+					Asked: &o.Revisions,
+					Of:    func(p apitype.Pledge) *apitype.Number { return p.Revision },
+				},
 			}
 			if person {
 				l.Embed = read.EmbedPersons(o.PersonUUID)
@@ -56,6 +60,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 	}
 	flags.Register(s, cmd)
 	flags.RegisterNoun(cmd)
+	flags.RegisterForEdit(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), &o)
 	read.IncludePersons(cmd, &person)
 	return cmd

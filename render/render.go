@@ -95,6 +95,24 @@ type Column[T any] struct {
 	Number func(T) int64
 }
 
+// RevisionColumn returns the column of the revisions of records that were read with them.
+func RevisionColumn[T any](of func(T) *apitype.Number) Column[T] {
+	return Column[T]{
+		Name:    "rev",
+		Default: true,
+		Right:   true,
+		Value:   func(record T) string { return FieldText(of(record)) },
+		Number: func(record T) int64 {
+			n := of(record)
+			if n == nil {
+				return 0
+			}
+			value, _ := n.Int() // A revision is no larger.
+			return value
+		},
+	}
+}
+
 // In is the column's cell of a record in a table, as it may be drawn.
 func (c Column[T]) In(record T, v View) Text {
 	cell := Text{}

@@ -34,6 +34,9 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 		node:    func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) },
 		filters: o.Query,
 	}
+	if o.Revisions {
+		l.rev = func(row CallRow) int64 { return row.Rev }
+	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
@@ -59,6 +62,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID,
 		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeNumber: parts.transactions,
+		WithRev: o.Revisions,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true

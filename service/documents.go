@@ -68,8 +68,8 @@ func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T
 // How long parts of an answer get, at most: pages are cut by it, and a buffer that has to
 // grow is copied.
 
-// edgeSize is what stands around a node, with its cursor.
-const edgeSize = 96
+// edgeSize is how long the members around a node get: its cursor, and its revision.
+const edgeSize = 112
 
 // Size is how long the edge of a call gets, with what was joined to it.
 func (c CallRow) Size() int { return len(c.Doc) + edgeSize + c.PersonRow.size() + c.PledgeRow.size() }

@@ -17,14 +17,24 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		return Answer{}, err
 	}
 	scope, ok := c.Scope.Narrow(o.OwningOrganizationUUIDs)
-	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, UpdatedAfter: o.UpdatedAfter, IBAN: o.IBAN}
-	return answerList(ctx, s, c, listing[PersonRow]{
+	filter := PersonFilter{
+		Scope:        scope,
+		CreatedAfter: o.CreatedAfter,
+		UpdatedAfter: o.UpdatedAfter,
+		IBAN:         o.IBAN,
+		WithRev:      o.Revisions,
+	}
+	l := listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
 		size: PersonRow.Size,
 		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
 		note: AuditPersonList, filters: o.Query,
-	})
+	}
+	if o.Revisions {
+		l.rev = func(row PersonRow) int64 { return row.Rev }
+	}
+	return answerList(ctx, s, c, l)
 }
 
 // ListErasures is a page of the persons who were erased, the last one first: a program that keeps a copy of

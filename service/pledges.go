@@ -24,6 +24,7 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	filter := PledgeFilter{
 		Scope: c.Scope, Person: o.PersonUUID, PaymentQR: o.WithPaymentQR,
 		UpdatedAfter: o.UpdatedAfter, ReleasedAfter: o.ReleasedAfter, ReleasedBy: viewer.now,
+		WithRev: o.Revisions,
 	}
 	if o.Status != nil {
 		filter.Status = *o.Status
@@ -36,6 +37,9 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
 		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
 		node: func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) },
+	}
+	if o.Revisions {
+		l.rev = func(row PledgeRow) int64 { return row.Rev }
 	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []PledgeRow) (err error) {

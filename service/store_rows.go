@@ -180,6 +180,7 @@ type PersonFilter struct {
 	CreatedAfter *apitype.Time
 	UpdatedAfter *apitype.Time
 	IBAN         string
+	WithRev      bool // Read Rev.
 }
 
 // CallFilter chooses calls. Zero values do not filter.
@@ -199,6 +200,7 @@ type CallFilter struct {
 	WithQuality         bool  // And its Quality.
 	WithPledge          bool  // Read PledgeRow.
 	WithPledgeNumber    bool  // Read its Number at least.
+	WithRev             bool  // Read Rev.
 	Viewer              Scope // A pledge whose organizations are outside of this is not read. Spec gap: A3.
 }
 
@@ -213,6 +215,7 @@ type PledgeFilter struct {
 	ReleasedBy    apitype.Time // The present, with ReleasedAfter.
 
 	WithPersonOwner bool // Read PersonOwner.
+	WithRev         bool // Read Rev.
 }
 
 // Scrubbed is what was done, and is to be done, so that the files of the database hold nothing of erased values.

@@ -174,6 +174,7 @@ type CallListOptions struct {
 	Statuses []CallStatus
 	// PersonUUID chooses the calls to one person, where ExtensionFilters is announced.
 	PersonUUID *UUID
+	Revisions  bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // CallFilters are the filters of the call list.
@@ -280,6 +281,7 @@ func callParameters() []Filter[CallListOptions] {
 			f.texts = func() []string { return Texts(o.Statuses) } // Repeated, as each service of ours has read it.
 			return f
 		}},
+		revisionsFilter(func(o *CallListOptions) *bool { return &o.Revisions }),
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 

@@ -174,6 +174,25 @@ func boolField(value **bool) field {
 	return f
 }
 
+// revisionsFilter is the parameter by which the edges of a list carry revisions, where ExtensionRevisions is
+// announced.
+func revisionsFilter[O any](wanted func(*O) *bool) Filter[O] {
+	return Filter[O]{Name: "revisions", field: func(o *O) field {
+		value := wanted(o)
+		var given *bool
+		if *value {
+			given = value
+		}
+		f := boolField(&given)
+		read := f.read
+		f.read = func(q *queryReader, name string) {
+			read(q, name)
+			*value = given != nil && *given
+		}
+		return f
+	}}
+}
+
 // enumField is one value of several.
 func enumField[T ~string](value **T, known []T) field {
 	f := oneField("string", value, anyTime(among(known, typedEnum(known))), among(known, "must be one of "+strings.Join(Texts(known), ", ")), func(v T) string { return string(v) })

@@ -40,6 +40,8 @@ type Person struct {
 	Mandate            Embedded[Mandate]               `json:"mandate,omitzero"`
 	OwningOrganization Embedded[OrganizationReference] `json:"owningOrganization,omitzero"`
 	QualityResult      Embedded[QualityResult]         `json:"qualityResult,omitzero"`
+
+	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
 }
 
 // PersonFields are the fields of a person, in the order of their columns.
@@ -143,6 +145,7 @@ type PersonListOptions struct {
 	IBAN                    string
 	// UpdatedAfter chooses persons who were changed or created, where ExtensionFilters is announced.
 	UpdatedAfter *Time
+	Revisions    bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // ErasedPerson is a person of whom nothing is known but that they were erased.
@@ -171,10 +174,12 @@ func PersonFilters() []Filter[PersonListOptions] {
 	}
 }
 
-// personParameters are all parameters of the person list; updatedAfter is none of the interface.
+// personParameters are all parameters of the person list; updatedAfter and revisions are none of the interface.
 func personParameters() []Filter[PersonListOptions] {
 	updated := Filter[PersonListOptions]{Name: "updatedAfter", field: func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }}
-	return append(append(PersonFilters(), updated), within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())...)
+	revisions := revisionsFilter(func(o *PersonListOptions) *bool { return &o.Revisions })
+	paging := within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())
+	return append(append(PersonFilters(), updated, revisions), paging...)
 }
 
 // Query is the options as query parameters.

@@ -83,6 +83,8 @@ type Pledge struct {
 	Calls                  Embedded[[]Call]                `json:"calls,omitzero"`
 	FocusAreas             Embedded[[]FocusArea]           `json:"focusAreas,omitzero"`
 	ExternalSource         Embedded[ExternalSource]        `json:"externalSource,omitzero"`
+
+	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
 }
 
 // PledgeFields are the fields of a pledge, in the order of their columns.
@@ -175,6 +177,7 @@ type PledgeListOptions struct {
 	Status        *PledgeStatus
 	UpdatedAfter  *Time
 	ReleasedAfter *Time
+	Revisions     bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // PaymentQRParameter is the name of the WithPaymentQR filter at our service. Another
@@ -200,7 +203,9 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 }
 
 func pledgeParameters() []Filter[PledgeListOptions] {
-	return append(PledgeFilters(), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
+	revisions := revisionsFilter(func(o *PledgeListOptions) *bool { return &o.Revisions })
+	paging := within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())
+	return append(append(PledgeFilters(), revisions), paging...)
 }
 
 // Query is the options as query parameters.

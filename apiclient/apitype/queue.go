@@ -34,7 +34,12 @@ const (
 	ExtensionFilters = "filters"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
 	ExtensionPending = "pending"
+	// ExtensionRevisions is the parameter of lists that adds the revision of its record to each edge.
+	ExtensionRevisions = "revisions"
 )
+
+// RevisionMember is the member by which an export for editing shows the revision of a record.
+const RevisionMember = "_revision"
 
 // Extensions is what a service has beside the interface.
 // GET /fundesk/v1
@@ -222,14 +227,15 @@ type DeferRequest struct {
 	Replaces *Replaces `json:"replaces,omitzero"`
 }
 
-// Validate checks the time against the present.
+// Validate checks that the time is near the present. A time that passed, as while the request waited at a client,
+// is due now.
 func (r *DeferRequest) Validate(now time.Time) Violations {
 	var v Violations
-	switch {
-	case r.NotBefore == nil:
-	case r.NotBefore.Before(now):
-		v.Add("/notBefore", "must not lie in the past")
-	case r.NotBefore.After(now.Add(MaxDeferral)):
+	if r.NotBefore == nil {
+		return nil
+	}
+	distance := r.NotBefore.Sub(now).Abs()
+	if distance > MaxDeferral {
 		v.Add("/notBefore", "must lie within %d days", int(MaxDeferral/(24*time.Hour)))
 	}
 	return v

@@ -49,7 +49,7 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 		c.Revision = ch.Revision
 		switch {
 		case step == apiclient.StepAccepted && a.Response != nil:
-			return Event{Outcome: OutcomeAccepted, Record: a.Response.Body}
+			return Event{Outcome: OutcomeAccepted, Record: a.Response.Body, EditedSince: a.Response.EditedSince}
 		case step == apiclient.StepAccepted:
 			return Event{Outcome: OutcomeAccepted}
 		case step == apiclient.StepRefused:

@@ -43,6 +43,8 @@ type Event struct {
 	Outcome Outcome
 	Err     error           // Why it was not accepted.
 	Record  json.RawMessage // The record as the service answered, if it did.
+	// EditedSince is set if the record of an accepted creation has other values than were sent.
+	EditedSince bool
 	// IsForeign says that another process did it. Of an entry that is gone only ID, Op and UUID are known.
 	IsForeign bool
 }

@@ -114,6 +114,9 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 	return nil
 }
 
+// createdAndEdited is noted of a creation whose answer was lost, and whose record was edited by then.
+const createdAndEdited = "created, and edited since"
+
 // runChange sends one change and prints the record that the service answers.
 func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
 	print, err := cli.Print(s, "", columns)
@@ -140,6 +143,9 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	}
 	if err != nil {
 		return aboutChange(ch, err)
+	}
+	if answer.EditedSince {
+		s.Warn("%s", createdAndEdited)
 	}
 	if answer.Body == nil {
 		return nil // The outbox settled it without the record.

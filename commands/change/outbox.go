@@ -172,7 +172,12 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := box.Sender(s.Client, outbox.SenderOptions{}).SendDue(cmd.Context())
+			notify := func(e outbox.Event) {
+				if e.EditedSince {
+					s.Warn("%s %s: %s", e.Entry.Operation().Noun(), e.Entry.UUID, createdAndEdited)
+				}
+			}
+			report, err := box.Sender(s.Client, outbox.SenderOptions{Notify: notify}).SendDue(cmd.Context())
 			if err != nil {
 				return cli.Failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
@@ -403,7 +408,7 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
 		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change left the outbox, and its outcome is unknown"}
 	case event.Outcome == outbox.OutcomeAccepted:
-		return &apiclient.Response{Status: http.StatusOK, Body: event.Record}, nil
+		return &apiclient.Response{Status: http.StatusOK, Body: event.Record, EditedSince: event.EditedSince}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
 		return nil, cli.WithHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
 	case event.Err != nil:

@@ -227,6 +227,15 @@ func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p 
 	return p, err
 }
 
+// With returns the printer with a column more, unless it has one of that name.
+func (p Printer[T]) With(column render.Column[T]) Printer[T] {
+	if slices.ContainsFunc(p.columns, func(c render.Column[T]) bool { return c.Name == column.Name }) {
+		return p
+	}
+	p.columns = append(slices.Clip(p.columns), column)
+	return p
+}
+
 // Open prepares the output of records, and connects to the service that they come from.
 func Open[T any](ctx context.Context, s *Session, identifier string, columns []render.Column[T]) (*apiclient.Client, Printer[T], error) {
 	p, err := Print(s, identifier, columns)

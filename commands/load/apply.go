@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
+	"fundesk/commands/change"
 	"fundesk/commands/cli"
 )
 
@@ -20,6 +21,7 @@ import (
 type applyFlags struct {
 	rowFlags
 	create bool
+	force  bool // Also replace what was changed after the export.
 	empty  string
 }
 
@@ -46,9 +48,12 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		Long: "Change records as a file has them, one row for each, found by its uuid: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
 			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Fields\n" +
 			"that cannot be changed may stand in a row as they are. --dry-run shows each field that would change; a record that\n" +
-			"changed since it was read is refused. --create creates rows whose uuid is missing or unknown, also\n" +
-			"those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their organization here.\n\n" + aboutRows,
-		Example: "  fundesk " + noun + " list --all -o csv > " + noun + "s.csv && fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
+			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
+			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
+			"unknown, also those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their\n" +
+			"organization here.\n\n" + aboutRows,
+		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
+			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
 			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid, language: \"nl\"}' | fundesk " + noun + " apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,6 +65,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		},
 	}
 	f.register(cmd, shape.Creates)
+	cmd.Flags().BoolVar(&f.force, "force", false, "also send rows whose record changed after the export")
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
 	cmd.Flags().StringVar(&f.empty, "empty", "", "what an empty CSV cell does to a value: clear or keep (default: refused)")
 	return cmd
@@ -106,6 +112,9 @@ func (a *applier) prepare() error {
 		switch {
 		case isWrong:
 			a.wrong.add(*wrong)
+			if errors.Is(wrong.Cause, errOvertaken) {
+				a.overtaken.Add(change.Result{UUID: outcome.Item.id.String(), Error: new(strings.Join(wrong.What, "; "))})
+			}
 		case outcome.Err != nil:
 			return fmt.Errorf("line %d could not be compared, and nothing was sent: %w", outcome.Item.Line, outcome.Err)
 		case outcome.Item.isDone:
@@ -218,16 +227,26 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
-	d := &comparison{reader: a.reader, empty: a.flags.empty, create: a.flags.create, object: map[string]any{}}
+	d := &comparison{
+		reader: a.reader,
+		empty:  a.flags.empty,
+		create: a.flags.create,
+		force:  a.flags.force,
+		object: map[string]any{},
+	}
 	if err := apitype.DecodeExact(raw, &d.record); err != nil || d.record == nil {
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
 	}
+	d.compareRevisions(k.values, apiclient.RevisionOf(etag))
 	asked, err := d.change(k.id, k.values, raw)
 	if wrong := d.reader.mistakesIn(k.values, d.wrong, err); len(wrong) > 0 {
 		return nil, &bulk.Mistakes{Row: k.Row, What: wrong}
 	}
 	if len(d.changes) == 0 {
 		return nil, nil
+	}
+	if d.isMoved && !d.force {
+		return nil, &bulk.Mistakes{Row: k.Row, What: d.overtaken(), Cause: errOvertaken}
 	}
 	asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
 	sum := bulk.SumOf(k.id, k.SumText())

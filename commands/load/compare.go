@@ -3,8 +3,11 @@ package load
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fundesk/apiclient"
@@ -22,7 +25,9 @@ type comparison struct {
 	object  map[string]any // The request: what differs.
 	changes []fieldChange
 	wrong   apitype.Violations
-	stale   bool // The record was changed after the row was exported.
+	stale   bool // The record was changed after the row was exported, by its updatedAt.
+	isMoved bool // The record has another revision than the row was exported with.
+	force   bool // Rows of an earlier revision are sent, too.
 	create  bool // Rows may come from another service.
 	left    []string
 }
@@ -39,6 +44,8 @@ func (d *comparison) change(id apitype.UUID, values []rowValue, raw json.RawMess
 		field, can := fieldNamed(d.reader.shape.Updates, v.name)
 		switch {
 		case v.name == "uuid", v.name == signatureURL:
+		case v.name == apitype.RevisionMember:
+			d.checkRevision(v)
 		case can:
 			d.field(field, v)
 		case v.value == nil && d.isGroup(v.name):
@@ -58,6 +65,36 @@ func (d *comparison) change(id apitype.UUID, values []rowValue, raw json.RawMess
 	}
 	d.clearWhole()
 	return d.reader.shape.Update(d.reader.session, id, d.object, raw)
+}
+
+// errOvertaken is the cause of a row that was left out because its record changed after the export.
+var errOvertaken = errors.New("the record changed after the export")
+
+// compareRevisions compares the revision of a row with that of its record. A row without one, and a record whose
+// revision the service does not show, are never overtaken.
+func (d *comparison) compareRevisions(values []rowValue, revision string) {
+	i := slices.IndexFunc(values, func(v rowValue) bool { return v.name == apitype.RevisionMember && !v.isEmpty() })
+	if i < 0 || revision == "" {
+		return
+	}
+	d.isMoved = fmt.Sprint(values[i].value) != revision
+}
+
+// checkRevision refuses a revision that no export can have.
+func (d *comparison) checkRevision(v rowValue) {
+	if _, err := strconv.ParseInt(fmt.Sprint(v.value), 10, 64); err != nil && !v.isEmpty() {
+		d.wrong.Add(pointerOf(revisionColumn), "must be a whole number, as list --for-edit prints it")
+	}
+}
+
+// overtaken names the fields that the row would change, each with the value of the file and that of the record.
+func (d *comparison) overtaken() []string {
+	what := make([]string, len(d.changes))
+	for i, c := range d.changes {
+		file, record := d.reader.quoteValue(c.To), d.reader.quoteValue(c.From)
+		what[i] = c.Field + ": the file has " + file + ", and the record has " + record + " since the export"
+	}
+	return what
 }
 
 // mistakes is what is wrong with a row whose record is not known.
@@ -95,6 +132,9 @@ func (d *comparison) field(field change.Field, v rowValue) {
 	case d.reader.isShownAs(field.Path, v, before), shown == "" && v.isEmpty():
 		return
 	case v.isEmpty() && v.isCell && d.empty == emptyKeep:
+		return
+	case v.isEmpty() && v.isCell && d.empty == "" && d.isMoved && !d.force: // It may have been empty in the export.
+		d.changes = append(d.changes, fieldChange{cmp.Or(shown, field.Path), before, nil})
 		return
 	case v.isEmpty() && v.isCell && d.empty == "":
 		d.wrong.Add(pointerOf(v.name), emptyCell)
@@ -147,6 +187,7 @@ func (d *comparison) readOnly(v rowValue) {
 	_, canCreate := fieldNamed(d.reader.shape.Creates, v.name)
 	switch {
 	case d.reader.isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
+	case d.isMoved && d.reader.shape.Shows(v.name): // It may have changed since.
 	case v.name == updatedAt:
 		d.stale = true
 	case d.create && !canCreate && d.reader.shape.Shows(v.name):

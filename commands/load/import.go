@@ -91,11 +91,12 @@ type rowRun struct {
 	asked     rowQuestion
 	wrong     wrongLines
 	printed   *change.Results
-	read      int      // Lines so far.
-	done      int      // Lines of earlier runs.
-	unchanged int      // Lines that say what the record says.
-	created   int      // Records that were created.
-	left      []string // What of exported records is left out.
+	read      int                        // Lines so far.
+	done      int                        // Lines of earlier runs.
+	unchanged int                        // Lines that say what the record says.
+	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
+	created   int                        // Records that were created.
+	left      []string                   // What of exported records is left out.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -135,6 +136,10 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		return err
 	}
 	defer func() { err = errors.Join(err, r.lines.Close()) }()
+	if r.overtaken, err = bulk.NewSpool[change.Result](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.overtaken.Close()) }()
 	if f.errors != "" {
 		if r.wrong.all, err = bulk.NewSpool[bulk.Mistakes](); err != nil {
 			return err
@@ -151,14 +156,14 @@ func (r *rowRun) carryOut(name string) error {
 	if r.read == 0 && name == "-" && !r.allowEmpty {
 		return cli.WithHint(cli.UsageError("stdin is empty; nothing was done"), "add --allow-empty where that is fine")
 	}
-	if err := errors.Join(r.refuse(), r.lines.Err()); err != nil {
+	if err := errors.Join(r.refuse(), r.lines.Err(), r.overtaken.Err()); err != nil {
 		return err
 	}
 	if len(r.left) > 0 {
 		r.session.Note("%s", change.LeftOut(r.left))
 	}
 	if r.dryRun {
-		return errors.Join(r.show(), r.lines.Err())
+		return errors.Join(r.show(), r.lines.Err(), r.partial(r.lines.Len))
 	}
 	if r.done > 0 {
 		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
@@ -166,12 +171,41 @@ func (r *rowRun) carryOut(name string) error {
 	switch {
 	case r.lines.Len > 0:
 		return r.send()
+	case r.overtaken.Len > 0:
+		r.printOvertaken()
+		return errors.Join(r.partial(0), r.printed.Close())
 	case r.read == 0:
 		r.session.Note("there is no line")
 	case r.unchanged > 0:
 		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
 	}
 	return r.printed.Close()
+}
+
+// failed returns how many lines are wrong, without those that are left out alone.
+func (r *rowRun) failed() int { return r.wrong.count - r.overtaken.Len }
+
+// printOvertaken prints the results of the lines that are left out.
+func (r *rowRun) printOvertaken() {
+	for result := range r.overtaken.All() {
+		r.printed.Add(result)
+	}
+}
+
+// partial returns the error of a run over so many lines of which some failed or were left out, or nil.
+func (r *rowRun) partial(tried int) error {
+	if r.wrong.count == 0 {
+		return nil
+	}
+	leftOut := cli.Count(r.overtaken.Len, "line") + " left out, because the records changed after the export"
+	message := fmt.Sprintf("%d of %d failed", r.failed(), tried)
+	if r.failed() == 0 {
+		message = leftOut
+	} else if r.overtaken.Len > 0 {
+		message += ", and " + leftOut
+	}
+	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: message, Detail: r.wrong.texts()}
+	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
 }
 
 // wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
@@ -217,7 +251,7 @@ func (r *rowRun) refuse() error {
 	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
 		return err
 	}
-	if r.wrong.count == 0 {
+	if r.failed() == 0 {
 		return nil
 	}
 	texts := r.wrong.texts()
@@ -230,6 +264,8 @@ func (r *rowRun) refuse() error {
 
 func (r *rowRun) hint(text string) string {
 	switch {
+	case r.overtaken.Len > 0 && r.failed() == 0:
+		return "export again and edit that, or add --force to replace what was changed"
 	case strings.Contains(text, emptyCell):
 		return "--empty clear clears such fields, --empty keep leaves them as they are"
 	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
@@ -414,6 +450,7 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 		progress.step()
 	}
 	stopped := job.Run(ctx)
+	r.printOvertaken()
 	progress.end()
 	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
 	return errors.Join(r.conclude(stopped, progress), r.printed.Close())
@@ -436,7 +473,7 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if err := r.cmd.Context().Err(); err != nil {
 		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
-	worked := p.done - r.wrong.count
+	worked := p.done - r.failed()
 	told := fmt.Sprintf("%d %s", worked, r.verb.done)
 	if r.created > 0 && r.verb.done != created {
 		told = fmt.Sprintf("%d %s, %d %s", worked-r.created, r.verb.done, r.created, created)
@@ -452,10 +489,9 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if r.unchanged > 0 {
 		unchanged = fmt.Sprintf("%d unchanged, ", r.unchanged)
 	}
-	r.session.Note("%s, %s%d failed", told, unchanged, r.wrong.count)
-	if r.wrong.count == 0 {
-		return nil
+	if r.overtaken.Len > 0 {
+		unchanged += fmt.Sprintf("%d left out, ", r.overtaken.Len)
 	}
-	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", r.wrong.count, p.total), Detail: r.wrong.texts()}
-	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
+	r.session.Note("%s, %s%d failed", told, unchanged, r.failed())
+	return r.partial(p.total)
 }

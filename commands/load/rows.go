@@ -297,6 +297,9 @@ func nearestField(name string, paths []string) string {
 // ignored is the field of a column that is of no record.
 const ignored = "-"
 
+// revisionColumn is the column of CSV with what JSON has as [apitype.RevisionMember].
+const revisionColumn = "rev"
+
 // isPassedOver reports whether a column of CSV is of no record.
 func isPassedOver(name string) bool { return name == ignored || bulk.IsOwnColumn(name) }
 
@@ -304,6 +307,9 @@ func (r *rowReader) columnName(text string) string {
 	name := strings.TrimSpace(text)
 	if field, mapped := r.names[name]; mapped {
 		return field
+	}
+	if name == revisionColumn && r.shape.Shows(apitype.RevisionMember) {
+		return apitype.RevisionMember
 	}
 	return name
 }
@@ -455,6 +461,14 @@ func (r *rowReader) quote(text string) string {
 		}, text)
 	}
 	return cli.Quote(text)
+}
+
+// quoteValue quotes the value of a field as a message shows it.
+func (r *rowReader) quoteValue(value any) string {
+	if value == nil {
+		return "none"
+	}
+	return r.quote(render.FieldText(value))
 }
 
 // ReaderOf reads a record of a noun as it is, with its revision.

@@ -3,7 +3,6 @@
 package queue
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -147,49 +146,14 @@ func queueExtend(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// putOff is how calls are put off or given back.
-type putOff struct {
-	at                      string
-	user                    *apitype.UUID
-	anyone                  bool
-	yes, dryRun, allowEmpty bool
-	method, path            string // Of the request; %s is the call or the lease.
-	send                    func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error
-}
-
-func (d *putOff) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
-	f.Var(cli.UUIDValue(&d.user), "user", "reserve it for this user (default: the profile's agent)")
-	f.BoolVar(&d.anyone, "anyone", false, "let any agent get it")
-	f.BoolVar(&d.yes, "yes", false, "do not ask")
-	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
-	cli.OnPage(cmd, "changes", "yes", "dry-run")
-}
-
-func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
-	if d.anyone && d.user != nil {
-		return r, cli.UsageError("--user and --anyone exclude each other")
-	}
-	if d.at == "" {
-		if d.anyone || d.user != nil {
-			return r, cli.UsageError("--user and --anyone go with --at")
-		}
-		return r, nil
-	}
-	at, err := apitype.ParseTimeAhead(d.at, s.App.Now(), time.Local)
-	if err != nil {
-		return r, cli.UsageError("--at " + err.Error())
-	}
-	r.NotBefore, r.UserUUID = new(apitype.NewTime(at)), d.user
-	if !d.anyone {
-		err = s.Agent(&r.UserUUID)
-	}
-	return r, err
-}
-
 func queueRelease(s *cli.Session) *cobra.Command {
-	d, deferrals := putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release", send: (*apiclient.QueueService).Release}, false
+	deferrals := false
+	d := putOff{
+		method:    http.MethodPost,
+		path:      "/fundesk/v1/queue/leases/%s/release",
+		send:      (*apiclient.QueueService).Release,
+		endsLease: true,
+	}
 	cmd := &cobra.Command{
 		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
 		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +
@@ -219,8 +183,9 @@ func queueLater(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "later UUID… | -", Short: "Defer calls",
 		Long: "Defer a call that no agent has leased: no agent gets it before its time. It is reserved for the\n" +
-			"profile's agent, or for --user. 30 minutes after it was due, any agent can get it. Several calls ask\n" +
-			"first; off a terminal they need --yes.",
+			"profile's agent, or for --user. 30 minutes after it was due, any agent can get it. Several calls, and\n" +
+			"the callback of another user, ask first; off a terminal they need --yes. A callback that changed in\n" +
+			"between stays as it is (exit code 6).",
 		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
 			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone\n" +
 			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'mon 9:00' --anyone --dry-run",

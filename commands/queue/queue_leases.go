@@ -3,16 +3,13 @@ package queue
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/commands/read"
@@ -55,54 +52,6 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 	flags.Register(s, cmd)
 	cmd.Flags().Var(cli.UUIDValue(&o.UserUUID), "user", "only callbacks reserved for this user")
 	return cmd
-}
-
-// run gives back or puts off what the arguments name, and says until when.
-func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
-	r, err := d.request(s)
-	if err != nil {
-		return err
-	}
-	named, err := s.Targets(cmd.Context(), args, d.allowEmpty)
-	if err != nil {
-		return err
-	}
-	printed, err := change.NewResults(s) // Before anything is sent.
-	if err != nil {
-		return err
-	}
-	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
-	if d.dryRun {
-		noteUntil(s, r)
-		body, _ := json.Marshal(r)
-		return change.PrintRequests(s, many, bulk.Each(slices.Values(ids), func(id apitype.UUID) apiclient.Change {
-			return apiclient.Change{Method: d.method, Path: fmt.Sprintf(d.path, id), Body: body}
-		}))
-	}
-	client, err := s.Connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	noteUntil(s, r)
-	if !many {
-		return d.send(client.Queue, cmd.Context(), ids[0], r)
-	}
-	if len(ids) > 0 {
-		if err := s.AskChange(cmd.Context(), d.yes, "queue "+cmd.Name()+" for "+cli.Count(len(ids), "call"), nil, len(ids)); err != nil {
-			return err
-		}
-	}
-	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
-		return &apiclient.Response{Status: http.StatusNoContent}, d.send(client.Queue, ctx, id, r)
-	})
-	return change.PrintOutcomes(printed, outcomes, func(id apitype.UUID) apitype.UUID { return id }, len(ids))
-}
-
-// noteUntil says the time that was understood.
-func noteUntil(s *cli.Session, r apitype.DeferRequest) {
-	if r.NotBefore != nil {
-		s.Note("due %s", r.NotBefore.In(time.Local).Format("Monday 2 January 2006 15:04 MST"))
-	}
 }
 
 func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, deferrals bool) error {

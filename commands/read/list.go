@@ -39,6 +39,7 @@ type ListFlags struct {
 	after    string
 	before   string
 	watch    bool
+	forEdit  bool
 	interval time.Duration
 }
 
@@ -125,6 +126,7 @@ type List[T any, O apiclient.ListOptions] struct {
 	At         func(apitype.Paging) // Puts a place in the list into the options.
 	Since      string               // The filter of what has changed, for --watch.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
+	ForEdit    *ForEdit[T]  // How revisions are read; nil: apply does not read the list.
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
 	// Embed adds to records what the list of the service does not show; nil: nothing.
 	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
@@ -138,7 +140,7 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if flags.watch {
 		return watch(s, cmd, flags, l)
 	}
-	client, printer, err := cli.Open(cmd.Context(), s, l.Identifier, l.Columns)
+	client, printer, err := l.open(cmd.Context(), s, flags)
 	if err != nil {
 		return err
 	}
@@ -308,12 +310,15 @@ func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flag
 	return hint, nil
 }
 
-// embedded are records with what is added to them.
+// embedded returns records with what is added to them.
 func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error] {
-	if l.Embed == nil {
-		return records
+	if l.Embed != nil {
+		records = l.Embed(ctx, client, records)
 	}
-	return l.Embed(ctx, client, records)
+	if l.hasRevisions() {
+		records = withRevisions(records)
+	}
+	return records
 }
 
 // printAll prints a list up to its limit; hint says when that was not everything.

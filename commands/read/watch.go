@@ -68,7 +68,7 @@ type watcher[T any, O apiclient.ListOptions] struct {
 
 // watch prints the records of a list that change from now on, or from the time of its filter on.
 func watch[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, flags *ListFlags, l List[T, O]) error {
-	client, print, err := cli.Open(cmd.Context(), s, "", l.Columns)
+	client, print, err := l.open(cmd.Context(), s, flags)
 	if err != nil {
 		return err
 	}

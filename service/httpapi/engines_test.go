@@ -180,7 +180,7 @@ func (w *twins) lists() {
 		"", "owningOrganizationUuid=" + orgA, "requestedFrom=2026-11-20T07:00:00.001Z&requestedUntil=2026-11-20T07:00:00.003Z",
 		"requestedAfter=2026-11-20T07:00:00.002Z", "updatedAfter=" + at, "updatedAfter=2026-11-01&owningOrganizationUuid=" + orgB,
 		"externalApplicationName=null&externalReferenceId=null", "externalStatusCode=S1",
-		"include=person", "include=personQualityResult,pledge,transactions", "include=transactions&updatedAfter=2026-01-01",
+		"include=person", "include=personQualityResult,pledge,transactions&revisions=true", "include=transactions&updatedAfter=2026-01-01",
 	}
 	for _, text := range texts[4:8] {
 		text = url.QueryEscape(strings.ReplaceAll(text, `\"`, `"`))
@@ -194,7 +194,7 @@ func (w *twins) lists() {
 	}
 	for _, query := range []string{
 		"", "personUuid=" + numbered(1, 2), "withPaymentQr=true", "withPaymentQr=false", "status=lead", "status=dropped&updatedAfter=" + at,
-		"updatedAfter=" + at, "releasedAfter=2026-11-20T10:00:00.001Z", "releasedAfter=2020-01-01&include=transactions", "include=transactions",
+		"updatedAfter=" + at, "releasedAfter=2026-11-20T10:00:00.001Z", "releasedAfter=2020-01-01&include=transactions", "include=transactions&revisions=true",
 	} {
 		w.walk("/api/v1/pledges", query)
 	}

@@ -126,3 +126,34 @@ func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 		f.want(409, http.MethodPost, release(lease), body(later, ""))
 	})
 }
+
+// TestDeferralWhoseTimePassed makes a callback due now that waited at a client beyond its time. It is not refused, and
+// does not fall back among the other calls. A repeat of it changes nothing.
+func TestDeferralWhoseTimePassed(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		for _, test := range []struct {
+			late       time.Duration
+			forAnybody bool // It was due so long ago that any user may get it.
+		}{{time.Millisecond, false}, {20 * time.Minute, false}, {40 * time.Minute, true}, {400 * 24 * time.Hour, true}} {
+			call := f.call(f.person("null"), time.Hour, "happy_call")
+			f.waitingCalls(2) // They were requested earlier.
+			body := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}}`, apitype.NewTime(f.Clock.Now().Add(-test.late)), f.users[0])
+			path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+			f.want(204, http.MethodPut, path, body)
+			f.want(204, http.MethodPut, path, body)
+			other := f.take(f.users[1], "").Leases[0]
+			if (other.CallUUID == call) != test.forAnybody {
+				t.Errorf("%v late: another user got the callback: %v, want %v", test.late, other.CallUUID == call, test.forAnybody)
+			}
+			if test.forAnybody {
+				continue
+			}
+			if got := f.take(f.users[0], "").Leases[0]; got.CallUUID != call || got.DueAt == nil {
+				t.Errorf("%v late: its user got %v due at %v, want the callback first", test.late, got.CallUUID, got.DueAt)
+			}
+		}
+		call := f.waitingCalls(1)[0]
+		body := fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(-400*24*time.Hour-time.Millisecond)))
+		f.want(400, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", body)
+	})
+}

@@ -97,6 +97,7 @@ var extensionNames = []string{
 	apitype.ExtensionEffects,
 	apitype.ExtensionDoNotCall,
 	apitype.ExtensionChecks,
+	apitype.ExtensionRevisions,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

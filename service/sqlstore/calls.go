@@ -141,6 +141,9 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.Call
 // that bring it, in the order of newCallNode.
 func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	columns = `t.uuid, t.requested_at, t.doc`
+	if f.WithRev {
+		columns += `, t.rev`
+	}
 	if f.WithPerson {
 		columns += `, p.doc`
 		joins += ` LEFT JOIN persons p ON p.number = t.person_number`
@@ -177,6 +180,9 @@ type callNode struct {
 func newCallNode(f service.CallFilter) *callNode {
 	n := &callNode{}
 	n.dest = []any{uuidDest{&n.call.UUID}, timeDest{&n.call.RequestedAt}, docDest{&n.call.Doc}}
+	if f.WithRev {
+		n.dest = append(n.dest, &n.call.Rev)
+	}
 	if f.WithPerson {
 		n.dest = append(n.dest, docDest{&n.person.Doc})
 	}

@@ -45,9 +45,16 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 	if err != nil {
 		return nil, err
 	}
-	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
-	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PersonRow, err error) {
-		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
+	columns := `t.uuid, t.created_at, t.doc`
+	if f.WithRev {
+		columns += `, t.rev`
+	}
+	return readPage(r, q.page(columns, ``, part), q.args, part, func(result *sql.Rows) (p service.PersonRow, err error) {
+		dest := []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc}}
+		if f.WithRev {
+			dest = append(dest, &p.Rev)
+		}
+		err = result.Scan(dest...)
 		return p, err
 	})
 }

@@ -118,10 +118,26 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	if f.WithPersonOwner {
 		owner, joins = `p.owner`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
 	}
-	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, `+owner, joins, part)
-	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
-		err = result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, uuidDest{&p.PersonOwner})
+	columns := `t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, ` + owner
+	if f.WithRev {
+		columns += `, t.rev`
+	}
+	return readPage(r, q.page(columns, joins, part), q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
+		dest := []any{
+			&p.Number,
+			uuidDest{&p.UUID},
+			timeDest{&p.CreatedAt},
+			nullTimeDest{&p.ReleasedAt},
+			&p.External,
+			&p.HasSignature,
+			docDest{&p.Doc},
+			docDest{&p.RecruiterUser},
+			uuidDest{&p.PersonOwner},
+		}
+		if f.WithRev {
+			dest = append(dest, &p.Rev)
+		}
+		err = result.Scan(dest...)
 		return p, err
 	})
 }
