@@ -61,7 +61,7 @@ func TestChecksOfOperators(t *testing.T) {
 		{"the permission to erase", account(func(a *Account) { a.Permissions = []Permission{PersonsErase, CallsRead} }), ""},
 		{
 			"another permission", account(func(a *Account) { a.Permissions = []Permission{CallsRead, "calls:fly"} }),
-			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write`,
+			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read`,
 		},
 		{"settings that hold", organization(func(o *Organization) { o.Settings = &apitype.OrganizationSettings{} }), ""},
 		{
