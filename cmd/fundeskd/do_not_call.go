@@ -25,8 +25,8 @@ func (p *program) numberCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check NUMBER",
 		Short: "Ask whether a number may not be called",
-		Long: "Check prints whether an organization must not call the number, and since when. An\n" +
-			"objection to phone calls blocks the donor's numbers.",
+		Long: "Check prints whether an organization must not call the number, and since when.\n" +
+			"An objection to phone calls blocks the numbers of the donor.",
 		Example: "  fundeskd do-not-call check +31612345678",
 		Args:    exactly("NUMBER"),
 		RunE: func(c *cobra.Command, args []string) error {
