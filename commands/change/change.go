@@ -117,6 +117,12 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 // createdAndEdited is noted of a creation whose answer was lost, and whose record was edited by then.
 const createdAndEdited = "created, and edited since"
 
+// effectNotes name the effects of results that the service confirmed.
+var effectNotes = map[apitype.ResultEffect]string{
+	apitype.EffectOptOut:    "no more phone calls to this donor: saved",
+	apitype.EffectNoContact: "no more contact with this donor: saved",
+}
+
 // runChange sends one change and prints the record that the service answers.
 func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
 	print, err := cli.Print(s, "", columns)
@@ -146,6 +152,9 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	}
 	if answer.EditedSince {
 		s.Warn("%s", createdAndEdited)
+	}
+	if effect := effectNotes[apitype.ResultEffect(answer.Header.Get(apitype.EffectsHeader))]; effect != "" {
+		s.Note("%s", effect)
 	}
 	if answer.Body == nil {
 		return nil // The outbox settled it without the record.
