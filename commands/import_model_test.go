@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -41,6 +42,7 @@ func TestImportsBesideEdits(t *testing.T) {
 func importBesideEdits(t *testing.T, seed uint64) error {
 	t.Helper()
 	h := servicetest.New(t)
+	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
 	owner, token := h.Organization("A"), h.Token()
 	line := &importLine{h: h, token: token, random: rand.New(rand.NewPCG(seed, 3)), edited: map[string]string{}}
 	server := httptest.NewServer(line)

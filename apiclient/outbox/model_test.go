@@ -163,7 +163,7 @@ func (m *modelPerson) play(t *testing.T, body string, isQueued, isShown bool) er
 		_, err := client.Send(t.Context(), ch)
 		return err
 	}
-	box := open(t, t.TempDir(), "https://a.example")
+	box := open(t, folderInMemory(t), "https://a.example")
 	add(t, box, Entry{Change: ch})
 	last := errors.New("it was never sent")
 	sender := box.Sender(client, SenderOptions{Notify: func(e Event) {
