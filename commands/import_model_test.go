@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -125,9 +126,7 @@ func (l *importLine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case 3:
 		w.WriteHeader(http.StatusBadGateway)
 	default:
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	}
