@@ -196,45 +196,11 @@ func (p *program) migrateCommand() *cobra.Command {
 	}
 }
 
-func (p *program) backupCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "backup FILE|-",
-		Short: "Back up the database while it is served",
-		Long: "Backup writes a complete copy of the database to FILE, and the signing key to\n" +
-			"FILE.key, so tokens stay valid after a restore. Both files hold secrets. An\n" +
-			"existing file is not touched. FILE exists only when it is complete. A killed\n" +
-			"backup leaves a file that ends with .unfinished, which you may delete. With -\n" +
-			"both go to stdout as one tar archive, which fundeskd restore - reads.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
-		Args:    exactly("FILE|-"),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := p.on(c.Context(), func(store *sqlstore.Store, rules *service.Service) (err error) {
-				if args[0] == "-" {
-					err = p.writeArchive(c.Context(), store)
-				} else {
-					err = store.Backup(c.Context(), args[0])
-				}
-				if err != nil {
-					return fmt.Errorf("backup: %w", err)
-				}
-				if failed := rules.NoteBackup(c.Context()); failed != nil {
-					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
-				}
-				return nil
-			})
-			if err != nil || args[0] == "-" {
-				return err
-			}
-			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
-		},
-	}
-}
-
 func (p *program) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check the database: its file and the references between its records",
-		Long: "Check only reads: no byte of the database, of its log or of its key changes. It\n" +
+		Long: "Check only reads: no byte of the database or of its log changes. It\n" +
 			"refuses an empty file, a database of another program or of another version, and\n" +
 			"one without its key.",
 		Example: "  fundeskd check",

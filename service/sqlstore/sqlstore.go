@@ -69,8 +69,6 @@ type engine interface {
 	spelled(text string) string
 	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
 	excludeErasure(c *conn, load bool) error
-	// changeSeed gives a database other signing keys; without one, what it had signed is void.
-	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, and the line of the audit about it.
@@ -93,8 +91,8 @@ type engine interface {
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error
-	// Backup writes a whole copy of the database to a new file while it is used.
-	Backup(ctx context.Context, file string) error
+	// Backup writes a whole copy of the database to a new file while it is used, and returns its SHA-256.
+	Backup(ctx context.Context, file string) (sum string, err error)
 	integrity(ctx context.Context) ([]string, error)
 	// Version is that of the schema.
 	Version(ctx context.Context) (int, error)
