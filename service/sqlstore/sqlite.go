@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"fundesk/apiclient/durable"
 	"fundesk/service"
 )
 
@@ -49,11 +50,12 @@ type sqliteEngine struct {
 
 // openSQLite opens a file. Its records are personal data: only its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
+	openToOthers := durable.CheckClosed(path) // Told of files that are ours, or cannot be read.
 	file, err := makeFile(path, o.Existing)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(openToOthers, err)
 	}
-	if err := foreign(ctx, path); err != nil {
+	if err := cmp.Or(foreign(ctx, path), openToOthers); err != nil {
 		return nil, err
 	}
 	db, err := sql.Open("sqlite", sqliteName(path, sqliteSettings))
@@ -91,6 +93,8 @@ func sqliteName(path, settings string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
 	return name.String()
 }
+
+var errNoTables = errors.New("it holds no tables; no fundeskd ever wrote to it")
 
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
@@ -321,7 +325,11 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
 	err = e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false))
-	if err == nil && !mayBeOlder { // A restore takes it all the same: it makes a key.
+	isOurs := !errors.Is(err, errAnotherProgram) && !errors.Is(err, errNoTables)
+	if openToOthers := durable.CheckClosed(path); openToOthers != nil && isOurs && !mayBeOlder {
+		err = openToOthers
+	}
+	if err == nil && !mayBeOlder { // A restore takes a backup as it lies there, and makes a key.
 		err = cmp.Or(unrestored(path), keyThere(ctx, e))
 	}
 	if err != nil {
@@ -383,7 +391,7 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	case err != nil:
 		return err
 	case tables == 0 && s.version == 0 && !mayBeNew:
-		return errors.New("it holds no tables; no fundeskd ever wrote to it")
+		return errNoTables
 	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
 		return errAnotherProgram
 	case tables > 0:
