@@ -103,7 +103,8 @@ func (p *program) dumpInto(ctx context.Context, store *sqlstore.Store, name stri
 		return nil, err
 	}
 	counts, err = p.dumpTo(ctx, store, file)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
 		err = os.Link(file.Name(), name)
 		if errors.Is(err, fs.ErrExist) { // It replaces nothing.
 			err = fmt.Errorf("%s is there already; name another file", name)
