@@ -40,8 +40,16 @@ func TestDumpRetires(t *testing.T) {
 			t.Fatalf("got code %d, %s%s, want what is to be done next", code, out, errs)
 		}
 		for _, args := range [][]string{
-			{"serve", "--listen", "127.0.0.1:0"}, {"account", "add", "c", "--all-organizations"}, {"key", "rotate", "--yes"}, {"sample"},
-			{"account", "revoke", account.UUID}, {"migrate"}, {"clean"}, {"retention", "run"}, {"clock", "reset", "--yes"}, {"erasures", "replay", "--none-expected"},
+			{"serve", "--listen", "127.0.0.1:0"},
+			{"account", "add", "c", "--all-organizations"},
+			{"key", "rotate", "--yes"},
+			{"sample"},
+			{"account", "revoke", account.UUID},
+			{"migrate"},
+			{"clean"},
+			{"retention", "run"},
+			{"clock", "reset", "--yes"},
+			{"erasures", "replay", "--none-expected"},
 		} {
 			code, out, errs := e.run("", args...)
 			if code != exitFailure || out != "" || !strings.Contains(errs, "retired") || !strings.Contains(errs, "--database") {
