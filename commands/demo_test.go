@@ -80,9 +80,9 @@ func CopyDemo(home string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	keys, err := filepath.Glob(filepath.Join(to, "*.key")) // Copied for everybody to read.
-	for _, key := range keys {
-		err = errors.Join(err, os.Chmod(key, 0o600))
+	files, err := filepath.Glob(filepath.Join(to, "*.db")) // Copied for everybody to read.
+	for _, file := range files {
+		err = errors.Join(err, os.Chmod(file, 0o600))
 	}
 	return err
 }

@@ -237,7 +237,7 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 		}
 		account.RevokedAt = new(s.TimeOf(tx))
 		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}
-		return errors.Join(tx.UpdateAccount(account), tx.Audit(line), s.dropKeys(tx))
+		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
 }

@@ -17,16 +17,22 @@ func (l *loader) key(k LoadedKey) error {
 		return err
 	}
 	l.keyed = true
-	return l.tx.ChangeSigningSeed(func(seed []byte) ([]byte, error) {
-		if !bytes.Equal(seed, k.Seed) {
-			l.saved[LoadKey]++
-		}
-		if used && !(l.skip && bytes.Equal(seed, k.Seed)) {
-			return nil, &Error{Kind: Conflict, Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted"}
-		}
-		_, err := newKeys(k.Seed, l.now.Time)
-		return k.Seed, err
-	})
+	seed, err := l.tx.SigningSeed()
+	if err != nil {
+		return err
+	}
+	isSame := bytes.Equal(seed, k.Seed)
+	if used && !(l.skip && isSame) {
+		return &Error{Kind: Conflict, Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted"}
+	}
+	if isSame {
+		return nil
+	}
+	if _, err := newKeys(k.Seed, l.now.Time); err != nil {
+		return err
+	}
+	l.saved[LoadKey]++
+	return l.tx.SetSigningSeed(k.Seed)
 }
 
 // row takes a row of a dump; when there are enough of a table they are saved.

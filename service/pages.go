@@ -34,15 +34,13 @@ const (
 // cursors writes and reads the cursors of one list. It is used by one page only: the
 // hash, and the bytes that it authenticates, are kept between cursors.
 type cursors struct {
-	kind  byte
-	known *knownKeys
-	mac   hash.Hash
-	raw   [cursorBody + sha256.Size]byte
+	kind byte
+	mac  hash.Hash
+	raw  [cursorBody + sha256.Size]byte
 }
 
 func (s *Service) cursors(kind byte) *cursors {
-	known := s.keys.known.Load()
-	return &cursors{kind: kind, known: known, mac: hmac.New(sha256.New, known.writing().cursor)}
+	return &cursors{kind: kind, mac: hmac.New(sha256.New, s.keys.known.Load().cursor)}
 }
 
 func (c *cursors) append(dst []byte, p Position) []byte {
@@ -50,16 +48,26 @@ func (c *cursors) append(dst []byte, p Position) []byte {
 	raw[0], raw[1] = c.kind, byte(p.Rank)
 	binary.BigEndian.PutUint64(raw[2:], uint64(p.At.UnixMilli()))
 	copy(raw[10:], p.UUID[:])
-	c.mac.Reset()
-	c.mac.Write(raw[:cursorBody])
-	c.mac.Sum(raw[:cursorBody])
+	c.authenticate()
 	return base64.RawURLEncoding.AppendEncode(dst, raw[:cursorSize])
+}
+
+// authenticate writes the MAC behind the body.
+func (c *cursors) authenticate() {
+	c.mac.Reset()
+	c.mac.Write(c.raw[:cursorBody])
+	c.mac.Sum(c.raw[:cursorBody])
 }
 
 // parse reads a cursor; ok is false for one that this list did not write.
 func (c *cursors) parse(text string) (p Position, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != cursorSize || raw[0] != c.kind || !c.known.wrote(raw[:cursorBody], raw[cursorBody:]) {
+	if err != nil || len(raw) != cursorSize || raw[0] != c.kind {
+		return p, false
+	}
+	copy(c.raw[:], raw[:cursorBody])
+	c.authenticate()
+	if !hmac.Equal(raw[cursorBody:], c.raw[cursorBody:cursorSize]) {
 		return p, false
 	}
 	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))

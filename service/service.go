@@ -40,7 +40,7 @@ type Options struct {
 type Service struct {
 	store         Store
 	clock         func() time.Time
-	keys          keyring
+	keys          keyReader
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
@@ -50,7 +50,7 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyReader(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}

@@ -64,6 +64,8 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// Unclean names what was erased and is still in the files, with the value of its setting.
 	Unclean(ctx context.Context) (map[string]string, error)
+	// SigningSeed returns the secret of this database, 32 bytes, and makes it when there is none.
+	SigningSeed(ctx context.Context) ([]byte, error)
 	Database
 }
 
@@ -77,9 +79,6 @@ type Database interface {
 	// Settled returns a time such that every change with it, or with an earlier one, is visible; false: none is
 	// known. It never goes back. now is the clock's time.
 	Settled(ctx context.Context, now apitype.Time) (at apitype.Time, ok bool)
-	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
-	// key, of that in use first.
-	SigningSeed(ctx context.Context) ([]byte, error)
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files of the store what is left in them of values that were erased.
@@ -140,12 +139,13 @@ type AccountReader interface {
 	// ErrNoRow. The account says whether erasures are not finished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
 	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil: of all accounts.
+	SigningSeed() ([]byte, error)                        // Empty where there is none.
 }
 
 // AccountWriter writes them, and the signing key.
 type AccountWriter interface {
-	// ChangeSigningSeed puts another secret in the place of the database's own.
-	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
+	// SetSigningSeed puts another secret in the place of the database's own.
+	SetSigningSeed(seed []byte) error
 	InsertAccount(a Account) error
 	UpdateAccount(a Account) error
 	InsertToken(t IssuedToken) error

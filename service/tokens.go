@@ -69,21 +69,19 @@ func (k keys) sign(id, account apitype.UUID, now time.Time, ttl time.Duration) (
 	return text, apitype.NewTime(expires), err
 }
 
-// verify reads a token. Only our own keys in our own algorithm count: what the header
+// verify reads a token. Only our own key in our own algorithm counts: what the header
 // says of other keys (jwk, jku, x5u) is never looked at. When it was issued is not compared: the
 // clock of the process that did may be ahead.
-func (k *knownKeys) verify(token string, now time.Time) (v verifiedToken, ok bool) {
+func (k *knownKey) verify(token string, now time.Time) (v verifiedToken, ok bool) {
 	if len(token) > maxTokenSize {
 		return v, false
 	}
 	var claims jwt.RegisteredClaims
 	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
-		for _, one := range k.all {
-			if t.Header["kid"] == one.id {
-				return one.private.Public(), nil
-			}
+		if t.Header["kid"] != k.id {
+			return nil, jwt.ErrTokenUnverifiable
 		}
-		return nil, jwt.ErrTokenUnverifiable
+		return k.private.Public(), nil
 	},
 		jwt.WithStrictDecoding(), // A token has one spelling.
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
@@ -102,13 +100,13 @@ func (k *knownKeys) verify(token string, now time.Time) (v verifiedToken, ok boo
 	return v, err == nil && problem == nil
 }
 
-// isOfAnother reports whether a token says that a key signed it which is not known.
-func (k *knownKeys) isOfAnother(token string) bool {
+// isOfAnother reports whether a token says that another key signed it.
+func (k *knownKey) isOfAnother(token string) bool {
 	if len(token) > maxTokenSize {
 		return false
 	}
 	read, _, err := jwt.NewParser().ParseUnverified(token, new(jwt.RegisteredClaims))
-	return err == nil && !slices.ContainsFunc(k.all, func(one keys) bool { return read.Header["kid"] == one.id })
+	return err == nil && read.Header["kid"] != k.id
 }
 
 // verifiedTokens remembers tokens whose signature was found good: checking one costs
@@ -145,7 +143,7 @@ func isFirst(last *atomic.Int64, now time.Time) bool {
 const maxVerified = 4096
 
 // subject is a valid token, with the account that it names.
-func (k *knownKeys) subject(token string, now time.Time) (verifiedToken, bool) {
+func (k *knownKey) subject(token string, now time.Time) (verifiedToken, bool) {
 	sum, v := sha256.Sum256([]byte(token)), k.verified
 	v.mu.RLock()
 	known, found := v.tokens[sum]
@@ -178,7 +176,6 @@ type IssuedToken struct {
 	ExpiresAt  *apitype.Time `json:"expiresAt"`  // What the token itself says; nil: not known before one is used.
 	EndedAt    *apitype.Time `json:"endedAt"`    // From when on it is refused before that; nil: it is not.
 	LastUsedOn *apitype.Date `json:"lastUsedOn"` // In UTC; nil: it was not used.
-	SignedBy   *string       `json:"-"`          // The identifier of its key; nil: not known.
 }
 
 // End is when the token is refused from; nil: that is not known.
@@ -226,7 +223,7 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 			}
 		}
 		line := AuditLine{At: issued.IssuedAt, Operation: AuditTokenReplace, Record: &id, Records: new(len(ended))}
-		return errors.Join(tx.Audit(line), s.dropKeys(tx))
+		return tx.Audit(line)
 	})
 	return token, expires, ended, err
 }
@@ -241,10 +238,10 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 		return "", expires, err
 	}
 	now, issued := s.clock(), IssuedToken{UUID: apitype.NewUUID(), Account: id}
-	if token, expires, err = known.all[0].sign(issued.UUID, id, now, ttl); err != nil {
+	if token, expires, err = known.sign(issued.UUID, id, now, ttl); err != nil {
 		return "", expires, err
 	}
-	issued.IssuedAt, issued.ExpiresAt, issued.SignedBy = apitype.NewTime(now), &expires, &known.all[0].id
+	issued.IssuedAt, issued.ExpiresAt = apitype.NewTime(now), &expires
 	err = s.Write(ctx, WriteIsolated, "issue the token", func(tx Tx) error {
 		if _, err := activeAccount(tx, id); err != nil {
 			return err
@@ -316,7 +313,7 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 	if err != nil {
 		return "", err
 	}
-	token, _, err = known.all[0].sign(id, id, s.clock(), ttl)
+	token, _, err = known.sign(id, id, s.clock(), ttl)
 	return token, err
 }
 
@@ -392,7 +389,7 @@ func (s *Service) SaveTokenUse(ctx context.Context) error {
 				return err
 			}
 		}
-		return s.dropKeys(tx)
+		return nil
 	})
 	if err != nil {
 		s.uses.putBack(uses)

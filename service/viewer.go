@@ -25,7 +25,7 @@ type viewer struct {
 func (s *Service) viewer(c Caller) viewer {
 	now := s.Now()
 	expires := strconv.FormatInt(now.Add(signatureLife).Unix(), 10)
-	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
+	return viewer{caller: c, now: now, links: s.keys.known.Load().links(c.BaseURL, expires)}
 }
 
 // laterViewer is a viewer whose present is the highest settled time where the clock is behind that: what was

@@ -63,3 +63,30 @@ func checkOne(path string) error {
 	}
 	return nil
 }
+
+// CheckClosed refuses a file that anybody but its owner and the program's own group can read or write, and one of
+// another user, which is not root's; root uses the files of all. The error names the command that mends it. A file
+// that is not there is trusted.
+func CheckClosed(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	own, mode := os.Geteuid(), info.Mode().Perm()
+	if own != 0 && stat.Uid != 0 && int(stat.Uid) != own {
+		return fmt.Errorf("%s belongs to another user (%d); run this as that user, or take it over: chown %d %s", path, stat.Uid, own, path)
+	}
+	isOfOthers := mode&0o007 != 0
+	isOfGroup := mode&0o070 != 0 && int(stat.Gid) != os.Getegid()
+	if isOfOthers || isOfGroup {
+		return fmt.Errorf("other users can read or write %s; close it: chmod 600 %s", path, path)
+	}
+	return nil
+}

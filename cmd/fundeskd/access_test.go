@@ -1,14 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -21,117 +21,91 @@ func (e environment) account(name string, flags ...string) (a newAccount) {
 	return a
 }
 
-func (e environment) isRevoked(id string) bool {
+// accepts wants a token to be accepted, or refused.
+func (e environment) accepts(token string, want bool) {
 	e.t.Helper()
-	var all []struct {
-		UUID      string
-		RevokedAt *string
+	s := e.serve()
+	defer s.stop()
+	status, body := get(e.t, http.DefaultClient, s.url+"/api/v1/persons", token)
+	if status != http.StatusOK && status != http.StatusUnauthorized || (status == http.StatusOK) != want {
+		e.t.Errorf("got %d %s, want that the token is accepted: %t", status, body, want)
 	}
-	e.must(&all, "", "account", "list")
-	for _, a := range all {
-		if a.UUID == id {
-			return a.RevokedAt != nil
-		}
-	}
-	e.t.Fatalf("there is no account %s", id)
-	return false
 }
 
-// TestRestoreRevokes takes access away after a backup: the restored database does not give it back.
-// Promise S51: what was revoked in the replaced database stays revoked.
-func TestRestoreRevokes(t *testing.T) {
+// TestRestoreEndsTokens revokes an account after a backup, and restores it in place and to a new path: neither its
+// token nor any other is good, unless they are kept, and the restore says how to issue new ones.
+// Promise S51: a restore undoes no revocation.
+func TestRestoreEndsTokens(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	var organization struct{ UUID string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	leaver, narrowed := e.account("leaver", "--all-organizations"), e.account("narrowed", "--all-organizations")
-	replaced, same, widened := e.account("replaced", "--all-organizations"), e.account("same", "--all-organizations"), e.account("widened", "--all-organizations", "--permission", "calls:read")
+	leaver, stays := e.account("leaver", "--all-organizations"), e.account("stays", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	run := func(line string) (out string) {
-		t.Helper()
-		code, out, errs := e.run("", strings.Fields(line)...)
-		if code != exitDone {
-			t.Fatalf("%s: got code %d, %s", line, code, errs)
+	e.done("", "backup", backup)
+	e.done("", "account", "revoke", leaver.UUID)
+	for _, there := range []environment{e, newFileEnvironment(t)} {
+		code, out, errs := there.run("", "restore", backup)
+		if code != exitDone || !strings.Contains(out, "2 tokens ended") || !strings.Contains(out, "fundeskd token issue UUID") || !strings.Contains(out, "revoke and narrow") {
+			t.Errorf("got code %d, %s%s, want that two tokens ended, and how to go on", code, out, errs)
 		}
-		return out
-	}
-	run("backup " + backup)
-	run("account revoke " + leaver.UUID)
-	run("account set " + narrowed.UUID + " --permission calls:read --organization " + organization.UUID)
-	run("account set " + widened.UUID + " --permission calls:read --permission persons:read")
-	run("token issue " + replaced.UUID + " --replace")
-	if out := run("restore " + backup); !strings.Contains(out, "as in the replaced database: 3\n") {
-		t.Errorf("got %q, want that three lost something again", out)
-	}
-	want := func(token string, calls, persons int) {
-		t.Helper()
-		s := e.serve()
-		for path, status := range map[string]int{"calls": calls, "persons": persons} {
-			if got, body := get(t, http.DefaultClient, s.url+"/api/v1/"+path, token); got != status {
-				t.Errorf("%s: got %d %s, want %d", path, got, body, status)
-			}
-		}
-	}
-	want(leaver.Token, 401, 401)
-	want(narrowed.Token, 200, 403)
-	want(replaced.Token, 401, 401)
-	want(same.Token, 200, 200)
-	want(widened.Token, 200, 403)
+		there.accepts(leaver.Token, false)
+		there.accepts(stays.Token, false)
+		var issued struct{ Token string }
+		there.must(&issued, "", "token", "issue", stays.UUID)
+		there.accepts(issued.Token, true)
 
-	run("backup " + backup + "2")
-	run("key rotate --end-old-tokens")
-	run("restore " + backup + "2")
-	want(same.Token, 401, 401)
+		code, out, errs = there.run("", "restore", backup, "--keep-tokens")
+		if code != exitDone || !strings.Contains(out, "revoked since the backup are good again") || !strings.Contains(out, "narrowed") {
+			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
+		}
+		there.accepts(leaver.Token, true)
+		there.accepts(stays.Token, true)
+	}
 }
 
-// TestUnreadReplaced restores in the place of a file that is damaged: that is what restores are for, and
-// the operator is told that nothing could be carried over.
+// TestUnreadReplaced restores in the place of a file that is damaged: that is what restores are for.
 func TestUnreadReplaced(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	same := e.account("same", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	e.done("", "backup", backup)
-	servicetest.Check(t, os.WriteFile(filepath.Join(e.folder, "fundeskd.db"), []byte("not a database"), 0o600))
-	code, _, errs := e.run("", "restore", backup)
-	if code != exitDone || !strings.Contains(errs, "are good again; revoke them before you serve it") {
-		t.Errorf("got code %d, %s", code, errs)
-	}
-	if status, _ := get(t, http.DefaultClient, e.serve().url+"/api/v1/calls", same.Token); status != 200 {
-		t.Errorf("got %d after the restore", status)
-	}
+	write(t, filepath.Join(e.folder, "fundeskd.db"), []byte("not a database"))
+	e.done("", "restore", backup)
+	e.accepts(same.Token, false)
 }
 
-// TestKeysGoWithTheirTokens rotates the key: one that signed no token that is still good is removed.
-// Promise S52: a key goes with the last token that it signed.
-func TestKeysGoWithTheirTokens(t *testing.T) {
+// TestReplayEndsTokens puts a database back without restore, as pg_restore does: a replay that finds an erasure ends
+// every token, one that finds none or is refused ends none.
+func TestReplayEndsTokens(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t)
-	e.must(new(struct{}), "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	var rotation service.KeyRotation
-	for range 3 {
-		if e.must(&rotation, "", "key", "rotate"); len(rotation.Earlier) > 0 {
-			t.Fatalf("got %+v, want no key without a token", rotation)
+	onEngines(t, func(t *testing.T, e environment) {
+		c := newCharity(t, e)
+		account := e.account("a", "--all-organizations")
+		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+		garbled, none, one := filepath.Join(t.TempDir(), "garbled"), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "one")
+		write(t, garbled, []byte("{\n"))
+		write(t, none, nil)
+		write(t, one, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", person))
+		if code, _, errs := e.run("", "erasures", "replay", "--from", garbled); code != exitFailure {
+			t.Errorf("got code %d, %s", code, errs)
 		}
-	}
-	first := rotation.Key
-	held, leaver := e.account("held", "--all-organizations"), e.account("leaver", "--all-organizations")
-	e.must(&rotation, "", "key", "rotate")
-	if !slices.Equal(rotation.Earlier, []string{first}) {
-		t.Errorf("got %+v, want the key of the accounts' tokens", rotation)
-	}
-	second := rotation.Key
-	e.must(new(issuedToken), "", "token", "issue", leaver.UUID)
-	e.must(&rotation, "", "key", "rotate")
-	if !slices.Equal(rotation.Earlier, []string{second, first}) {
-		t.Errorf("got %+v, want both keys", rotation)
-	}
-	e.must(new(accountView), "", "account", "revoke", leaver.UUID)
-	e.must(&rotation, "", "key", "rotate")
-	if !slices.Equal(rotation.Earlier, []string{first}) {
-		t.Errorf("got %+v, want the key of the token that is left", rotation)
-	}
-	if status, _ := get(t, http.DefaultClient, e.serve().url+"/api/v1/calls", held.Token); status != 200 {
-		t.Errorf("got %d for the token that is left", status)
-	}
+		e.done("", "erasures", "replay", "--from", none)
+		e.accepts(account.Token, true)
+		code, out, errs := e.run("", "erasures", "replay", "--from", one, "--keep-tokens")
+		if code != exitDone || !strings.Contains(out, "revoked since the backup are good again") {
+			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
+		}
+		e.accepts(account.Token, true)
+		other := bytes.ReplaceAll(readFile(t, one), []byte(person), []byte("11111111-2222-4333-8444-555555555555"))
+		servicetest.Check(t, os.WriteFile(one, other, 0o600))
+		code, out, errs = e.run("", "erasures", "replay", "--from", one)
+		if code != exitDone || !strings.Contains(out, "ended; fundeskd account list") {
+			t.Errorf("got code %d, %s%s, want that tokens ended", code, out, errs)
+		}
+		e.accepts(account.Token, false)
+		var issued struct{ Token string }
+		e.must(&issued, "", "token", "issue", account.UUID)
+		e.done("", "erasures", "replay", "--from", one)
+		e.accepts(issued.Token, true)
+	})
 }

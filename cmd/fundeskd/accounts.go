@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -160,7 +159,7 @@ func (p *program) accountSet() *cobra.Command {
 					}
 					return f.set(c, account)
 				})
-				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))
+				return viewAccount(account), err
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, a.UUID) })
 		}),
 	}
@@ -274,7 +273,7 @@ func (p *program) accountRevoke() *cobra.Command {
 		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
 			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
-				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))
+				return viewAccount(account), err
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, "revoked", a.UUID) })
 		}),
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,7 +29,7 @@ func TestKilledBackup(t *testing.T) {
 	servicetest.Check(t, err)
 	begun := func(size int64) func(folder string) bool {
 		return func(folder string) bool {
-			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return file.Size() >= size && !strings.HasSuffix(file.Name(), ".key") })
+			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return file.Size() >= size })
 		}
 	}
 	named := func(suffix string) func(string) bool {
@@ -43,12 +45,11 @@ func TestKilledBackup(t *testing.T) {
 		{"a page", begun(1)},
 		{"half", begun(database.Size() / 2)},
 		{"most", begun(database.Size() * 9 / 10)},
-		{"key", named(".key")},
 		{"named", named("backup.db")},
 	}
 	killed := 0
 	if !*long {
-		steps = slices.Delete(steps, 1, 5)
+		steps = slices.Delete(steps, 1, 4)
 	}
 	end := time.Now().Add(servicetest.Patience(t, time.Minute))
 	for len(steps) > 0 {
@@ -114,49 +115,71 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 	servicetest.Check(t, os.Remove(copied))
 }
 
-// TestBackupAsAnArchive streams a backup, which holds the key, into another folder's database; the service tells
-// how old it is. An archive that was cut, and what is none, replace nothing.
-func TestBackupAsAnArchive(t *testing.T) {
+// TestBackupIsStreamed streams a backup into another folder's database; the service tells how old it is. What was cut,
+// what has another sum, and what is none, replace nothing.
+// Promise S13: a backup is one file, and its sum is known.
+func TestBackupIsStreamed(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a", "--all-organizations")
 	running := e.serve()
 	_, page := get(t, http.DefaultClient, running.url+"/metrics", "")
 	if !strings.Contains(page, "\nfundeskd_backup_age_seconds +Inf\n") {
 		t.Error("the metrics do not say that there was no backup")
 	}
-	code, archive, errs := e.run("", "backup", "-")
-	if code != exitDone {
-		t.Fatal(errs)
+	code, backup, errs := e.run("", "backup", "-")
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(backup)))
+	if code != exitDone || errs != sum+"  -\n" {
+		t.Fatalf("got code %d, %s, want the sum %s", code, errs, sum)
 	}
 	if _, page = get(t, http.DefaultClient, running.url+"/metrics", ""); !regexp.MustCompile(`\nfundeskd_backup_age_seconds [0-9.e-]+\n`).MatchString(page) {
 		t.Error("the metrics do not say how old the backup is")
 	}
+	var named struct{ File, SHA256 string }
+	file := filepath.Join(t.TempDir(), "backup.db")
+	e.must(&named, "", "backup", file)
+	if want := fmt.Sprintf("%x", sha256.Sum256(readFile(t, file))); named.File != file || named.SHA256 != want {
+		t.Errorf("got %+v, want the file and its sum %s", named, want)
+	}
+
 	there := newFileEnvironment(t)
 	there.done("", "organization", "add", "--name", "Before", "--abbreviation", "B")
-	for name, wrong := range map[string]string{"cut": archive[:len(archive)/2], "text": "no archive", "nothing": "", "without its end": archive[:1024]} {
-		if code, _, errs := there.run(wrong, "restore", "-"); code != exitFailure || !strings.Contains(errs, "not the whole archive") {
+	changed := strings.Replace(backup, account.UUID[:8], account.UUID[:8], 1) + "x"
+	for name, wrong := range map[string]string{"cut": backup[:len(backup)/2], "text": "no backup", "nothing": "", "its first page": backup[:4096]} {
+		if code, _, errs := there.run(wrong, "restore", "-"); code != exitFailure {
 			t.Errorf("%s: got code %d, %s", name, code, errs)
 		}
 	}
-	var organizations []struct{ Name string }
-	if there.must(&organizations, "", "organization", "list"); len(organizations) != 1 {
-		t.Errorf("got %v after refused archives, want what was there", organizations)
+	flipped := []byte(backup)
+	flipped[len(flipped)-1] ^= 1
+	for name, wrong := range map[string]string{"longer": changed, "a bit": string(flipped)} {
+		code, _, errs := there.run(wrong, "restore", "-", "--sha256", sum)
+		if code != exitFailure || !strings.Contains(errs, "has the SHA-256") || !strings.Contains(errs, sum) {
+			t.Errorf("%s: got code %d, %s, want that the sum is another", name, code, errs)
+		}
 	}
-	there.done(archive, "restore", "-")
+	if code, _, errs := there.run("", "restore", file, "--sha256", sum); code != exitFailure || !strings.Contains(errs, named.SHA256) {
+		t.Errorf("another file: got code %d, %s, want that the sum is another", code, errs)
+	}
+	var organizations []struct{ Name string }
+	if there.must(&organizations, "", "organization", "list"); len(organizations) != 1 || organizations[0].Name != "Before" {
+		t.Errorf("got %v after what was refused, want what was there", organizations)
+	}
+	there.done(backup, "restore", "-", "--sha256", strings.ToUpper(sum), "--keep-tokens")
 	other := there.serve()
 	if status, _ := get(t, http.DefaultClient, other.url+"/api/v1/persons", account.Token); status != http.StatusOK {
 		t.Errorf("got status %d for the token of the backup, want 200", status)
 	}
 	for _, folder := range []string{e.folder, there.folder} {
-		if left, _ := filepath.Glob(filepath.Join(folder, "fundeskd-archive-*")); len(left) > 0 {
-			t.Errorf("left over: %v", left)
+		for _, left := range listing(folder) {
+			if left.IsDir() || strings.HasSuffix(left.Name(), ".unfinished") {
+				t.Errorf("left over: %v", left.Name())
+			}
 		}
 	}
 }
 
-// TestBackupOfTheNight runs what the unit of the timer runs: a whole archive has its name, old ones go, and a backup
+// TestBackupOfTheNight runs what the unit of the timer runs: a whole backup has its name, old ones go, and a backup
 // that fails leaves none.
 func TestBackupOfTheNight(t *testing.T) {
 	t.Parallel()
@@ -179,7 +202,7 @@ func TestBackupOfTheNight(t *testing.T) {
 		t.Logf("%s", text)
 		return err
 	}
-	old := filepath.Join(backups, "fundeskd-2020-01-01T010000.tar")
+	old := filepath.Join(backups, "fundeskd-2020-01-01T010000.db")
 	write(t, old, nil)
 	servicetest.Check(t, os.Chtimes(old, time.Time{}, time.Now().AddDate(0, 0, -16)))
 	if err := night(t.TempDir()); err == nil {
@@ -190,8 +213,8 @@ func TestBackupOfTheNight(t *testing.T) {
 	}
 	servicetest.Check(t, night(e.folder))
 	files := listing(backups)
-	if len(files) != 1 || !strings.HasSuffix(files[0].Name(), ".tar") || files[0].Size() < 10_000 {
-		t.Fatalf("got %v, want the archive alone", files)
+	if len(files) != 1 || !strings.HasSuffix(files[0].Name(), ".db") || files[0].Size() < 10_000 {
+		t.Fatalf("got %v, want the backup alone", files)
 	}
 	there := newFileEnvironment(t)
 	there.done(string(readFile(t, filepath.Join(backups, files[0].Name()))), "restore", "-")

@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,5 +72,44 @@ func TestReloadWithoutCertificate(t *testing.T) {
 	}
 	if err := running.command.Wait(); err != nil {
 		t.Errorf("got %v, want a clean end by SIGTERM", err)
+	}
+}
+
+// TestKeyThatOthersMayRead serves with the key of a certificate that every user may read.
+func TestKeyThatOthersMayRead(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	certificate, key, _ := selfSigned(t)
+	servicetest.Check(t, os.Chmod(key, 0o644))
+	if _, err := newCertificate(certificate, key); err == nil || !strings.Contains(err.Error(), "chmod 600 "+key) {
+		t.Errorf("got %v, want the command that closes it", err)
+	}
+	servicetest.Check(t, os.Chmod(key, 0o640))
+	s := e.serve("--tls-cert", certificate, "--tls-key", key)
+	s.stop()
+}
+
+// TestDatabaseOfAnotherUser looks at a database of another user than the program's, as one that is not root.
+func TestDatabaseOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files to others")
+	}
+	e := newFileEnvironment(t)
+	e.done("", "migrate")
+	folder, err := os.MkdirTemp("", "fundeskd-other-") // Not below the test's own, which others may not enter.
+	servicetest.Check(t, err)
+	t.Cleanup(func() { servicetest.Report(t, os.RemoveAll(folder)) })
+	servicetest.Check(t, os.Chmod(folder, 0o755))
+	file, program := filepath.Join(folder, "fundeskd.db"), filepath.Join(folder, "fundeskd")
+	write(t, file, readFile(t, filepath.Join(e.folder, "fundeskd.db")))
+	servicetest.Check(t, os.WriteFile(program, readFile(t, os.Args[0]), 0o755)) //nolint:gosec // It is a program.
+	servicetest.Check(t, os.Chown(file, 12345, 12345))
+	command := exec.CommandContext(t.Context(), program, "check", "--database", "sqlite:"+file)
+	command.Env = []string{beFundeskd + "=1", "HOME=" + folder}
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
+	out, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "belongs to another user") || !strings.Contains(string(out), "chown") {
+		t.Errorf("got %v, %s", err, out)
 	}
 }

@@ -34,7 +34,7 @@ func fileBytes(t *testing.T, file string) map[string]string {
 	if about, err := os.Stat(file); err == nil && about.IsDir() {
 		return digests
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".key"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		data, err := os.ReadFile(file + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -46,7 +46,7 @@ func fileBytes(t *testing.T, file string) map[string]string {
 	return digests
 }
 
-// TestCheckOnlyReads shows that no byte changes of a database, of its log or of its key: of one
+// TestCheckOnlyReads shows that no byte changes of a database or of its log: of one
 // that was closed, of one that was killed, of one that is served, and of a backup.
 func TestCheckOnlyReads(t *testing.T) {
 	t.Parallel()
@@ -69,10 +69,10 @@ func TestCheckOnlyReads(t *testing.T) {
 			t.Errorf("%s: bytes changed: %s", state, diff)
 		}
 	}
-	check("closed", file, ".key")
+	check("closed", file)
 	copied := filepath.Join(e.folder, "copy.db")
 	e.done("", "backup", copied)
-	check("backup", copied, ".key")
+	check("backup", copied)
 	var organization struct{ UUID string }
 	running := e.child()
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
@@ -140,14 +140,14 @@ func TestNotOurDatabase(t *testing.T) {
 	for _, file := range []string{keyless} {
 		e.done("", "migrate", "--database", "sqlite:"+file)
 	}
-	servicetest.Check(t, os.Remove(keyless+".key"))
+	execute(t, keyless, `DELETE FROM settings WHERE name = 'signing-key'`)
 	tests := []struct {
 		name, file, want string
 		args             []string
 	}{
 		{"check of a file without tables", blank, "no tables", []string{"check"}},
 		{"check of another program's of our version", versioned, "another program", []string{"check"}},
-		{"check without the key", keyless, keyless + ".key is missing", []string{"check"}},
+		{"check without the key", keyless, "its signing key is missing", []string{"check"}},
 		{"check of a folder", e.folder, "is a directory", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
@@ -163,7 +163,7 @@ func TestNotOurDatabase(t *testing.T) {
 			if code != exitFailure || out != "" || !strings.Contains(errs, test.want) || !strings.Contains(errs, test.file) {
 				t.Errorf("got code %d, %s%s, want %q of %s", code, out, errs, test.want, test.file)
 			}
-			if strings.Contains(errs, ".key is missing") && test.file != keyless {
+			if strings.Contains(errs, "signing key is missing") && test.file != keyless {
 				t.Errorf("got %s, want only what is to be done first", errs)
 			}
 			servicetest.Same(t, "the file or what lies beside it changed", before, fileBytes(t, test.file))

@@ -33,8 +33,8 @@ func (p *program) clockReset() *cobra.Command {
 				return fmt.Errorf("clock reset: %w", err)
 			}
 			return p.on(c.Context(), func(store *sqlstore.Store, s *service.Service) error {
-				if others, err := store.Others(c.Context()); err != nil || others > 0 {
-					return errors.Join(fmt.Errorf("clock reset: other sessions of fundeskd at the database: %d; stop what serves it first", others), err)
+				if err := aloneAt(c.Context(), store); err != nil {
+					return fmt.Errorf("clock reset: %w", err)
 				}
 				changed, err := p.resetClock(c.Context(), s, yes)
 				if err != nil {

@@ -17,3 +17,16 @@ func TestClockResetAsks(t *testing.T) {
 		t.Errorf("got %d %q %q", code, out, errs)
 	}
 }
+
+// TestClockResetBesideAService is refused while a service uses the database.
+func TestClockResetBesideAService(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		s := e.child()
+		code, out, errs := e.run("", "clock", "reset", "--yes")
+		if code != exitFailure || out != "" || !strings.Contains(errs, "stop what serves it first") {
+			t.Errorf("got %d %q %q, want a refusal", code, out, errs)
+		}
+		s.end(t)
+	})
+}

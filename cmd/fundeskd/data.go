@@ -7,17 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fundesk/apiclient/durable"
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
@@ -196,45 +193,11 @@ func (p *program) migrateCommand() *cobra.Command {
 	}
 }
 
-func (p *program) backupCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "backup FILE|-",
-		Short: "Back up the database while it is served",
-		Long: "Backup writes a complete copy of the database to FILE, and the signing key to\n" +
-			"FILE.key, so tokens stay valid after a restore. Both files hold secrets. An\n" +
-			"existing file is not touched. FILE exists only when it is complete. A killed\n" +
-			"backup leaves a file that ends with .unfinished, which you may delete. With -\n" +
-			"both go to stdout as one tar archive, which fundeskd restore - reads.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.tar",
-		Args:    exactly("FILE|-"),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := p.on(c.Context(), func(store *sqlstore.Store, rules *service.Service) (err error) {
-				if args[0] == "-" {
-					err = p.writeArchive(c.Context(), store)
-				} else {
-					err = store.Backup(c.Context(), args[0])
-				}
-				if err != nil {
-					return fmt.Errorf("backup: %w", err)
-				}
-				if failed := rules.NoteBackup(c.Context()); failed != nil {
-					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
-				}
-				return nil
-			})
-			if err != nil || args[0] == "-" {
-				return err
-			}
-			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
-		},
-	}
-}
-
 func (p *program) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check the database: its file and the references between its records",
-		Long: "Check only reads: no byte of the database, of its log or of its key changes. It\n" +
+		Long: "Check only reads: no byte of the database or of its log changes. It\n" +
 			"refuses an empty file, a database of another program or of another version, and\n" +
 			"one without its key.",
 		Example: "  fundeskd check",
@@ -380,69 +343,4 @@ func atLine(n int, err error) error {
 		return nil
 	}
 	return fmt.Errorf("line %d: %w", n, err)
-}
-
-func (p *program) dumpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "dump FILE|-",
-		Short: "Write everything as NDJSON, in the form that load reads",
-		Long: "Dump writes the signing key, accounts, records, marks and the audit, as they are\n" +
-			"at one moment: a line of {\"kind\":…,\"data\":{…}} each. fundeskd load reads it into\n" +
-			"an empty database on either engine; tokens, cursors and revisions hold there.\n" +
-			"The file signs tokens of every account: keep it as you keep the database. Stop\n" +
-			"the programs that write first; what they change afterwards is not in it.",
-		Example: "  fundeskd dump all.ndjson",
-		Args:    exactly("FILE|-"),
-		RunE: func(c *cobra.Command, args []string) error {
-			counts := map[string]int{}
-			if err := p.dump(c.Context(), args[0], counts); err != nil {
-				return fmt.Errorf("dump: %w", err)
-			}
-			if args[0] == "-" {
-				return nil
-			}
-			return p.print(counts, func(w io.Writer) {
-				for _, table := range slices.Sorted(maps.Keys(counts)) {
-					fmt.Fprintln(w, counts[table], table)
-				}
-			})
-		},
-	}
-}
-
-// dump writes a whole file or none, "-" to stdout.
-func (p *program) dump(ctx context.Context, name string, counts map[string]int) (err error) {
-	if name == "-" {
-		return p.dumpTo(ctx, p.Out, counts)
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.unfinished") // 0600
-	if err != nil {
-		return err
-	}
-	if err = errors.Join(p.dumpTo(ctx, file, counts), file.Sync(), file.Close()); err == nil {
-		if err = os.Link(file.Name(), name); errors.Is(err, fs.ErrExist) { // It replaces nothing.
-			err = fmt.Errorf("%s is there already; name another file", name)
-		}
-	}
-	return errors.Join(err, os.Remove(file.Name()), durable.SyncFolder(filepath.Dir(name)))
-}
-
-func (p *program) dumpTo(ctx context.Context, to io.Writer, counts map[string]int) error {
-	out, progress := bufio.NewWriter(to), p.newProgress()
-	defer progress.restart()()
-	dump := func(record service.LoadRecord) error {
-		line, err := record.Encode()
-		if err != nil {
-			return err
-		}
-		if row, ok := record.Data.(service.LoadedRow); ok {
-			counts[row.Table]++
-		}
-		progress.add(len(line))
-		_, err = out.Write(line)
-		return err
-	}
-	return p.on(ctx, func(store *sqlstore.Store, _ *service.Service) error {
-		return errors.Join(store.Dump(ctx, dump), out.Flush())
-	})
 }

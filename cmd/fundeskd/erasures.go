@@ -29,7 +29,12 @@ func (p *program) copyErasures(ctx context.Context, s *service.Service) error {
 	for _, person := range noted {
 		known[person.UUID] = true
 	}
-	lacking, err := lackingErasures(ctx, s, known)
+	var lacking []service.ErasedPerson
+	err = eachErasure(ctx, s, func(person service.ErasedPerson) {
+		if !known[person.UUID] {
+			lacking = append(lacking, person)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -39,8 +44,15 @@ func (p *program) copyErasures(ctx context.Context, s *service.Service) error {
 	return appendNotes(name, lacking...)
 }
 
-// lackingErasures returns the erasures of the database that are not known, the newest first.
-func lackingErasures(ctx context.Context, s *service.Service, known map[apitype.UUID]bool) (lacking []service.ErasedPerson, err error) {
+// knownErasures returns the persons whose erasure the database has.
+func knownErasures(ctx context.Context, s *service.Service) (map[apitype.UUID]bool, error) {
+	known := map[apitype.UUID]bool{}
+	err := eachErasure(ctx, s, func(person service.ErasedPerson) { known[person.UUID] = true })
+	return known, err
+}
+
+// eachErasure hands over the erasures of the database, the newest first.
+func eachErasure(ctx context.Context, s *service.Service, each func(service.ErasedPerson)) error {
 	part := service.Range{Limit: copiedAtOnce}
 	for {
 		var rows []service.ErasedPerson
@@ -49,15 +61,13 @@ func lackingErasures(ctx context.Context, s *service.Service, known map[apitype.
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, row := range rows {
-			if !known[row.UUID] {
-				lacking = append(lacking, row)
-			}
+			each(row)
 		}
 		if len(rows) < copiedAtOnce {
-			return lacking, nil
+			return nil
 		}
 		last := rows[len(rows)-1]
 		part.Below = &service.Bound{Position: service.Position{At: last.ErasedAt, UUID: last.UUID}}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fundesk/apiclient/durable"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
 )
@@ -178,6 +179,9 @@ func newCertificate(file, key string) (*certificate, error) {
 }
 
 func (c *certificate) read() error {
+	if err := durable.CheckClosed(c.key); err != nil {
+		return fmt.Errorf("read the key of the certificate: %w", err)
+	}
 	pair, err := tls.LoadX509KeyPair(c.file, c.key)
 	if err != nil {
 		return fmt.Errorf("read the certificate: %w", err)

@@ -160,6 +160,7 @@ func (p *program) root() *cobra.Command {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		// With the others a mistyped path would make an empty database, and all would be well with it.
 		p.store.Existing = !slices.Contains([]string{"add", "load", "sample", "migrate", "serve"}, c.Name())
+		p.store.Retired = slices.Contains([]string{"check", "dump", "list", "show"}, c.Name())
 		_, streamed := c.Annotations[ndjson]
 		switch {
 		case p.output == "" || p.output == "json" || p.output == ndjson && streamed:

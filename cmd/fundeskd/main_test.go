@@ -425,7 +425,7 @@ func TestSampleBackupCheck(t *testing.T) {
 		t.Errorf("got %v", counts)
 	}
 	copied := filepath.Join(e.folder, "copy.db")
-	if code, out, errs := e.run("", "backup", copied); code != exitDone || out != copied+"\n" {
+	if code, out, errs := e.run("", "backup", copied); code != exitDone || !strings.HasSuffix(out, "  "+copied+"\n") {
 		t.Errorf("got %d %s %s", code, out, errs)
 	}
 	if code, _, errs := e.run("", "backup", copied); code != exitFailure || !strings.HasPrefix(errs, "fundeskd: backup: ") {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -204,7 +206,7 @@ func (p *program) recordErasures() func(service.ErasedPerson) error {
 
 func (p *program) erasuresReplay() *cobra.Command {
 	var from string
-	var noneExpected bool
+	var noneExpected, keepTokens bool
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Repeat the erasures made after a restored backup",
@@ -213,9 +215,12 @@ func (p *program) erasuresReplay() *cobra.Command {
 			"never used again. Run it before you serve a restored database. You may run it at\n" +
 			"any time, and again. Each machine that serves the database has such a file, with\n" +
 			"all erasures; without the file replay is refused, unless --none-expected says\n" +
-			"that nobody was erased. The next fundeskd clean removes the bytes.\n" +
-			"On PostgreSQL, replay also repeats the revocations made after the backup, from\n" +
-			"the file that ends in .access.",
+			"that nobody was erased. The next fundeskd clean removes the bytes.\n\n" +
+			"A database that lacks an erasure was put back. It also lacks what was revoked\n" +
+			"since, so replay then makes a new signing key, which ends every token: issue new\n" +
+			"ones with fundeskd token issue. --keep-tokens keeps the key, which undoes every\n" +
+			"revocation and every narrowed permission since the backup. A replay that finds\n" +
+			"nothing changes nothing.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -233,30 +238,55 @@ func (p *program) erasuresReplay() *cobra.Command {
 				return fmt.Errorf("replay the erasures: %w", err)
 			}
 			p.store.AnswerTimeout = forgoTimeout
-			changes, err := readAccess(accessFile(from))
-			if err != nil {
-				return err
-			}
-			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (view replayView, err error) {
-				view.Noted = len(persons)
-				if view.Replayed, err = privacy.New(s, nil).ReplayErasures(c.Context(), persons); err == nil {
-					view.Revoked, err = s.ReplayAccess(c.Context(), changes)
-				}
-				return view, err
-			}, func(w io.Writer, v replayView) {
-				fmt.Fprintf(w, "noted as erased: %d; erased again: %d; accounts and tokens revoked or narrowed again: %d\n", v.Noted, v.Replayed, v.Revoked)
-			})
+			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (replayView, error) {
+				return p.replayErasures(c.Context(), s, persons, keepTokens)
+			}, writeReplay)
 		},
 	}
+	c.Flags().BoolVar(&keepTokens, "keep-tokens", false, "keep the tokens of a database that was put back, which undoes revocations and narrowed permissions since")
 	c.Flags().BoolVar(&noneExpected, "none-expected", false, "do without the file: nobody was erased")
 	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
 	return c
 }
 
 type replayView struct {
-	Noted    int `json:"noted"`
-	Replayed int `json:"replayed"`
-	Revoked  int `json:"revoked"` // Accounts and tokens.
+	Noted      int  `json:"noted"`
+	Replayed   int  `json:"replayed"`
+	Ended      int  `json:"ended"` // Tokens.
+	KeptTokens bool `json:"keptTokens"`
+}
+
+// replayErasures repeats the erasures that the database lacks. Its tokens end before that: after an interruption the
+// next replay finds what is left, and ends them again.
+func (p *program) replayErasures(ctx context.Context, s *service.Service, persons []service.ErasedPerson, keepTokens bool) (replayView, error) {
+	view := replayView{Noted: len(persons)}
+	known, err := knownErasures(ctx, s)
+	if err != nil {
+		return view, err
+	}
+	isLacking := func(person service.ErasedPerson) bool { return !known[person.UUID] }
+	wasPutBack := slices.ContainsFunc(persons, isLacking)
+	if wasPutBack && !keepTokens {
+		rotation, err := service.RotateKey(ctx, s.Store(), p.Now)
+		if err != nil {
+			return view, err
+		}
+		view.Ended = rotation.Ended
+	}
+	view.KeptTokens = wasPutBack && keepTokens
+	view.Replayed, err = privacy.New(s, nil).ReplayErasures(ctx, persons)
+	return view, err
+}
+
+func writeReplay(w io.Writer, v replayView) {
+	fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
+	if v.KeptTokens {
+		fmt.Fprintln(w, undone)
+		return
+	}
+	if v.Replayed > 0 {
+		tellEnded(w, v.Ended)
+	}
 }
 
 // lastRun returns the highest number of a run of the retention that the file of erasures notes.

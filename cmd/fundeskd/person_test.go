@@ -348,11 +348,7 @@ func TestErasuresReplay(t *testing.T) {
 		t.Errorf("got %s, %v, want two persons and nothing of them", noted, err)
 	}
 	restored := newFileEnvironment(t)
-	for _, suffix := range []string{"", ".key"} {
-		content, err := os.ReadFile(backup + suffix)
-		servicetest.Check(t, err)
-		servicetest.Check(t, os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600))
-	}
+	write(t, filepath.Join(restored.folder, "fundeskd.db"), readFile(t, backup))
 	if code, _, errs := restored.run("", "erasures", "replay"); code != exitFailure || !strings.Contains(errs, ".erasures does not exist") || !strings.Contains(errs, "--none-expected") {
 		t.Errorf("without a file: got code %d, %s", code, errs)
 	}

@@ -50,17 +50,16 @@ func TestRestore(t *testing.T) {
 	refused("another program has it open", backup)
 	idle.end(t)
 
-	damaged, keyless, foreign := filepath.Join(t.TempDir(), "d.db"), filepath.Join(t.TempDir(), "k.db"), filepath.Join(t.TempDir(), "f.db")
+	damaged, foreign := filepath.Join(t.TempDir(), "d.db"), filepath.Join(t.TempDir(), "f.db")
 	whole := readFile(t, backup)
 	for path, data := range map[string][]byte{
-		damaged: slices.Concat(whole[:len(whole)/2], bytes.Repeat([]byte{7}, len(whole)-len(whole)/2)), damaged + ".key": readFile(t, backup+".key"),
-		keyless: whole, foreign: []byte("notes of somebody"),
+		damaged: slices.Concat(whole[:len(whole)/2], bytes.Repeat([]byte{7}, len(whole)-len(whole)/2)),
+		foreign: []byte("notes of somebody"),
 	} {
 		servicetest.Check(t, os.WriteFile(path, data, 0o600))
 	}
 	refused("no such file", filepath.Join(e.folder, "nothing.db"))
 	refused("is the database itself", file)
-	refused("key", keyless)
 	refused("", damaged)
 	refused("not a database", foreign)
 
@@ -68,8 +67,8 @@ func TestRestore(t *testing.T) {
 		Database string
 		Kept     []string
 	}
-	e.must(&done, "", "restore", backup)
-	if len(done.Kept) < 2 || !slices.Equal(readFile(t, backup), whole) {
+	e.must(&done, "", "restore", backup, "--keep-tokens")
+	if len(done.Kept) < 1 || !slices.Equal(readFile(t, backup), whole) {
 		t.Errorf("got %+v, want the files that were there, and the backup as it was", done)
 	}
 	s := e.serve()
@@ -95,14 +94,13 @@ func TestRestore(t *testing.T) {
 func TestInterruptedRestore(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	account, leaver := e.account("a", "--all-organizations"), e.account("leaver", "--all-organizations")
+	account := e.account("a", "--all-organizations")
 	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
 	e.done("", "backup", backup)
-	e.must(new(accountView), "", "account", "revoke", leaver.UUID)
 	steps := []struct {
 		name string
 		gone []string
-	}{{"marked", nil}, {"old one moved", []string{file}}, {"old key moved", []string{file, file + ".key"}}}
+	}{{"marked", nil}, {"old one moved", []string{file}}}
 	for _, step := range steps {
 		servicetest.Check(t, os.WriteFile(file+".restoring", nil, 0o600))
 		for _, name := range step.gone {
@@ -113,7 +111,7 @@ func TestInterruptedRestore(t *testing.T) {
 				t.Errorf("%s: %v: got code %d, %s, want that a restore was not finished", step.name, args, code, errs)
 			}
 		}
-		if code, _, errs := e.run("", "restore", backup); code != exitDone {
+		if code, _, errs := e.run("", "restore", backup, "--keep-tokens"); code != exitDone {
 			t.Fatalf("%s: again: got code %d, %s", step.name, code, errs)
 		}
 		s := e.serve()
@@ -121,9 +119,6 @@ func TestInterruptedRestore(t *testing.T) {
 			t.Errorf("%s: got %d afterwards, want 200", step.name, status)
 		}
 		s.stop()
-		if !e.isRevoked(leaver.UUID) {
-			t.Errorf("%s: the account that was revoked after the backup is good again", step.name)
-		}
 	}
 }
 
@@ -146,7 +141,7 @@ func (c child) end(t *testing.T) {
 func others(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	for _, file := range listing(folder) {
-		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.key", "fundeskd.db.erasures"}, file.Name()) {
+		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.erasures"}, file.Name()) {
 			names = append(names, file.Name())
 		}
 	}

@@ -180,7 +180,8 @@ func (t *twin) renew(ctx context.Context) error {
 		return errors.Join(err, store.Close())
 	}
 	file := filepath.Join(folder, "sandbox.db")
-	if err := errors.Join(store.Backup(ctx, file), store.Close()); err != nil {
+	_, err = store.Backup(ctx, file)
+	if err := errors.Join(err, store.Close()); err != nil {
 		return fmt.Errorf("copy the sandbox: %w", err)
 	}
 	t.program.database = "sqlite:" + file

@@ -67,7 +67,7 @@ func TestInterruptedCommands(t *testing.T) {
 		"backup":     func(_ environment, made string) []string { return []string{"backup", made} },
 		"restore":    func(environment, string) []string { return []string{"restore", backup} },
 		"load":       func(e environment, _ string) []string { return []string{"load", filepath.Join(e.folder, "lines")} },
-		"key rotate": func(environment, string) []string { return []string{"key", "rotate"} },
+		"key rotate": func(environment, string) []string { return []string{"key", "rotate", "--yes"} },
 		"dump":       func(_ environment, made string) []string { return []string{"dump", made} },
 		"migrate":    func(environment, string) []string { return []string{"migrate"} },
 		"check":      func(environment, string) []string { return []string{"check"} },
@@ -128,15 +128,13 @@ func (e environment) interrupted(strace string, i interruption, args []string) b
 	return traced.Run() != nil
 }
 
-// clone is an environment with the same database and key, or with none.
+// clone is an environment with the same database, or with none.
 func (e environment) clone(t *testing.T) environment {
 	t.Helper()
 	c := newFileEnvironment(t)
 	c.database = "sqlite:" + filepath.Join(c.folder, "fundeskd.db")
-	for _, name := range []string{"fundeskd.db", "fundeskd.db.key"} {
-		if content, err := os.ReadFile(filepath.Join(e.folder, name)); err == nil {
-			write(t, filepath.Join(c.folder, name), content)
-		}
+	if content, err := os.ReadFile(filepath.Join(e.folder, "fundeskd.db")); err == nil {
+		write(t, filepath.Join(c.folder, "fundeskd.db"), content)
 	}
 	return c
 }

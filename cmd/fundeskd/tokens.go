@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/sqlstore"
 )
 
 // endOf is the day on which a token ends.
@@ -69,9 +71,6 @@ func (p *program) tokenIssue() *cobra.Command {
 
 func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apitype.UUID, ttl, overlap time.Duration) error {
 	token, expires, ended, err := s.ReplaceTokens(ctx, id, ttl, overlap)
-	if err == nil {
-		err = p.noteAccess(ctx, s, &id)
-	}
 	if err != nil {
 		return fmt.Errorf("replace the tokens: %w", err)
 	}
@@ -97,31 +96,48 @@ func (p *program) printToken(t issuedToken) error {
 }
 
 func (p *program) keyRotate() *cobra.Command {
-	var endOld bool
+	var yes bool
 	c := &cobra.Command{
 		Use:   "rotate",
-		Short: "Sign tokens with a new key from now on",
-		Long: "Rotate makes a new signing key. Tokens that were issued before stay good until\n" +
-			"they end; what serves the database knows of the new key at once. Where a key is\n" +
-			"in wrong hands, --end-old-tokens voids all that the earlier ones signed, in\n" +
-			"every process within seconds: then issue new tokens with fundeskd token issue.",
-		Example: "  fundeskd key rotate",
+		Short: "Replace the signing key, which ends every token",
+		Long: "Rotate puts a new signing key in the place of the database's own. Every token of\n" +
+			"every account is refused from then on, within seconds in every process, and so\n" +
+			"are cursors and links to signatures. Issue new tokens with fundeskd token issue.\n" +
+			"It says how many tokens end, and asks. A database that lost its key gets one.",
+		Example: "  fundeskd key rotate --yes",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
-				rotation, err := s.RotateKey(c.Context(), endOld)
-				if err == nil && endOld {
-					err = p.noteAccess(c.Context(), s, nil)
-				}
-				return rotation, err
-			}, func(w io.Writer, rotation service.KeyRotation) {
+			p.store.AnswerTimeout = defaultAnswerTimeout
+			store, err := p.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			rotation, err := p.rotateKey(c.Context(), store, yes)
+			if err := errors.Join(err, store.Close()); err != nil {
+				return err
+			}
+			return p.print(rotation, func(w io.Writer) {
 				fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
-				for _, earlier := range rotation.Earlier {
-					fmt.Fprintf(w, "tokens of %s stay good until they end\n", earlier)
-				}
+				tellEnded(w, rotation.Ended)
 			})
 		},
 	}
-	c.Flags().BoolVar(&endOld, "end-old-tokens", false, "refuse what the earlier keys signed: tokens, cursors and links")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
+}
+
+func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool) (rotation service.KeyRotation, err error) {
+	ends, err := service.CountTokens(ctx, store, p.Now)
+	if err != nil {
+		return rotation, err
+	}
+	if err := p.confirm(fmt.Sprintf("A new signing key ends every token, %d of them. Replace the key?", ends), yes); err != nil {
+		return rotation, err
+	}
+	return service.RotateKey(ctx, store, p.Now)
+}
+
+// tellEnded says how many tokens a new key has ended, and how to go on.
+func tellEnded(w io.Writer, ended int) {
+	fmt.Fprintf(w, "%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n", count(ended, "token"))
 }

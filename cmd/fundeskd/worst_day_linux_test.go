@@ -34,19 +34,15 @@ func TestMissingKey(t *testing.T) {
 		e.t = t
 		var account struct{ Token string }
 		e.must(&account, "", "account", "add", "a", "--all-organizations")
-		key := filepath.Join(e.folder, "fundeskd.db.key")
-		servicetest.Check(t, os.Rename(key, key+".away"))
-		refuses(t, e, key+" is missing")
-		if code, _, errs := e.run("", "backup", filepath.Join(e.folder, "copy.db")); code != exitFailure || !strings.Contains(errs, key) {
-			t.Errorf("backup: got code %d, %s, want that the key is missing", code, errs)
+		execute(t, filepath.Join(e.folder, "fundeskd.db"), `DELETE FROM settings WHERE name = 'signing-key'`)
+		refuses(t, e, "missing from the table settings")
+		if code, _, errs := e.run("", "backup", filepath.Join(e.folder, "copy.db")); code != exitFailure || !strings.Contains(errs, "key rotate") {
+			t.Errorf("backup: got code %d, %s, want that the key is missing, and the way out", code, errs)
 		}
-		if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("got %v, want no new key", err)
-		}
-		servicetest.Check(t, os.Rename(key+".away", key))
+		e.done("", "key", "rotate", "--yes")
 		s := e.serve()
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-			t.Errorf("got %d when the key is there again, want 200", status)
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusUnauthorized {
+			t.Errorf("got %d with another key, want 401", status)
 		}
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {

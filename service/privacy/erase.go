@@ -186,10 +186,17 @@ func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson
 			return err
 		}
 		kept, err := tx.LockPersonData(person.UUID)
+		if err == nil && kept.ErasedAt != nil {
+			return nil
+		}
+		// Later erasures must not get an earlier time: a consumer that has pulled this one would miss them.
+		if _, failed := tx.GiveTime(person.ErasedAt); failed != nil {
+			return failed
+		}
 		switch {
 		case errors.Is(err, service.ErrNoRow):
 			err = tx.EraseUnknown(person.UUID, person.ErasedAt)
-		case err != nil || kept.ErasedAt != nil:
+		case err != nil:
 			return err
 		default:
 			err = errors.Join(eraseKept(tx, kept, person.ErasedAt), tx.SetSetting(uncleanReplay, line.At.String()))

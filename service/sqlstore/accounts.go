@@ -232,10 +232,6 @@ func (t *tx) InsertFocusArea(a service.FocusArea) error {
 	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`, identifier(a.UUID), identifier(a.Organization), jsonDest{&a.FocusArea})
 }
 
-func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
-	return t.engine.changeSeed(t.conn, change)
-}
-
 func (c *conn) Setting(name string) (value string, err error) {
 	err = c.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
@@ -260,7 +256,7 @@ func (t *tx) DeleteSetting(name string) error {
 	return err
 }
 
-var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on", "signed_by"}
+var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on"}
 
 func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
 	text, args := `SELECT `+strings.Join(tokenColumns, `, `)+` FROM tokens`, []any(nil)
@@ -270,7 +266,7 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 	err = r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
 		var t service.IssuedToken
 		var day *int64
-		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day, &t.SignedBy)
+		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day)
 		if day != nil {
 			t.LastUsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
 		}
@@ -284,8 +280,8 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 const secondsOfDay = 24 * 60 * 60
 
 func (t *tx) InsertToken(token service.IssuedToken) error {
-	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at, signed_by) VALUES ($1, $2, $3, $4, $5, $6)`,
-		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt), token.SignedBy)
+	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5)`,
+		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt))
 }
 
 func (t *tx) EndToken(id apitype.UUID, at apitype.Time) error {

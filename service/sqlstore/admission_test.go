@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,23 +106,6 @@ func TestRefusedFilesAreNotChanged(t *testing.T) {
 				t.Errorf("got a log beside it: %v", err)
 			}
 		})
-	}
-}
-
-// TestUnsafeKeyIsRefused reads a signing key that other users can read or could have written.
-func TestUnsafeKeyIsRefused(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("the folders of a Windows profile are closed to others")
-	}
-	path := made(t)
-	for mode, want := range map[fs.FileMode]string{0o600: "", 0o640: "", 0o644: "chmod 600", 0o666: "", 0o602: ""} {
-		servicetest.Check(t, os.Chmod(path+".key", mode))
-		store := reopen(t, "sqlite:"+path)
-		_, err := store.SigningSeed(t.Context())
-		if safe := mode&0o006 == 0; (err == nil) != safe || (err != nil && !strings.Contains(err.Error(), want)) {
-			t.Errorf("%o: got %v", mode, err)
-		}
 	}
 }
 

@@ -1,15 +1,16 @@
 package sqlstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,34 +21,38 @@ import (
 // over was made by a program that was killed, and may be erased.
 const unfinished = ".unfinished"
 
-// Backup copies the database and its key into new files. The database has its name only when
-// it and its key are whole and on the disk. Spec gap: S13.
-func (e *sqliteEngine) Backup(ctx context.Context, file string) (err error) {
-	key, err := e.SigningSeed(ctx)
-	if err != nil {
-		return err
-	}
+// Backup copies the database into a new file, which has its name only when it is whole and on the disk. It returns
+// the SHA-256 of the file. Spec gap: S13.
+func (e *sqliteEngine) Backup(ctx context.Context, file string) (sum string, err error) {
 	if err := absent(file); err != nil {
-		return err
+		return "", err
 	}
 	made, err := e.copyBeside(ctx, file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(made))
-		}
-	}()
-	if err := writeKey(keyPath(file), key); errors.Is(err, fs.ErrExist) {
-		// Left by a backup that was killed here, or not ours to replace.
-		if there, err := readKey(keyPath(file)); err != nil || !bytes.Equal(there, key) {
-			return errors.Join(fmt.Errorf("%s is another database's", keyPath(file)), err)
-		}
-	} else if err != nil {
-		return err
+	sum, err = SumOf(made)
+	if err == nil {
+		err = publish(made, file)
 	}
-	return publish(made, file)
+	if err != nil {
+		_ = os.Remove(made) // The first error is the one to tell.
+	}
+	return sum, err
+}
+
+// SumOf returns the SHA-256 of a file, in hexadecimal digits.
+func SumOf(path string) (sum string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // copyBeside writes a whole copy of the database beside the place where it belongs.
@@ -99,14 +104,10 @@ func replace(from, to string) error {
 	return durable.SyncFolder(filepath.Dir(to))
 }
 
-// Carry takes over to a restored database what was revoked in the one that it replaces. That is nil
-// where it cannot be read, with the reason.
-type Carry func(before *Store, unread error, restored *Store) error
-
-// Restore puts a backup and its key in the place of an SQLite database, which no program may have
-// open; the backup stays as it is. It is copied, brought up to date and checked first. kept are
-// the files that were there before, under other names. Spec gap: S51.
-func Restore(ctx context.Context, file, database string, carry Carry) (kept []string, err error) {
+// Restore puts a backup in the place of an SQLite database, which no program may have open; the backup stays as it
+// is. It is copied, brought up to date, changed and checked first. kept are the files that were there before, under
+// other names. Spec gap: S51.
+func Restore(ctx context.Context, file, database string, change func(restored *Store) error) (kept []string, err error) {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
@@ -114,32 +115,14 @@ func Restore(ctx context.Context, file, database string, carry Carry) (kept []st
 	if err := cmp.Or(unlikeFiles(file, path), unserved(path)); err != nil {
 		return nil, err
 	}
-	made, err := checkedCopy(ctx, file, path, func(restored *Store) error { return carryOver(ctx, path, restored, carry) })
+	made, err := checkedCopy(ctx, file, path, change)
 	if err == nil {
 		kept, err = takePlace(made, path)
 	}
 	if made != "" && err != nil {
-		_, _ = os.Remove(made), os.Remove(keyPath(made)) // The first error is the one to tell.
+		_ = os.Remove(made) // The first error is the one to tell.
 	}
 	return kept, err
-}
-
-// carryOver opens the database that is replaced, if there is one, without changing it.
-func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (err error) {
-	if _, missing := os.Stat(path); missing != nil {
-		// A restore before this one may have been interrupted, and has given it another name.
-		earlier, err := filepath.Glob(path + ".before-*Z")
-		if err != nil || len(earlier) == 0 || unrestored(path) == nil {
-			return err
-		}
-		path = slices.Max(earlier)
-	}
-	engine, err := inspectSQLite(ctx, path, true)
-	if err != nil {
-		return carry(nil, wayOut(err), restored)
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	return carry(&Store{engine: engine}, nil, restored)
 }
 
 // unlikeFiles refuses a file that would be restored from itself.
@@ -154,8 +137,7 @@ func unlikeFiles(file, path string) error {
 	return nil
 }
 
-// checkedCopy is a whole copy of a backup and of its key, of the version of this program, beside
-// the place where it belongs.
+// checkedCopy makes a whole copy of a backup, of the version of this program, beside the place where it belongs.
 func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
 	backup, err := inspectSQLite(ctx, file, true)
 	if err != nil {
@@ -166,13 +148,6 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 		return "", err
 	}
 	if made, err = backup.copyBeside(ctx, path); err != nil {
-		return made, err
-	}
-	key, err := readKey(keyPath(file))
-	if err == nil {
-		err = writeKey(keyPath(made), key)
-	}
-	if err != nil {
 		return made, err
 	}
 	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
@@ -224,7 +199,7 @@ func takePlace(made, path string) (kept []string, err error) {
 	}
 	old := path + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
 	for _, part := range []struct{ from, to string }{
-		{path, old}, {path + "-wal", old + "-wal"}, {keyPath(path), keyPath(old)},
+		{path, old}, {path + "-wal", old + "-wal"}, {path + earlierKey, old + earlierKey},
 	} {
 		switch err := os.Rename(part.from, part.to); {
 		case err == nil:
@@ -236,7 +211,7 @@ func takePlace(made, path string) (kept []string, err error) {
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return kept, err
 	}
-	if err := errors.Join(os.Rename(keyPath(made), keyPath(path)), os.Rename(made, path), durable.SyncFolder(filepath.Dir(path))); err != nil {
+	if err := errors.Join(os.Rename(made, path), durable.SyncFolder(filepath.Dir(path))); err != nil {
 		return kept, err
 	}
 	return kept, errors.Join(os.Remove(path+restoring), durable.SyncFolder(filepath.Dir(path)))

@@ -1,56 +1,76 @@
 package sqlstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 
-	"fundesk/apiclient/durable"
 	"fundesk/service"
 )
 
-// keyPath is where the signing key of an SQLite file lies: beside it, so that only a user who can
-// read the records can sign for them. Spec gap: A1.
-func keyPath(database string) string { return database + ".key" }
+// signingKey is the setting that holds the signing key. Spec gap: A1.
+const signingKey = "signing-key"
 
-// SigningSeed reads the signing key, and makes it when there is none and nothing hangs on it. Processes
-// that race for it get the same: the first whole file that gets the name wins.
-func (e *sqliteEngine) SigningSeed(ctx context.Context) ([]byte, error) {
-	path := keyPath(e.path)
-	seed, err := readKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return seed, err
+var errKeyMissing = errors.New("its signing key is missing from the table settings: without it no token is good. " +
+	"fundeskd key rotate makes another one, with which every token is issued again")
+
+// SigningSeed returns the secret of this database, and makes it when there is none and nothing hangs on it. It is
+// looked for before it is made: a server, or a role, may only read.
+func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) {
+	seed, err := readSeed(ctx, s.engine)
+	if err == nil && len(seed) == 0 {
+		return s.makeSeed(ctx)
 	}
-	var signedFor bool
-	if err := e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
-		signedFor, err = c.signedFor()
+	return seed, err
+}
+
+func readSeed(ctx context.Context, e engine) (seed []byte, err error) {
+	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
+		seed, err = c.SigningSeed()
 		return err
-	}); err != nil {
-		return nil, err
-	}
-	if signedFor {
-		// Another process may have made the key and then the account.
-		if seed, err = readKey(path); errors.Is(err, fs.ErrNotExist) {
-			err = e.keyMissing()
+	})
+	return seed, err
+}
+
+// makeSeed makes the secret, unless something hangs on one. Processes that race for it get the same.
+func (s *Store) makeSeed(ctx context.Context) (seed []byte, err error) {
+	made := make([]byte, ed25519.SeedSize)
+	_, _ = rand.Read(made) // It never fails.
+	err = s.engine.write(ctx, service.WriteIsolated, func(c *conn) (err error) {
+		if seed, err = c.SigningSeed(); err != nil || len(seed) > 0 {
+			return err
 		}
-		return seed, err
-	}
-	seed = make([]byte, ed25519.SeedSize)
-	_, _ = rand.Read(seed) // It never fails.
-	if err := writeKey(path, seed); err != nil && !errors.Is(err, fs.ErrExist) {
+		if signed, err := c.signedFor(); err != nil || signed {
+			return cmp.Or(err, errKeyMissing)
+		}
+		if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, signingKey, hex.EncodeToString(made)); err != nil {
+			return err
+		}
+		seed, err = c.SigningSeed()
+		return err
+	})
+	return seed, err
+}
+
+// SigningSeed reads the setting that holds the key; empty where there is none.
+func (c *conn) SigningSeed() ([]byte, error) {
+	text, err := c.Setting(signingKey)
+	if err != nil {
 		return nil, err
 	}
-	return readKey(path)
+	return hex.DecodeString(text)
+}
+
+func (t *tx) SetSigningSeed(seed []byte) error {
+	return t.SetSetting(signingKey, hex.EncodeToString(seed))
 }
 
 // signedFor reports whether there are accounts: tokens of them were signed with the key.
@@ -59,71 +79,45 @@ func (c *conn) signedFor() (there bool, err error) {
 	return there, err
 }
 
-// changeSeed puts other signing keys in the place of the file's own, one program at a time: the
-// transaction holds the others off.
-func (e *sqliteEngine) changeSeed(_ *conn, change func(seed []byte) ([]byte, error)) error {
-	known, err := readKey(keyPath(e.path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	seed, err := change(known)
-	if err != nil || bytes.Equal(known, seed) {
-		return err
-	}
-	return makeKey(keyPath(e.path), seed, replace)
-}
-
-// readKey is the seed in a key file: that of each key, of the one in use first.
-// A key that another user could have written signs for every account, and one that others can read is
-// no secret: it is refused.
-func readKey(path string) (seed []byte, err error) {
-	if err := cmp.Or(durable.CheckTrust(path), closedToReaders(path)); err != nil {
-		return nil, fmt.Errorf("the signing key is not safe: %w", err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	block, rest := pem.Decode(data)
-	if block == nil {
-		return nil, fmt.Errorf("%s is not a PEM file", path)
-	}
-	for ; block != nil; block, rest = pem.Decode(rest) {
-		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		key, ok := parsed.(ed25519.PrivateKey)
-		if err != nil || !ok {
-			return nil, fmt.Errorf("%s does not hold an Ed25519 key", path)
-		}
-		seed = append(seed, key.Seed()...)
-	}
-	return seed, nil
-}
-
-// writeKey makes a key file, whole or not at all; one that exists is left alone.
-func writeKey(path string, seed []byte) error {
-	return makeKey(path, seed, publish)
-}
-
-// makeKey writes keys beside their place, and puts them there when they are whole and on the
-// disk.
-func makeKey(path string, seed []byte, place func(from, to string) error) (err error) {
-	var text bytes.Buffer
-	for part := range slices.Chunk(seed, ed25519.SeedSize) {
-		der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(part))
-		if err := errors.Join(err, pem.Encode(&text, &pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
-			return err
-		}
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text.Bytes())
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = place(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // The first error is the one to tell.
+// keyThere refuses a database without its key.
+func keyThere(ctx context.Context, e engine) error {
+	seed, err := readSeed(ctx, e)
+	if err == nil && len(seed) == 0 {
+		return errKeyMissing
 	}
 	return err
+}
+
+// earlierKey is what the name of the file ends with that held the key of an SQLite database until 0.2.0.
+const earlierKey = ".key"
+
+// takeEarlierKey takes the key that 0.2.0 kept in a file into the database, if that has none.
+func (e *sqliteEngine) takeEarlierKey(ctx context.Context) error {
+	path := e.path + earlierKey
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if seed, err := readSeed(ctx, e); err != nil || len(seed) > 0 { // The file is another's.
+		return err
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return fmt.Errorf("%s is not a PEM file", path)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := parsed.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		return fmt.Errorf("%s does not hold an Ed25519 key", path)
+	}
+	return e.write(ctx, service.WriteIsolated, func(c *conn) error {
+		seed, err := c.SigningSeed()
+		if err != nil || len(seed) > 0 {
+			return err
+		}
+		return c.SetSetting(signingKey, hex.EncodeToString(key.Seed()))
+	})
 }

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
@@ -89,7 +88,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.pool.patience = o.AnswerTimeout
 	err = e.keepsSessions(ctx, size)
 	if err == nil && o.Inspect {
-		err = e.keyThere(ctx)
+		err = keyThere(ctx, e)
 	}
 	if err == nil {
 		err = e.readIdentity(ctx)
@@ -393,75 +392,6 @@ func (e *postgresEngine) commit(c *conn) error {
 	}
 }
 
-const signingKey = "signing-key"
-
-// SigningSeed is the secret of this database. It is looked for before it is made: a server, or a
-// role, may only read.
-func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err error) {
-	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
-		seed, err = c.seed()
-		return err
-	})
-	if err == nil && len(seed) == 0 {
-		return e.makeSeed(ctx)
-	}
-	return seed, err
-}
-
-// seed returns the keys that their setting holds.
-func (c *conn) seed() ([]byte, error) {
-	text, err := c.Setting(signingKey)
-	if err != nil {
-		return nil, err
-	}
-	return hex.DecodeString(text)
-}
-
-var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
-
-// keyThere refuses a database without its key.
-func (e *postgresEngine) keyThere(ctx context.Context) error {
-	return e.read(ctx, service.ReadRecord, func(c *conn) error {
-		seed, err := c.seed()
-		if err == nil && len(seed) == 0 {
-			err = errKeyMissing
-		}
-		return err
-	})
-}
-
-// makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
-// same.
-func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
-	err = e.write(ctx, service.WriteIsolated, func(c *conn) error {
-		if seed, err = c.seed(); err != nil || len(seed) > 0 {
-			return err
-		}
-		if signed, err := c.signedFor(); err != nil || signed {
-			return cmp.Or(err, errKeyMissing)
-		}
-		made := make([]byte, ed25519.SeedSize)
-		_, _ = rand.Read(made) // It never fails.
-		_, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, signingKey, hex.EncodeToString(made))
-		if err == nil {
-			seed, err = c.seed()
-		}
-		return err
-	})
-	return seed, err
-}
-
-func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
-	seed, err := c.seed()
-	if err == nil {
-		seed, err = change(seed)
-	}
-	if err != nil {
-		return err
-	}
-	return c.SetSetting(signingKey, hex.EncodeToString(seed))
-}
-
 // Analyze makes new statistics: until then plans would be for an empty database.
 func (e *postgresEngine) Analyze(ctx context.Context) error {
 	names := make([]string, len(copyTables()))
@@ -472,8 +402,8 @@ func (e *postgresEngine) Analyze(ctx context.Context) error {
 	return e.refusal(err)
 }
 
-func (e *postgresEngine) Backup(context.Context, string) error {
-	return errors.New("a PostgreSQL database is backed up with pg_dump")
+func (e *postgresEngine) Backup(context.Context, string) (string, error) {
+	return "", errors.New("a PostgreSQL database is backed up with pg_dump")
 }
 
 // integrity is left to the engine's own tools.

@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -73,7 +74,7 @@ func testGroupCommit(t *testing.T, database string) {
 }
 
 // TestTwoStores shows that two open stores of one file agree on its key and its data.
-// Promise P5: the signing key is closed to others.
+// Promise P5: the signing key is in the database, which is closed to others.
 func TestTwoStores(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shared.db")
@@ -125,13 +126,11 @@ func TestTwoStores(t *testing.T) {
 	for _, store := range stores {
 		servicetest.Report(t, store.Close())
 	}
-	for _, name := range []string{path, path + ".key"} {
-		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: got %v %v, want mode 0600", filepath.Base(name), info, err)
-		}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v %v, want mode 0600", info, err)
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 2 || err != nil {
-		t.Errorf("got files %v, want the database and its key", left)
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 || err != nil {
+		t.Errorf("got files %v, want the database alone", left)
 	}
 }
 
@@ -213,8 +212,14 @@ func TestBackup(t *testing.T) {
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 	seed, err := store.SigningSeed(t.Context())
 	servicetest.Check(t, err)
-	servicetest.Check(t, store.Backup(t.Context(), file))
-	if err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
+	sum, err := store.Backup(t.Context(), file)
+	servicetest.Check(t, err)
+	data, err := os.ReadFile(file)
+	servicetest.Check(t, err)
+	if want := fmt.Sprintf("%x", sha256.Sum256(data)); sum != want {
+		t.Errorf("got the sum %s, want %s", sum, want)
+	}
+	if _, err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v for a file that exists, want a refusal", err)
 	}
 	again := reopen(t, "sqlite:"+file)

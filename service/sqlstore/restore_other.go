@@ -6,6 +6,3 @@ const seesLocks = false
 
 // unserved leaves it to the system, which renames no file that another process has open.
 func unserved(string) error { return nil }
-
-// closedToReaders accepts every file: the folders of a Windows profile are closed to others.
-func closedToReaders(string) error { return nil }

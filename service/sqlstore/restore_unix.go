@@ -4,7 +4,6 @@ package sqlstore
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -39,16 +38,4 @@ func unserved(path string) (err error) {
 		return errServed
 	}
 	return nil
-}
-
-// closedToReaders refuses a file that every user can read; its error says what closes it.
-func closedToReaders(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode()&0o004 != 0 {
-		err = fmt.Errorf("every user can read %s; close it: chmod 600 %s", path, path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return err
 }

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"fundesk/apiclient/durable"
 	"fundesk/service"
 )
 
@@ -49,11 +50,12 @@ type sqliteEngine struct {
 
 // openSQLite opens a file. Its records are personal data: only its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
+	openToOthers := durable.CheckClosed(path) // Told of files that are ours, or cannot be read.
 	file, err := makeFile(path, o.Existing)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(openToOthers, err)
 	}
-	if err := foreign(ctx, path); err != nil {
+	if err := cmp.Or(foreign(ctx, path), openToOthers); err != nil {
 		return nil, err
 	}
 	db, err := sql.Open("sqlite", sqliteName(path, sqliteSettings))
@@ -78,6 +80,12 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	e.openPools(readers)
 	e.done.Go(e.writer)
+	if o.NoMigrate {
+		return e, nil
+	}
+	if err := e.takeEarlierKey(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	return e, nil
 }
 
@@ -85,6 +93,8 @@ func sqliteName(path, settings string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
 	return name.String()
 }
+
+var errNoTables = errors.New("it holds no tables; no fundeskd ever wrote to it")
 
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
@@ -291,7 +301,7 @@ func (e *sqliteEngine) leaveLog(c *conn) {
 	_, _ = c.checkpoint(checkpointTruncate) // The request is refused anyway.
 }
 
-// inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes. One
+// inspectSQLite opens a file to look at it: no byte of it or of its log changes. One
 // of an earlier version is refused unless mayBeOlder.
 func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqliteEngine, err error) {
 	file, err := os.Stat(path)
@@ -314,8 +324,13 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
-	if err = cmp.Or(e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false)), e.keyThere()); err == nil && !mayBeOlder {
-		err = unrestored(path) // A restore reads it all the same: where the file is, all of them are in place.
+	err = e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false))
+	isOurs := !errors.Is(err, errAnotherProgram) && !errors.Is(err, errNoTables)
+	if openToOthers := durable.CheckClosed(path); openToOthers != nil && isOurs && !mayBeOlder {
+		err = openToOthers
+	}
+	if err == nil && !mayBeOlder { // A restore takes a backup as it lies there, and makes a key.
+		err = cmp.Or(unrestored(path), keyThere(ctx, e))
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -376,7 +391,7 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	case err != nil:
 		return err
 	case tables == 0 && s.version == 0 && !mayBeNew:
-		return errors.New("it holds no tables; no fundeskd ever wrote to it")
+		return errNoTables
 	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
 		return errAnotherProgram
 	case tables > 0:
@@ -396,18 +411,3 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 
 // ownTables counts the tables that every database of ours has, five of them.
 const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`
-
-// keyThere refuses a file without its key.
-func (e *sqliteEngine) keyThere() error {
-	_, err := readKey(keyPath(e.path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return e.keyMissing()
-	}
-	return err
-}
-
-func (e *sqliteEngine) keyMissing() error {
-	path := keyPath(e.path)
-	return fmt.Errorf("its key %s is missing: without it no token is good; put it back from where the database came from, or from beside a backup. "+
-		"Where it is lost, openssl genpkey -algorithm ed25519 -out makes another one, with which every token is issued anew", path)
-}

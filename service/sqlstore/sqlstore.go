@@ -28,6 +28,7 @@ type Options struct {
 	Postgres  PostgresDriver // Needed for postgres://….
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
 	Inspect   bool           // Change nothing, and refuse what is no whole database of this version, with its key.
+	Retired   bool           // Accept a database that was retired, for what only reads.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
@@ -69,8 +70,6 @@ type engine interface {
 	spelled(text string) string
 	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
 	excludeErasure(c *conn, load bool) error
-	// changeSeed gives a database other signing keys; without one, what it had signed is void.
-	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, and the line of the audit about it.
@@ -93,8 +92,8 @@ type engine interface {
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error
-	// Backup writes a whole copy of the database to a new file while it is used.
-	Backup(ctx context.Context, file string) error
+	// Backup writes a whole copy of the database to a new file while it is used, and returns its SHA-256.
+	Backup(ctx context.Context, file string) (sum string, err error)
 	integrity(ctx context.Context) ([]string, error)
 	// Version is that of the schema.
 	Version(ctx context.Context) (int, error)
@@ -112,6 +111,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the database: %w", err) // The name may hold a password.
 		}
+		if err := refuseRetired(ctx, e, o); err != nil {
+			return nil, fmt.Errorf("open the database: %w", errors.Join(err, e.Close()))
+		}
 		return &Store{engine: e, observe: o.Observe}, nil
 	}
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
@@ -128,7 +130,40 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, wayOut(err))
 	}
+	if err := refuseRetired(ctx, e, o); err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", path, errors.Join(err, e.Close()))
+	}
 	return &Store{engine: e, observe: o.Observe}, nil
+}
+
+// retiredSetting holds when a database was retired.
+const retiredSetting = "retired"
+
+// refuseRetired refuses a database that was moved away, for everything that changes one.
+func refuseRetired(ctx context.Context, e engine, o Options) error {
+	if o.Retired || o.Inspect {
+		return nil
+	}
+	return e.read(ctx, service.ReadRecord, func(c *conn) error {
+		at, err := c.Setting(retiredSetting)
+		if err == nil && at != "" {
+			return fmt.Errorf("it was retired at %s, when its records were moved to another database; name that one with --database or FUNDESKD_DATABASE", at)
+		}
+		return err
+	})
+}
+
+// Retire marks a database whose records move to another one: it is not opened again but for reading.
+func (s *Store) Retire(ctx context.Context, at apitype.Time) error {
+	return s.engine.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(retiredSetting, at.String()) })
+}
+
+// Reinstate takes the mark away again.
+func (s *Store) Reinstate(ctx context.Context) error {
+	return s.engine.write(ctx, service.WriteIsolated, func(c *conn) error {
+		_, err := c.exec(`DELETE FROM settings WHERE name = $1`, retiredSetting)
+		return err
+	})
 }
 
 // Read runs read, as [service.Store] says.
