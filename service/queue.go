@@ -392,7 +392,7 @@ type LeaseRow struct {
 
 // Sent is the lease as answers show it.
 func (l LeaseRow) Sent() apitype.Lease {
-	l.Ahead = l.ShownAt == nil
+	l.Ahead = l.ShownAt == nil && !l.Pending
 	return l.Lease
 }
 
@@ -449,6 +449,14 @@ type QueueRequest struct {
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
 	Held     int // Live leases of the user.
+}
+
+// LeaseQuery chooses live leases. With a user and a person it chooses those of the user and that of the person.
+type LeaseQuery struct {
+	Scope  Scope
+	User   *apitype.UUID
+	Person *apitype.UUID
+	Now    apitype.Time
 }
 
 // DeferralQuery chooses callbacks.

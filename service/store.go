@@ -226,7 +226,7 @@ type QueueReader interface {
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
-	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error)       // The oldest first; nil: of all users.
+	Leases(q LeaseQuery) ([]LeaseRow, error)                                            // The oldest first.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)                                   // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
 	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
@@ -259,8 +259,8 @@ type QueueWriter interface {
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
-	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
+	// ExtendLease saves when a lease ends, since when it is shown, and whether it is pending.
+	ExtendLease(l LeaseRow, now apitype.Time) error
 	// ShareDeferrals opens the callbacks of a user to every user, and returns them.
 	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
 	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.

@@ -32,6 +32,8 @@ const (
 	// ExtensionFilters are the calls of a person, the persons changed after a time, and the list of those
 	// who were erased: for programs that keep a copy.
 	ExtensionFilters = "filters"
+	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
+	ExtensionPending = "pending"
 )
 
 // Extensions is what a service has beside the interface.
@@ -46,11 +48,12 @@ const (
 	DefaultLease = 15 * time.Minute
 	MinLease     = 30 * time.Second
 	MaxLease     = time.Hour
+	PendingLease = 24 * time.Hour       // How long a change may wait that ends a call.
 	MaxTake      = 10                   // Calls of one request.
 	MaxDeferral  = 400 * 24 * time.Hour // From the time of the request.
 	MaxWaiting   = 1_000                // How far a take counts what waits.
 	maxNarrowing = 200                  // Values of one filter.
-	MaxLeases    = 10                   // Of one user at a time.
+	MaxLeases    = 10                   // Of one user at a time, without those that are pending.
 	MaxAgents    = 31 * 24 * time.Hour  // How far agents are counted back.
 )
 
@@ -125,6 +128,7 @@ type LeaseRequest struct {
 	RequestUUID  UUID `json:"requestUuid"`
 	UserUUID     UUID `json:"userUuid"`
 	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+	Pending      bool `json:"pending,omitzero"`      // A change of the call waits: the lease lasts PendingLease.
 }
 
 // Validate checks the values.
@@ -137,13 +141,14 @@ func (r *LeaseRequest) Validate() Violations {
 }
 
 // Lease is how long the call is asked for.
-func (r *LeaseRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
+func (r *LeaseRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
 
 // ReleaseUserRequest frees what a user holds.
 // POST /fundesk/v1/queue/release
 type ReleaseUserRequest struct {
 	UserUUID  UUID `json:"userUuid"`
 	Deferrals bool `json:"deferrals,omitzero"` // Also open the user's callbacks to every user.
+	Pending   bool `json:"pending,omitzero"`   // Also free the pending leases.
 }
 
 // Validate checks the value.
@@ -164,6 +169,7 @@ type ReleasedUser struct {
 type ExtendRequest struct {
 	LeaseSeconds *int  `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
 	Ahead        *bool `json:"ahead,omitzero"`        // False: a call that was taken ahead is shown to the user now.
+	Pending      bool  `json:"pending,omitzero"`      // A change of the call waits: the lease lasts PendingLease.
 }
 
 // Validate checks the value.
@@ -174,7 +180,7 @@ func (r *ExtendRequest) Validate() Violations {
 }
 
 // Lease is how long the lease is asked for.
-func (r *ExtendRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
+func (r *ExtendRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
 
 func validateLease(v *Violations, seconds *int) {
 	low, high := int(MinLease/time.Second), int(MaxLease/time.Second)
@@ -190,6 +196,19 @@ func leaseOf(seconds *int) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
+// leaseFor returns how long a lease lasts, pending or not.
+func leaseFor(seconds *int, pending bool) time.Duration {
+	if pending {
+		return PendingLease
+	}
+	return leaseOf(seconds)
+}
+
+// Replaces is the deferral that another one was made against.
+type Replaces struct {
+	NotBefore *Time `json:"notBefore"` // Nil: there was none.
+}
+
 // DeferRequest puts a call off: to a time, for a user alone when one is named. Without a time
 // the call is where its request time has it.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
@@ -197,8 +216,10 @@ func leaseOf(seconds *int) time.Duration {
 type DeferRequest struct {
 	NotBefore *Time `json:"notBefore"`
 	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
-	// LeaseUUID is a lease of the call that ends with a deferral by PUT …/later.
+	// LeaseUUID is a live lease of the call, which does not refuse the deferral and ends with it.
 	LeaseUUID *UUID `json:"leaseUuid,omitzero"`
+	// Replaces refuses the deferral where another one is in force. Nil replaces any.
+	Replaces *Replaces `json:"replaces,omitzero"`
 }
 
 // Validate checks the time against the present.
@@ -234,6 +255,8 @@ type Lease struct {
 	UserUUID  UUID    `json:"userUuid"`
 	Name      *string `json:"name"`  // Of the user; nil where the service does not know it.
 	Ahead     bool    `json:"ahead"` // Taken, and not shown to the user yet.
+	// Pending: a change of the call waits at a client. It is no card, and not one of MaxLeases.
+	Pending   bool    `json:"pending"`
 	TakenAt   Time    `json:"takenAt"`
 	ExpiresAt Time    `json:"expiresAt"`
 	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
@@ -336,6 +359,14 @@ type QueueDeferralListOptions struct {
 	After    string
 }
 
+// QueueLeaseListOptions are the parameters of the list of leases. With both it is the leases of the user and that
+// of the person; without any, all.
+// GET /fundesk/v1/queue/leases
+type QueueLeaseListOptions struct {
+	UserUUID   *UUID // The live leases of this user.
+	PersonUUID *UUID // The live lease of this person, whichever user holds it.
+}
+
 // QueueAgentsOptions are the parameters of the list of agents.
 // GET /fundesk/v1/queue/agents
 type QueueAgentsOptions struct {
@@ -409,6 +440,21 @@ func (o QueueDeferralListOptions) IsBackward() bool { return false }
 // ParseQueueDeferralListOptions reads query parameters.
 func ParseQueueDeferralListOptions(values url.Values) (QueueDeferralListOptions, Violations) {
 	return parseQuery(deferralParameters(), values, nil)
+}
+
+func leaseParameters() []Filter[QueueLeaseListOptions] {
+	return []Filter[QueueLeaseListOptions]{
+		{Name: "userUuid", field: func(o *QueueLeaseListOptions) field { return uuidField(&o.UserUUID) }},
+		{Name: "personUuid", field: func(o *QueueLeaseListOptions) field { return uuidField(&o.PersonUUID) }},
+	}
+}
+
+// Query is the options as query parameters.
+func (o QueueLeaseListOptions) Query() url.Values { return queryOf(leaseParameters(), o) }
+
+// ParseQueueLeaseListOptions reads query parameters.
+func ParseQueueLeaseListOptions(values url.Values) (QueueLeaseListOptions, Violations) {
+	return parseQuery(leaseParameters(), values, nil)
 }
 
 func agentsParameters() []Filter[QueueAgentsOptions] {

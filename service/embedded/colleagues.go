@@ -112,7 +112,7 @@ func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Dura
 	if err = read(state, err, &counts); err != nil || counts.Waiting <= leaveWaiting {
 		return nil, err
 	}
-	leases, err := c.queue.Leases(ctx, c.caller)
+	leases, err := c.queue.Leases(ctx, c.caller, apitype.QueueLeaseListOptions{})
 	err = read(leases, err, &held)
 	if err != nil || slices.ContainsFunc(held.Leases, func(l apitype.Lease) bool { return l.UserUUID == user }) {
 		return nil, err

@@ -39,7 +39,7 @@ func (a *api) operations() []route {
 		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
 		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, q.State)},
 		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, q.Calls)},
-		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, read(q.Leases)},
+		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, list(apitype.ParseQueueLeaseListOptions, q.Leases)},
 		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, q.Agents)},
 		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, q.Take))},
 		{http.MethodGet, "/fundesk/v1/queue/deferrals", service.CallsRead, list(apitype.ParseQueueDeferralListOptions, q.Deferrals)},
@@ -82,7 +82,9 @@ func (a *api) markProcessed(ctx context.Context, c service.Caller, request markR
 }
 
 // extensionNames are what answers announce.
-var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings}
+var extensionNames = []string{
+	apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters, apitype.ExtensionSettings,
+	apitype.ExtensionPending}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 

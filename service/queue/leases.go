@@ -26,6 +26,7 @@ func (q *Queue) Lease(ctx context.Context, c service.Caller, id apitype.UUID, re
 	t := &taking{
 		c: c, query: query,
 		request: apitype.TakeRequest{RequestUUID: request.RequestUUID, UserUUID: request.UserUUID, LeaseSeconds: request.LeaseSeconds},
+		pending: request.Pending,
 	}
 	var lease service.LeaseRow
 	err = q.rules.Write(ctx, service.WriteIsolated, "lease the call", func(tx service.Tx) (err error) {
@@ -78,13 +79,15 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, leaseHeld(tx, held, "another user holds the person of the call")
 	case held.CallUUID == id:
 		return t.keep(tx, held)
+	case held.Pending:
+		return lease, leaseHeld(tx, held, "a change of another call of the person is pending")
 	default:
 		before.Held--
 		if _, err := tx.EndLeaseOfCall(held.Person, held.CallUUID, t.now, service.EndedByMove); err != nil {
 			return lease, err
 		}
 	}
-	if before.Held >= apitype.MaxLeases {
+	if before.Held >= apitype.MaxLeases && !t.pending {
 		return lease, &service.Error{Kind: service.Conflict, Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held)}
 	}
 	return t.insert(tx, id, person)
@@ -100,6 +103,10 @@ func (t *taking) insert(tx service.Tx, id, person apitype.UUID) (lease service.L
 		return lease, service.ErrAgain // It ended meanwhile.
 	}
 	lease = t.newLease(rows[i], t.ordinal)
+	if t.pending { // The user saw the call before.
+		lease.Pending, lease.ShownAt = true, nil
+		lease.ExpiresAt = apitype.NewTime(t.now.Add(apitype.PendingLease))
+	}
 	saved, err := tx.InsertLeases([]service.LeaseRow{lease})
 	if err == nil && len(saved) == 0 {
 		err = service.ErrAgain // Another request was faster.
@@ -112,15 +119,26 @@ func (t *taking) insert(tx service.Tx, id, person apitype.UUID) (lease service.L
 
 // keep extends a lease that the user holds, and shows it.
 func (t *taking) keep(tx service.Tx, held service.LeaseRow) (service.LeaseRow, error) {
-	show := held.ShownAt == nil
-	if show {
+	life := t.request.Lease()
+	if t.pending {
+		life = apitype.PendingLease
+	}
+	held.Pending = held.Pending || t.pending
+	if held.ShownAt == nil && !held.Pending {
 		held.ShownAt = &t.now
 	}
-	if until := apitype.NewTime(t.now.Add(t.request.Lease())); until.After(held.ExpiresAt.Time) {
-		held.ExpiresAt = until
+	prolong(&held, apitype.NewTime(t.now.Add(life)))
+	if err := tx.ExtendLease(held, t.now); err != nil {
+		return held, err
 	}
-	err := tx.ExtendLease(held.LeaseUUID, held.ExpiresAt, t.now, show)
-	return held, errors.Join(err, service.RefreshEligibility(tx, held.Person, t.now, nil))
+	return held, service.RefreshEligibility(tx, held.Person, t.now, nil)
+}
+
+// prolong lets a lease end at a time, unless it ends later.
+func prolong(l *service.LeaseRow, until apitype.Time) {
+	if until.After(l.ExpiresAt.Time) {
+		l.ExpiresAt = until
+	}
 }
 
 // Extend keeps a lease so long from now.
@@ -138,12 +156,18 @@ func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, r
 		if err != nil {
 			return service.OrNotFound(err, "lease, or it has ended")
 		}
-		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
-		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
-		if show {
+		until := apitype.NewTime(now.Add(request.Lease()))
+		if lease.Pending { // It is never shortened: the change still waits.
+			prolong(&lease, until)
+		} else {
+			lease.ExpiresAt = until
+		}
+		lease.Pending = lease.Pending || request.Pending
+		isShown := request.Pending || request.Ahead != nil && !*request.Ahead
+		if lease.ShownAt == nil && isShown {
 			lease.ShownAt = &now
 		}
-		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
+		if err := tx.ExtendLease(lease, now); err != nil {
 			return err
 		}
 		leases, err := named(tx, []service.LeaseRow{lease})
@@ -159,8 +183,8 @@ func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, r
 	return answer, err
 }
 
-// deferring refuses what the caller may not put off, or not so; now is the time of the change.
-func (q *Queue) deferring(ctx context.Context, c service.Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
+// checkDeferral refuses what the caller may not put off, or not so; now is the time of the change.
+func (q *Queue) checkDeferral(ctx context.Context, c service.Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
 	if err := Require(c); err != nil {
 		return now, err
 	}
@@ -171,10 +195,10 @@ func (q *Queue) deferring(ctx context.Context, c service.Caller, request apitype
 }
 
 // Release gives a call back: to its place, or deferred. A lease that has ended is
-// released already.
+// released already: then only a deferral that names what it replaces is made.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
 func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	now, err := q.deferring(ctx, c, request)
+	now, err := q.checkDeferral(ctx, c, request)
 	if err != nil {
 		return err
 	}
@@ -182,8 +206,14 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 	err = q.rules.Write(ctx, service.WriteIsolated, "release the lease", func(tx service.Tx) error {
 		released, now = 0, q.rules.TimeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
-		if err != nil || !lease.Live(now) {
+		if err != nil {
 			return service.OrNotFound(err, "lease")
+		}
+		if !lease.Live(now) {
+			if request.NotBefore == nil || request.Replaces == nil {
+				return nil
+			}
+			return deferCall(tx, deferring{c: c, call: lease.CallUUID, request: request, now: now, used: lease.DueAt})
 		}
 		by := service.EndedByReturn
 		if request.NotBefore != nil {
@@ -218,34 +248,96 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*service.Que
 // Defer puts a call off, or back to its place.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (q *Queue) Defer(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	now, err := q.deferring(ctx, c, request)
-	if err != nil {
+	if _, err := q.checkDeferral(ctx, c, request); err != nil {
 		return err
 	}
-	err = q.rules.Write(ctx, service.WriteIsolated, "defer the call", func(tx service.Tx) error {
-		now = q.rules.TimeOf(tx)
-		person, err := service.WaitingCall(tx, c, id)
-		if err != nil {
-			return err
-		}
-		lease, err := tx.LeaseOfPerson(person)
-		if err != nil && !errors.Is(err, service.ErrNoRow) {
-			return err
-		}
-		if err == nil && lease.CallUUID == id && lease.Live(now) {
-			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
-				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
-			}
-			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, service.EndedByDeferral); err != nil {
-				return err
-			}
-		}
-		line := c.Audited(service.AuditCallLater, id, now).Of(person).By(request.UserUUID)
-		return errors.Join(service.RefreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
+	err := q.rules.Write(ctx, service.WriteIsolated, "defer the call", func(tx service.Tx) error {
+		return deferCall(tx, deferring{c: c, call: id, request: request, now: q.rules.TimeOf(tx)})
 	})
 	q.countRefused(err)
 	return err
 }
+
+// deferring is a deferral that is being made.
+type deferring struct {
+	c       service.Caller
+	call    apitype.UUID
+	request apitype.DeferRequest
+	now     apitype.Time
+	used    *apitype.Time // The deferral that the lease used up by which it is made; nil: none.
+}
+
+// deferCall defers a call unless it is leased or deferred otherwise than the request was made against. The lease
+// that the request names refuses neither: nothing changed while it held.
+func deferCall(tx service.Tx, d deferring) error {
+	person, err := service.WaitingCall(tx, d.c, d.call)
+	if err != nil {
+		return err
+	}
+	lease, err := tx.LeaseOfPerson(person)
+	if err != nil && !errors.Is(err, service.ErrNoRow) {
+		return err
+	}
+	isLeased := err == nil && lease.CallUUID == d.call && lease.Live(d.now)
+	isNamed := isLeased && d.request.LeaseUUID != nil && *d.request.LeaseUUID == lease.LeaseUUID
+	if !isNamed {
+		isDone, err := d.check(tx, person)
+		if isLeased && !isDone {
+			return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
+		}
+		if isDone || err != nil {
+			return err
+		}
+	}
+	if isLeased {
+		if _, err := tx.EndLeaseOfCall(person, d.call, d.now, service.EndedByDeferral); err != nil {
+			return err
+		}
+	}
+	if err := service.RefreshEligibility(tx, person, d.now, deferral(d.call, d.request)); err != nil {
+		return err
+	}
+	return tx.Audit(d.c.Audited(service.AuditCallLater, d.call, d.now).Of(person).By(d.request.UserUUID))
+}
+
+// check compares what the request replaces with what is in force, and reports whether that is as asked already.
+func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err error) {
+	if d.request.Replaces == nil {
+		return false, nil
+	}
+	rows, err := tx.QueueOfPerson(person)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == d.call })
+	if i < 0 {
+		return false, service.ErrAgain // It ended meanwhile.
+	}
+	row, shown := rows[i], d.request.Replaces.NotBefore
+	isFor := row.DueAt == nil || same(row.KeptFor, d.request.UserUUID, apitype.UUID.Compare)
+	if isFor && same(row.DueAt, d.request.NotBefore, compareTimes) {
+		return true, nil
+	}
+	isUsed := row.DueAt == nil && d.used != nil && same(d.used, shown, compareTimes)
+	if isUsed || same(row.DueAt, shown, compareTimes) {
+		return false, nil
+	}
+	now := "not put off any more"
+	if row.DueAt != nil {
+		now = "put off until " + row.DueAt.String() + " by now"
+	}
+	return false, &service.Error{Kind: service.Conflict, Detail: "the call was changed since it was shown: it is " + now}
+}
+
+// same reports whether two values are equal, or both absent.
+func same[T any](a, b *T, compare func(T, T) int) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return compare(*a, *b) == 0
+}
+
+func compareTimes(a, b apitype.Time) int { return a.Compare(b.Time) }
 
 // LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
 // repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
@@ -303,9 +395,12 @@ func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apity
 	err := q.rules.Write(ctx, service.WriteIsolated, "release the user", func(tx service.Tx) error {
 		released = apitype.ReleasedUser{}
 		now := q.rules.TimeOf(tx)
-		leases, err := tx.Leases(c.Scope, &request.UserUUID, now)
+		leases, err := tx.Leases(service.LeaseQuery{Scope: c.Scope, User: &request.UserUUID, Now: now})
 		if err != nil {
 			return err
+		}
+		if !request.Pending {
+			leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
 		}
 		for _, lease := range leases {
 			if err := endLease(tx, lease, now, service.EndedByReturn, nil); err != nil {

@@ -96,13 +96,13 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 
 // Leases are the leases that hold.
 // GET /fundesk/v1/queue/leases
-func (q *Queue) Leases(ctx context.Context, c service.Caller) (service.Answer, error) {
+func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLeaseListOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
 		return service.Answer{}, err
 	}
 	return service.Answered(service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
-		rows, err := r.Leases(c.Scope, nil, now)
+		rows, err := r.Leases(service.LeaseQuery{Scope: c.Scope, User: o.UserUUID, Person: o.PersonUUID, Now: now})
 		if err == nil {
 			all.Leases, err = named(r, rows)
 		}
@@ -231,7 +231,8 @@ func (a agentCounts) lease(lease service.LeaseRow, since, now apitype.Time) {
 	if lease.ShownAt != nil && !lease.ShownAt.Before(since.Time) {
 		agent.Taken++
 	}
-	if lease.ShownAt != nil && lease.Live(now) && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
+	isCard := lease.ShownAt != nil && !lease.Pending && lease.Live(now)
+	if isCard && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
 		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
 	}
 	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {

@@ -57,6 +57,7 @@ type taking struct {
 	query   service.QueueQuery
 	now     apitype.Time
 	nothing bool // Nothing can be found.
+	pending bool // The lease of a chosen call is pending.
 	expired int  // Leases that were seen to have ended.
 
 	leases    []service.LeaseRow
@@ -84,7 +85,7 @@ func (t *taking) begin(before service.QueueRequest) {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
 			t.want = 0
-			if lease.Live(t.now) {
+			if lease.Live(t.now) && !lease.Pending { // Its donor is called already.
 				t.leases = append(t.leases, lease)
 			}
 		}

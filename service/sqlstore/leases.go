@@ -18,10 +18,10 @@ import (
 var (
 	leaseColumns = []string{
 		"lease_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "user_uuid", "due_at", "taken_at", "expires_at", "seen_at",
-		"shown_at", "ended_at", "ended_by",
+		"shown_at", "pending", "ended_at", "ended_by",
 	}
-	newLeaseColumns = append(slices.Clip(leaseColumns[:12]), "account_uuid", "request_uuid", "language")
-	allLeaseColumns = append(slices.Clip(newLeaseColumns), leaseColumns[12:]...)
+	newLeaseColumns = append(slices.Clip(leaseColumns[:13]), "account_uuid", "request_uuid", "language")
+	allLeaseColumns = append(slices.Clip(newLeaseColumns), leaseColumns[13:]...)
 )
 
 func leaseDest(l *service.LeaseRow) []any {
@@ -38,6 +38,7 @@ func leaseDest(l *service.LeaseRow) []any {
 		timeDest{&l.ExpiresAt},
 		timeDest{&l.SeenAt},
 		nullTimeDest{&l.ShownAt},
+		bitDest{&l.Pending},
 		nullTimeDest{&l.EndedAt},
 		&l.EndedBy,
 	}
@@ -45,7 +46,7 @@ func leaseDest(l *service.LeaseRow) []any {
 
 func leaseValues(l service.LeaseRow) []any {
 	l.SeenAt = l.TakenAt
-	return append(leaseDest(&l)[:12], identifier(l.Account), identifier(l.Request), l.Language)
+	return append(leaseDest(&l)[:13], identifier(l.Account), identifier(l.Request), l.Language)
 }
 
 // ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
@@ -69,7 +70,7 @@ var (
 		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
 			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[],
-				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
+				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[], $15::uuid[], $16::text[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
@@ -119,7 +120,7 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 
 var selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
 
-var leaseFields = strings.Join(leaseColumns[:13], `, `) + `, COALESCE(ended_by, '')`
+var leaseFields = strings.Join(leaseColumns[:14], `, `) + `, COALESCE(ended_by, '')`
 
 // selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
 var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = queue_leases.call_uuid)) FROM queue_leases WHERE `
@@ -141,7 +142,7 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+requested+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
-			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+`)`, p.args...).
+			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+` AND pending = 0)`, p.args...).
 		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
 	if err != nil || !again {
 		return q, err
@@ -170,13 +171,20 @@ func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err
 	return lease, err
 }
 
-func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Time) ([]service.LeaseRow, error) {
+func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 	q := &listQuery{}
-	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
-	if user != nil {
-		q.where(`user_uuid = %s`, identifier(*user))
+	q.where(`ended_at IS NULL AND expires_at > %s`, query.Now.UnixMilli())
+	var either []string
+	if query.User != nil {
+		either = append(either, `user_uuid = `+q.arg(identifier(*query.User)))
 	}
-	q.amongOwners(scope)
+	if query.Person != nil {
+		either = append(either, `person_uuid = `+q.arg(identifier(*query.Person)))
+	}
+	if len(either) > 0 {
+		q.conds = append(q.conds, `(`+strings.Join(either, ` OR `)+`)`)
+	}
+	q.amongOwners(query.Scope)
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
 
@@ -218,9 +226,9 @@ func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
 	return int(n), err
 }
 
-func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error {
-	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = CASE WHEN $4 = 1 THEN $3 ELSE shown_at END WHERE lease_uuid = $1 AND ended_at IS NULL`,
-		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
+func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
+	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = $4, pending = $5 WHERE lease_uuid = $1 AND ended_at IS NULL`,
+		identifier(l.LeaseUUID), l.ExpiresAt.UnixMilli(), now.UnixMilli(), nullTime(l.ShownAt), bit(l.Pending))
 }
 
 // ForgetQueue deletes what was last seen before some times, so many of each at most, and returns how many

@@ -1,0 +1,128 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// deferred is when a call was put off until, and for which user.
+func (f *floor) deferred(call apitype.UUID) (at *apitype.Time, user *apitype.UUID) {
+	f.t.Helper()
+	envelope := page(f.t, f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals", ""))
+	for _, edge := range envelope.Edges {
+		if edge.Node["callUuid"] != call.String() {
+			continue
+		}
+		parsed, err := apitype.ParseTime(edge.Node["notBefore"].(string))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if text, ok := edge.Node["userUuid"].(string); ok {
+			user = new(apitype.MustParseUUID(text))
+		}
+		return &parsed, user
+	}
+	return nil, nil
+}
+
+// TestDeferralReplaces refuses a deferral that was made against another one than there is now.
+func TestDeferralReplaces(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		sunday, tuesday, friday := f.Clock.Now().Add(24*time.Hour), f.Clock.Now().Add(72*time.Hour), f.Clock.Now().Add(120*time.Hour)
+		body := func(at time.Time, more string) string {
+			return fmt.Sprintf(`{"notBefore":%q%s}`, apitype.NewTime(at), more)
+		}
+		replacing := func(at *time.Time) string {
+			if at == nil {
+				return `,"replaces":{"notBefore":null}`
+			}
+			return fmt.Sprintf(`,"replaces":{"notBefore":%q}`, apitype.NewTime(*at))
+		}
+		mine := fmt.Sprintf(`,"userUuid":%q`, f.users[0])
+		for _, test := range []struct {
+			name   string
+			before *time.Time // What is deferred now.
+			body   string
+			status int
+			want   time.Time
+		}{
+			{"nothing was deferred", nil, body(sunday, mine+replacing(nil)), 204, sunday},
+			{"a newer one", &tuesday, body(sunday, mine+replacing(nil)), 409, tuesday},
+			{"the same one", &tuesday, body(friday, mine+replacing(&tuesday)), 204, friday},
+			{"one that is gone", nil, body(friday, mine+replacing(&tuesday)), 409, time.Time{}},
+			{"it is so already", &tuesday, body(tuesday, mine+replacing(&sunday)), 204, tuesday},
+			{"so, but for another user", &tuesday, body(tuesday, replacing(&sunday)), 409, tuesday},
+			{"put back, as shown", &tuesday, `{"notBefore":null` + replacing(&tuesday) + `}`, 204, time.Time{}},
+			{"put back, changed", &tuesday, `{"notBefore":null` + replacing(&sunday) + `}`, 409, tuesday},
+			{"put back already", nil, `{"notBefore":null` + replacing(&sunday) + `}`, 204, time.Time{}},
+			{"without replaces", &tuesday, body(sunday, mine), 204, sunday},
+		} {
+			call := f.waitingCalls(1)[0]
+			path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+			if test.before != nil {
+				f.want(204, http.MethodPut, path, body(*test.before, mine))
+			}
+			if answer := f.Do(f.token, http.MethodPut, path, test.body); answer.Status != test.status {
+				t.Errorf("%s: got %d %s, want %d", test.name, answer.Status, answer.Body, test.status)
+			}
+			got, _ := f.deferred(call)
+			if test.want.IsZero() != (got == nil) || got != nil && !got.Equal(apitype.NewTime(test.want)) {
+				t.Errorf("%s: got %v deferred, want %v", test.name, got, test.want)
+			}
+		}
+		f.want(400, http.MethodPut, "/fundesk/v1/queue/calls/"+f.waitingCalls(1)[0].String()+"/later", body(sunday, `,"replaces":{"notBefore":"x"}`))
+	})
+}
+
+// TestReleaseOfEndedLeaseReplaces defers by a lease that has ended only what is as it was shown.
+func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		later := apitype.NewTime(f.Clock.Now().Add(24 * time.Hour))
+		newer := apitype.NewTime(f.Clock.Now().Add(72 * time.Hour))
+		body := func(at apitype.Time, more string) string {
+			return fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}%s}`, at, me, more)
+		}
+		ended := func() (call, lease apitype.UUID) {
+			call = f.waitingCalls(1)[0]
+			_, held, _ := f.choose(me, call)
+			f.Clock.Advance(time.Hour)
+			return call, held.LeaseUUID
+		}
+		release := func(lease apitype.UUID) string { return "/fundesk/v1/queue/leases/" + lease.String() + "/release" }
+
+		call, lease := ended()
+		f.want(204, http.MethodPost, release(lease), body(later, ""))
+		f.want(204, http.MethodPost, release(lease), body(later, "")) // Its answer was lost.
+		if at, user := f.deferred(call); at == nil || !at.Equal(later) || user == nil || *user != me {
+			t.Errorf("got %v for %v, want the callback of the ended lease", at, user)
+		}
+
+		call, lease = ended()
+		f.want(204, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, newer))
+		f.want(409, http.MethodPost, release(lease), body(later, ""))
+		if at, _ := f.deferred(call); at == nil || !at.Equal(newer) {
+			t.Errorf("got %v, want the newer callback", at)
+		}
+		f.want(204, http.MethodPost, release(lease), fmt.Sprintf(`{"notBefore":%q}`, later)) // Without replaces, as before.
+		if at, _ := f.deferred(call); at == nil || !at.Equal(newer) {
+			t.Errorf("got %v, want the newer callback", at)
+		}
+
+		call, lease = ended()
+		_, theirs, _ := f.choose(other, call)
+		f.want(409, http.MethodPost, release(lease), body(later, ""))
+		f.want(204, http.MethodPost, release(lease), body(later, fmt.Sprintf(`,"leaseUuid":%q`, theirs.LeaseUUID)))
+		if at, _ := f.deferred(call); at == nil || !at.Equal(later) || len(f.leases("?userUuid="+other.String())) != 0 {
+			t.Errorf("got %v, want the callback by the lease that was named", at)
+		}
+
+		call, lease = ended()
+		f.want(200, http.MethodPut, "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		f.want(409, http.MethodPost, release(lease), body(later, ""))
+	})
+}
