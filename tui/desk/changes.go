@@ -236,6 +236,9 @@ func (c *Changes) Written() {
 // onQueued hears that a change is on disk, or is not; it reports whether it is.
 func (c *Changes) onQueued(q queued) bool {
 	q.change.batch.isQueued(q)
+	if q.change.from != nil {
+		c.day.leases.isSaved(q.change.from.call.UUID)
+	}
 	if !q.change.atOnce {
 		c.saving--
 		defer c.undoSaved(q.err == nil)
@@ -308,7 +311,10 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 	if again {
 		c.readOutbox()
+		return
 	}
+	c.day.leases.reconcile()
+	c.day.Gate.onRefusals()
 }
 
 // Unsent returns how many changes wait, without those refused.

@@ -98,8 +98,11 @@ type Day struct {
 	guessedTold   bool
 	seq           int       // Of the reading of the call.
 	awake         time.Time // When the desk was last seen to run, by the wall clock.
-	stale         bool      // What is shown is old until the reading that was begun last is there.
-	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
+	stale         bool      // What is shown is old until it was read again.
+	reads         bool      // A reading of it is under way.
+	// unleased is the call on the desk, opened by the agent and not leased so far. Zero: it is, or the service refused.
+	unleased apitype.UUID
+	polls    int // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
@@ -114,6 +117,9 @@ type callRead struct {
 	elsewhere bool          // One of them has it.
 	lease     *lease        // Of a call that was opened; nil where there is none.
 	holder    *apitype.LeaseHolder
+	opens     bool       // It was to lease the call.
+	leases    leasesRead // Where it was not.
+	leaseErr  error      // Why the service did not say.
 }
 
 // New makes a desk; Begin sets it to work.
@@ -135,6 +141,8 @@ func New(o Options) *Day {
 		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
 	}
 	b.day = d
+	d.leases.startedAt = o.Now()
+	d.leases.marks = &marks{client: o.Client, now: o.Now}
 	d.Changes.Autosave.day = d
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
@@ -149,7 +157,7 @@ func New(o Options) *Day {
 // Start runs what works beside the desk until ctx ends: the sender, and what saves
 // drafts. What they tell is for Receive.
 func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
-	d.Changes.Sender = d.Outbox.Sender(d.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
+	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
 	d.Changes.Autosave.tell = tell
 	var group sync.WaitGroup
 	group.Go(func() { d.Changes.Sender.Run(ctx) })
@@ -161,16 +169,11 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 func (d *Day) Told(e outbox.Event) Result {
 	return func() {
 		d.Changes.onSender(e)
-		d.Gate.offerRest(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
 			d.Form.permissions.refused[e.Entry.Op] = true
 		}
 		d.onOutcome(e)
-		if e.Outcome == outbox.OutcomeRejected && len(e.Entry.Fields) > 0 {
-			text := d.Say("%s was not sent, the record has changed", d.Changes.entryName(e.Entry))
-			d.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { d.Form.readConflict(e.Entry) }})
-		}
 	}
 }
 
@@ -236,7 +239,7 @@ func (d *Day) IsReading() bool {
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
-	return q.day.Changes.isPending(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
+	return q.day.keepsBack(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
 		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 
@@ -302,7 +305,8 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.Card.holder, d.Form.dialledAt = nil, time.Time{}
+	d.Card.holder, d.Card.isFreed, d.Form.dialledAt = nil, false, time.Time{}
+	d.unleased, d.reads = apitype.UUID{}, false
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
 		// Until the disk is read again, the draft is known from here.
@@ -331,6 +335,8 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 func (d *Day) Refresh() []Event {
 	if d.Call != nil {
 		d.reread(d.Call.UUID, unasked)
+	} else if d.leases.usable {
+		d.leases.check()
 	}
 	d.readAll()
 	return d.drain()

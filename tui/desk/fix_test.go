@@ -40,7 +40,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
 	}})
-	d.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
+	d.Changes.Sender = d.NewSender(outbox.SenderOptions{})
 	return d
 }
 

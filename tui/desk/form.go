@@ -279,9 +279,7 @@ func (d *Day) MarkProcessed() []Event {
 func (d *Day) finish(c Change, what string, textGoes bool) {
 	id := d.Call.UUID
 	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
-	if l := d.leases.leaseOf(id); l != nil {
-		l.done = true
-	}
+	d.leases.protect(id)
 	c.asked = d.Guard.presses
 	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes, dialledAt: d.Form.dialledAt}
 	d.queue.pass(id, "")
@@ -300,9 +298,7 @@ func (d *Day) restore(c Change) {
 	}
 	call := c.from.call
 	d.queue.dismissed[call.UUID] = false
-	if l := d.leases.leaseOf(call.UUID); l != nil {
-		l.done = false
-	}
+	d.leases.unprotect(call.UUID)
 	d.leave()
 	draft := c.from.draft
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
