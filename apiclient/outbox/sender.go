@@ -238,6 +238,7 @@ func (s *Sender) checkAccount(ctx context.Context) error {
 		return &apiclient.Error{
 			Kind:    apiclient.KindUnauthenticated,
 			Message: "the changes in the outbox belong to another account or service; log in to that one to send them",
+			Err:     apiclient.ErrOtherAccount,
 		}
 	}
 	return nil

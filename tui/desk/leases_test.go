@@ -75,6 +75,7 @@ func (f *floor) agent(dir string) *agent {
 	servicetest.Check(f.t, err)
 	account, err := client.Identity(f.t.Context())
 	servicetest.Check(f.t, err)
+	client.Pin(account)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
 	servicetest.Check(f.t, err)
 	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}

@@ -37,6 +37,8 @@ func (d *Desk) startLines(width, height int) []string {
 	lines := []string{""}
 	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
 	switch {
+	case d.Day.Wanted && d.Day.Stranger:
+		lines = append(lines, d.Say("the next call comes once you are logged in as before"))
 	case d.Day.Wanted && d.Day.LoggedOut:
 		lines = append(lines, d.Say("the next call comes once you have logged in again"))
 	case d.Day.Wanted && d.Day.Offline != "":
