@@ -305,7 +305,7 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.Card.holder, d.Card.isFreed, d.Form.dialledAt = nil, false, time.Time{}
+	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
 	d.unleased, d.reads = apitype.UUID{}, false
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {

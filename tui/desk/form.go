@@ -311,6 +311,7 @@ func (d *Day) restore(c Change) {
 	d.present(call)
 	d.Form.fill(draft)
 	d.Form.dialledAt = c.from.dialledAt
+	d.Card.undone = c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

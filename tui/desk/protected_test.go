@@ -21,14 +21,26 @@ import (
 type faultyLine struct {
 	http.RoundTripper
 	isCut  bool
-	sent   []string                          // What was sent while it was not cut: method and path.
-	status func(*http.Request) int           // Answers in the service's place; 0 lets the request pass. Nil: all pass.
-	loses  func(method, path string) bool    // The answer. Nil: none is lost.
-	body   func(*http.Request, string) error // Sees what is sent. Nil: nothing does.
+	sent   []string                       // What was sent while it was not cut: method and path.
+	status func(*http.Request) int        // Answers in the service's place; 0 lets the request pass. Nil: all pass.
+	loses  func(method, path string) bool // The answer. Nil: none is lost.
+	// cuts is the end of a path: the line is cut before it is asked for; with losesCut it is asked for, and its answer
+	// is lost.
+	cuts     string
+	losesCut bool
 }
 
 func (l *faultyLine) RoundTrip(r *http.Request) (*http.Response, error) {
-	if l.isCut {
+	isCut := l.isCut
+	if l.cuts != "" && strings.HasSuffix(r.URL.Path, l.cuts) {
+		l.isCut, isCut = true, !l.losesCut
+		if l.losesCut && !slices.Contains(l.sent, "lost") {
+			l.sent = append(l.sent, "lost")
+			_, _ = l.RoundTripper.RoundTrip(r)
+			return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+		}
+	}
+	if isCut {
 		return nil, &apiclient.Error{
 			Kind:      apiclient.KindUnavailable,
 			Retryable: true,

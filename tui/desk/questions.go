@@ -149,6 +149,15 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 func (q *Questions) NotReached() Answer { return q.onceWarned(q.notReached) }
 
 func (q *Questions) notReached() Answer {
+	undone := q.day.Card.undone
+	if !undone.hasAttempt() {
+		return q.recordAttempt()
+	}
+	again := q.Say("Another key records another attempt. Record it all the same?")
+	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), q.recordAttempt, undone.remains(q.base)+". "+again)}
+}
+
+func (q *Questions) recordAttempt() Answer {
 	d := q.day
 	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
 		return Answer{Events: d.NotReached()}

@@ -107,10 +107,20 @@ func (c *Changes) recallCreation(id apitype.UUID) error {
 // onRecalled hears that a held change was taken back, and puts its call on the desk again.
 func (d *Day) onRecalled(r recalled) {
 	d.Changes.readOutbox()
+	group := d.Changes.groups[r.change.id]
+	switch {
+	case group != nil && r.err == nil:
+		group.hear(r.change.id, outbox.OutcomeDropped)
+	case group != nil && (errors.Is(r.err, outbox.ErrSent) || errors.Is(r.err, outbox.ErrSending)):
+		group.hear(r.change.id, outbox.OutcomeUnsure)
+	}
 	if r.err != nil {
 		d.fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
 	}
 	label := d.Say("taken back: %s", d.Say(r.change.Label))
+	if remains := group.remains(d.base); remains != "" && r.burst > 0 {
+		label += "; " + remains
+	}
 	if back := r.change.back; back != nil {
 		if r.err == nil {
 			d.sayf("%s", label)
@@ -126,9 +136,9 @@ func (d *Day) onRecalled(r recalled) {
 	}
 	d.Changes.Batch.isTakenBack(r.change.id)
 	d.Recent.forget(r.change.id)
-	if r.burst > 1 {
+	if r.burst > 1 && group.remains(d.base) == "" {
 		d.sayf("taken back: %d changes", r.burst)
-	} else {
+	} else if r.burst > 0 {
 		d.sayf("%s", label)
 	}
 	if r.change.from != nil {

@@ -40,6 +40,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	}
 	if k.day.IsOn(call.UUID) {
 		add(k.LeaseText())
+		add(k.undone.remains(k.base))
 	}
 	if call.Status != apitype.CallRequested {
 		add(k.Say("this call is %s", k.Say(string(call.Status))))

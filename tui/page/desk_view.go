@@ -276,6 +276,10 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
+		paint := d.Styles.Warn
+		if warning == d.Day.Card.LeaseText() {
+			paint = d.Styles.Bad
+		}
 		last := i == len(all)-1
 		if len(lines)+len(parts) > most || (!last && len(lines)+len(parts) == most) {
 			more := d.Day.Count(len(all)-i, "more warning", "more warnings")
@@ -285,7 +289,7 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" "+d.Say("shows all")))
 		}
 		for _, part := range parts {
-			lines = append(lines, d.Styles.Warn(part))
+			lines = append(lines, paint(part))
 		}
 	}
 	return lines
