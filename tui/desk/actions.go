@@ -41,7 +41,7 @@ func Actions() []Action {
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
 		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", (*Questions).NotReached, whyNotEnd},
-		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceWarned(q.begin) }, whyNotEnd},
+		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceWarned(q.begin) }, whyNotResult},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
@@ -88,13 +88,15 @@ func whyNotEnd(d *Day) string {
 	return d.Form.Ended()
 }
 
+func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults()) }
+
 func whyNotFix(d *Day) string {
 	return cmp.Or(whyNotEnd(d), When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"))
 }
 
 // whyNotComplete names the key, too, that does what is missing.
 func whyNotComplete(d *Day) string {
-	if why := whyNoCall(d); why != "" {
+	if why := cmp.Or(whyNoCall(d), d.whyNoResults()); why != "" {
 		return why
 	}
 	why := d.Form.WhyNotComplete()

@@ -85,21 +85,20 @@ type Day struct {
 	Recent   RecentCalls
 	Caller   *Caller // Somebody on the line without an open call, to be asked about; nil: nobody.
 
-	queue         *queue
-	leases        leases
-	opening       apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
-	openedAt      int          // After how many keys it was asked for.
-	claimed       apitype.UUID // The call on the desk, where no lease of the service keeps it.
-	claimedBy     int          // The reading that claimed it.
-	screens       screens
-	settingsAsked time.Time // When the settings were asked for last.
-	today         today
-	settingsRead  bool // The service has said what it has of them.
-	guessedTold   bool
-	seq           int       // Of the reading of the call.
-	awake         time.Time // When the desk was last seen to run, by the wall clock.
-	stale         bool      // What is shown is old until it was read again.
-	reads         bool      // A reading of it is under way.
+	queue       *queue
+	leases      leases
+	opening     apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
+	openedAt    int          // After how many keys it was asked for.
+	claimed     apitype.UUID // The call on the desk, where no lease of the service keeps it.
+	claimedBy   int          // The reading that claimed it.
+	screens     screens
+	today       today
+	settings    settingsReading
+	guessedTold bool
+	seq         int       // Of the reading of the call.
+	awake       time.Time // When the desk was last seen to run, by the wall clock.
+	stale       bool      // What is shown is old until it was read again.
+	reads       bool      // A reading of it is under way.
 	// unleased is the call on the desk, opened by the agent and not leased so far. Zero: it is, or the service refused.
 	unleased apitype.UUID
 	polls    int // One request each time, in turn for the card, what has changed, the calls and the counts.
@@ -189,10 +188,10 @@ func (d *Day) Begin() []Event {
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
 	r()
-	if d.Call != nil && d.settingsAsked.IsZero() { // The first call does not wait for them.
+	if d.Call != nil && d.settings.asked.IsZero() { // The first call does not wait for them.
 		d.readSettings()
 	}
-	if d.settingsRead && !d.guessedTold && d.Call != nil {
+	if d.settings.isRead && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
 			d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
@@ -307,6 +306,7 @@ func (d *Day) leave() {
 	d.leaveScreen()
 	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
 	d.unleased, d.reads = apitype.UUID{}, false
+	d.applySettings()
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
 		// Until the disk is read again, the draft is known from here.

@@ -49,7 +49,7 @@ func (e *Form) SetResult(code string) {
 // Results returns the results of the call on the desk. Their digits stay while it is there, whatever is
 // learnt meanwhile.
 func (e *Form) Results() []apitype.ResultChoice {
-	if e.day.Call == nil {
+	if e.day.Call == nil || e.day.whyNoResults() != "" {
 		return nil
 	}
 	if e.resultsOf != e.day.Call.UUID || len(e.results) == 0 {

@@ -62,6 +62,7 @@ type lease struct {
 type (
 	discovered struct {
 		has, notes bool
+		settings   bool // It has settings of the floor.
 		adopted    []lease
 		history    history
 		remembered bool
@@ -83,6 +84,7 @@ func (d *Day) discover() {
 		}
 		found := discovered{has: has}
 		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
+		found.settings, _ = d.Client.Has(ctx, apitype.ExtensionSettings)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -111,6 +113,8 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
+	isAnnounced := found.settings || err != nil // Without an answer they may be.
+	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}

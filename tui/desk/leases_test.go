@@ -24,6 +24,7 @@ type floor struct {
 	t     *testing.T
 	token string
 	calls []apitype.UUID                            // The oldest first.
+	user  *apitype.UUID                             // Of the next agent; nil: one of its own.
 	deaf  bool                                      // To times between which calls were requested, of plain desks.
 	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
 }
@@ -78,7 +79,7 @@ func (f *floor) agent(dir string) *agent {
 	client.Pin(account)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
 	servicetest.Check(f.t, err)
-	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
+	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: f.user}), f: f}
 	a.Changes.Sender = a.NewSender(outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a

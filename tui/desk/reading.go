@@ -327,6 +327,7 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 func (d *Day) Poll() []Event {
 	d.wake()
 	d.Gate.sendAlone()
+	d.tendSettings()
 	if !d.leases.asked {
 		d.discover()
 		return d.drain()
@@ -351,8 +352,6 @@ func (d *Day) Poll() []Event {
 	switch turn := d.polls / 2 % 4; {
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
-	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
-		d.readSettings()
 	case d.leases.usable && turn == 1:
 		d.leases.readUpcoming()
 	case d.leases.usable && turn == 2:

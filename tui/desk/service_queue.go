@@ -139,6 +139,9 @@ func (d *Day) Tick() []Event {
 	d.Changes.Release()
 	d.Gate.admitWaiting()
 	d.Gate.sendAlone()
+	if d.settings.retry > 0 {
+		d.tendSettings()
+	}
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
 		d.leases.readState()

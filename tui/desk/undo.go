@@ -138,7 +138,7 @@ func (d *Day) onRecalled(r recalled) {
 	d.Recent.forget(r.change.id)
 	if r.burst > 1 && group.remains(d.base) == "" {
 		d.sayf("taken back: %d changes", r.burst)
-	} else if r.burst > 0 {
+	} else {
 		d.sayf("%s", label)
 	}
 	if r.change.from != nil {

@@ -191,6 +191,9 @@ func (d *Desk) legend(width int) []string {
 	if !known && d.Day.Form.ResultCode != "" {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
+	if len(items) == 0 && d.Day.WaitsForSettings() {
+		items = append(items, s.Dim(d.Say("the results are being read")))
+	}
 	if len(items) == 0 {
 		items = append(items, "/ "+d.Say("another"))
 	}
