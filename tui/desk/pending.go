@@ -37,6 +37,7 @@ type mark struct {
 	known      apitype.UUID // The user who held the donor when the agent ended the call, as the agent knew. Zero: none.
 	isWanted   atomic.Bool  // A change waits. Otherwise the lease is released.
 	isEnded    atomic.Bool  // The accepted change ended the lease.
+	isSending  atomic.Bool  // The change is on its way: it may end the lease at any moment.
 	isFreed    atomic.Bool  // It was pending, and another user released it: it is not leased again.
 
 	mu    sync.Mutex // Of what follows, and held during a request.
@@ -159,6 +160,9 @@ func (s *marks) release(ctx context.Context, m *mark) error {
 // An error lets the change wait.
 func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
 	for _, m := range s.list() {
+		if m.isSending.Load() && m.call != e.UUID {
+			continue
+		}
 		err := s.settle(ctx, m)
 		switch apiclient.KindOf(err) {
 		case apiclient.KindUnavailable, apiclient.KindUnauthenticated, apiclient.KindInterrupted:
@@ -166,7 +170,11 @@ func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, 
 		}
 	}
 	m := s.of(e.UUID)
-	if m == nil || e.Op != apiclient.OpDeferCall {
+	if m == nil || !endsCall(e.Op) {
+		return e.Change, nil
+	}
+	m.isSending.Store(true)
+	if e.Op != apiclient.OpDeferCall {
 		return e.Change, nil
 	}
 	m.mu.Lock()
@@ -185,9 +193,29 @@ func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, 
 	return change, nil
 }
 
+// hear notes that a change is no longer on its way. An accepted one has ended the lease: it is marked no more.
+func (s *marks) hear(e outbox.Event) {
+	m := s.of(e.Entry.UUID)
+	if m == nil || e.IsForeign || !endsCall(e.Entry.Op) {
+		return
+	}
+	if e.Outcome == outbox.OutcomeAccepted {
+		m.isEnded.Store(true)
+		m.isWanted.Store(false)
+	}
+	m.isSending.Store(false)
+}
+
 // NewSender returns a sender of the outbox that makes the leases of the calls pending before it sends a change.
 func (d *Day) NewSender(o outbox.SenderOptions) *outbox.Sender {
 	o.Prepare = d.leases.marks.prepare
+	notify := o.Notify
+	o.Notify = func(e outbox.Event) {
+		d.leases.marks.hear(e)
+		if notify != nil {
+			notify(e)
+		}
+	}
 	return d.Outbox.Sender(d.Client, o)
 }
 
@@ -236,7 +264,12 @@ func (s *leases) unprotect(call apitype.UUID) {
 
 // settle brings a mark to what is wanted of it.
 func (s *leases) settle(m *mark) {
-	do(&s.events, func(ctx context.Context) (any, error) { return nil, s.marks.settle(ctx, m) }, func(_ any, err error) { s.onSettled(m, err) })
+	do(&s.events, func(ctx context.Context) (any, error) {
+		if m.isSending.Load() && m.isWanted.Load() {
+			return nil, nil
+		}
+		return nil, s.marks.settle(ctx, m)
+	}, func(_ any, err error) { s.onSettled(m, err) })
 }
 
 // onSettled names a colleague who holds the donor by now. Another failure is repeated: see tend.
@@ -286,6 +319,10 @@ func (s *leases) reconcile() {
 			continue
 		}
 		waits[e.UUID] = true
+		m := s.marks.of(e.UUID)
+		if m != nil && m.isEnded.Load() {
+			continue // It was accepted since the outbox was read.
+		}
 		isLeft := e.Tries > 0 || e.State == outbox.StateRejected || e.CreatedAt.Before(s.startedAt)
 		if isLeft && !s.marks.isWanted(e.UUID) {
 			s.settle(s.marks.want(e.UUID, s.agent(), apitype.UUID{}))
