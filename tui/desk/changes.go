@@ -24,6 +24,7 @@ const (
 type Change struct {
 	apiclient.Change
 	Label string // What it is, as it is shown: "complete: A. Jansen".
+	says  string // What the record will say with it: "may not be phoned any more". Empty for nothing.
 	err   error  // Why it cannot be sent at all.
 	from  *worked
 	batch *Batch // The action on several that it is part of; nil: none.

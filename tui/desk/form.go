@@ -245,7 +245,12 @@ func (d *Day) CompleteCall() []Event {
 		what += ", " + strconv.Itoa(*d.Form.Rating)
 	}
 	// One group, in order: what is refused holds back the rest.
-	completion := Change{Change: change, Label: d.Form.ResultWords() + ": " + d.Name(), err: err}
+	var says []string
+	for _, f := range d.Form.Corrected() {
+		says = append(says, d.Form.Says(f, d.Card.FixValue(f, f.Is, false)))
+	}
+	label := d.Form.ResultWords() + ": " + d.Name()
+	completion := Change{Change: change, Label: label, says: strings.Join(says, ", "), err: err}
 	if fixes := d.Form.fixChanges(); len(fixes) > 0 {
 		completion.group = new(changeGroup)
 		for _, fix := range fixes {

@@ -238,6 +238,7 @@ func (s *leases) protect(call apitype.UUID) {
 		id = l.LeaseUUID
 		s.endLease(id)
 	}
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == call })
 	m := s.marks.want(call, s.agent(), id)
 	m.saving++
 	m.known = apitype.UUID{}

@@ -146,12 +146,16 @@ func (d *Day) onRecalled(r recalled) {
 	}
 }
 
-// HeldText says what is held last, for how long, and which key takes it back; "" where nothing is.
+// HeldText says what is held last, what the record will say with it, for how long it is held, and which key takes it
+// back. It is "" if nothing is held.
 func (c *Changes) HeldText(undo string) string {
 	if len(c.Held) == 0 {
 		return ""
 	}
 	label, rest := c.HeldParts(undo, false)
+	if says := c.Held[len(c.Held)-1].says; says != "" {
+		label += ", " + says
+	}
 	return label + rest
 }
 
