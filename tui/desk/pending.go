@@ -99,10 +99,26 @@ func (s *marks) isWanted(call apitype.UUID) bool {
 	return m != nil && m.isWanted.Load()
 }
 
-// settle makes the lease of a call pending, or releases one that is not wanted any more.
+// settle makes the lease of a call pending, or releases one that is not wanted any more. It leaves the lease of a call
+// alone whose change is on its way.
 func (s *marks) settle(ctx context.Context, m *mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.isSending.Load() && m.isWanted.Load() {
+		return nil
+	}
+	return s.settleLocked(ctx, m)
+}
+
+// settleToSend settles a call whose change is sent next.
+func (s *marks) settleToSend(ctx context.Context, m *mark) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.isSending.Store(true)
+	return s.settleLocked(ctx, m)
+}
+
+func (s *marks) settleLocked(ctx context.Context, m *mark) error {
 	switch {
 	case m.isEnded.Load():
 		return nil
@@ -160,21 +176,20 @@ func (s *marks) release(ctx context.Context, m *mark) error {
 // An error lets the change wait.
 func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
 	for _, m := range s.list() {
-		if m.isSending.Load() && m.call != e.UUID {
-			continue
+		isOwn := m.call == e.UUID && endsCall(e.Op)
+		settle := s.settle
+		if isOwn {
+			settle = s.settleToSend
 		}
-		err := s.settle(ctx, m)
+		err := settle(ctx, m)
 		switch apiclient.KindOf(err) {
 		case apiclient.KindUnavailable, apiclient.KindUnauthenticated, apiclient.KindInterrupted:
+			s.isBack(e.UUID)
 			return e.Change, err
 		}
 	}
 	m := s.of(e.UUID)
-	if m == nil || !endsCall(e.Op) {
-		return e.Change, nil
-	}
-	m.isSending.Store(true)
-	if e.Op != apiclient.OpDeferCall {
+	if m == nil || e.Op != apiclient.OpDeferCall {
 		return e.Change, nil
 	}
 	m.mu.Lock()
@@ -191,6 +206,13 @@ func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, 
 	change := e.Change
 	change.Body = named.Body
 	return change, nil
+}
+
+// isBack notes that the change of a call is not sent now.
+func (s *marks) isBack(call apitype.UUID) {
+	if m := s.of(call); m != nil {
+		m.isSending.Store(false)
+	}
 }
 
 // hear notes that a change is no longer on its way. An accepted one has ended the lease: it is marked no more.
@@ -266,9 +288,6 @@ func (s *leases) unprotect(call apitype.UUID) {
 // settle brings a mark to what is wanted of it.
 func (s *leases) settle(m *mark) {
 	do(&s.events, func(ctx context.Context) (any, error) {
-		if m.isSending.Load() && m.isWanted.Load() {
-			return nil, nil
-		}
 		return nil, s.marks.settle(ctx, m)
 	}, func(_ any, err error) { s.onSettled(m, err) })
 }

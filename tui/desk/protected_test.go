@@ -330,7 +330,6 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	a, line := f.agentOn(t.TempDir())
 	a.press("n")
 	a.perform(a.Next())
-	call := a.Call.UUID
 	line.isCut = true
 	a.press("a")
 	a.perform(a.NotReached())
@@ -348,7 +347,7 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	a, line = f.agentOn(t.TempDir())
 	a.press("n")
 	a.perform(a.Next())
-	call = a.Call.UUID
+	call := a.Call.UUID
 	line.status = func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/extend") {
 			return http.StatusServiceUnavailable
