@@ -41,7 +41,7 @@ func Actions() []Action {
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
 		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", (*Questions).NotReached, whyNotEnd},
-		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceWarned(q.begin) }, whyNotResult},
+		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) }, whyNotResult},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},

@@ -105,3 +105,25 @@ func (a *agent) act(id string) []desk.Event {
 	action, _ := desk.ActionOf(id)
 	return action.Run(a.Ask).Events
 }
+
+// An opt-out that comes while the card is shown is there with the next reading, and d and c ask once.
+func TestOptOutAsksBeforeACall(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	a := f.agent(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	path := "/api/v1/persons/" + a.Call.PersonUUID.String() + "/actions/update"
+	f.Do(f.token, http.MethodPut, path, `{"optIns":{"phone":false}}`)
+	a.pollFor(30 * time.Second)
+	dial := func() desk.Answer { return a.Ask.DialNumber(desk.Number{Digits: "+31612345678"}) }
+	first := dial()
+	if first.Next == nil || a.Card.ForbidsText() != "opted out of phone calls" {
+		t.Fatalf("got %+v and %q, want a question before a call", first, a.Card.ForbidsText())
+	}
+	a.perform(first.Next.Choices[0].Pick().Events)
+	result, _ := desk.ActionOf("result")
+	if again := dial(); again.Next != nil || result.Run(a.Ask).Next.Title == first.Next.Title {
+		t.Errorf("got %+v, want it asked once", again)
+	}
+}

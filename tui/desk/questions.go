@@ -51,11 +51,34 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
 	*base
-	warned warned // The agent goes on although this was said.
+	warned    warned       // The agent goes on although this was said.
+	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero: none.
 }
 
 // warned is what the agent was warned of: the call, and the user who holds the donor, zero for none.
 type warned struct{ call, holder apitype.UUID }
+
+// Forbidden asks once, before a call to a donor who may not be called; nil: nothing is asked.
+func (q *Questions) Forbidden(then func() Answer) *Question {
+	text := q.day.Card.ForbidsText()
+	call := q.day.Call.UUID
+	if text == "" || q.forbidden == call {
+		return nil
+	}
+	return q.confirm(q.Say("This donor may not be called"), func() Answer {
+		q.forbidden = call
+		return then()
+	}, text+". "+q.Say("Go on all the same?"))
+}
+
+// onceAllowed begins work on a donor. It asks once if the donor may not be called.
+func (q *Questions) onceAllowed(then func() Answer) Answer {
+	asks := q.Forbidden(then)
+	if asks == nil {
+		return then()
+	}
+	return Answer{Next: asks}
+}
 
 // confirm asks for a yes, and does something then, if the call is still on the desk.
 func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Question {
@@ -440,10 +463,11 @@ func (q *Questions) Dial() Answer { return q.DialNumber(Numbers(q.day.Call.Perso
 
 // DialNumber dials a number, and keeps the lease.
 func (q *Questions) DialNumber(n Number) Answer {
-	return q.onceWarned(func() Answer {
+	dial := func() Answer {
 		events := q.day.KeepLease()
 		return Answer{Events: append(events, q.day.Dial(n)...)}
-	})
+	}
+	return q.onceAllowed(func() Answer { return q.onceWarned(dial) })
 }
 
 // Ticks asks which facts were checked, until the agent leaves.

@@ -167,6 +167,12 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 	}
 }
 
+// ForbidsText says why the donor on the desk may not be called at all; "" if the donor may.
+func (k *Card) ForbidsText() string {
+	optIn := k.day.Call.Person.Value().OptInPhone
+	return When(optIn != nil && !*optIn, k.Say(reasonOptedOut))
+}
+
 // LeaseText says that the donor on the desk is not this agent's alone: who has the donor, or that the lease has ended.
 // It is "" otherwise.
 func (k *Card) LeaseText() string {

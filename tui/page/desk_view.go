@@ -277,7 +277,8 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		paint := d.Styles.Warn
-		if warning == d.Day.Card.LeaseText() {
+		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card.ForbidsText()
+		if isForbidden || warning == d.Day.Card.LeaseText() {
 			paint = d.Styles.Bad
 		}
 		last := i == len(all)-1
