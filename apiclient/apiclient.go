@@ -25,6 +25,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -95,6 +96,8 @@ type Client struct {
 	extensions atomic.Pointer[[]string] // What the service has beside the interface; nil until it is known.
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
+
+	pinned atomic.Pointer[string] // The account whose tokens alone are sent; nil: every account's.
 
 	mu       sync.Mutex
 	token    string
@@ -222,6 +225,34 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	return name, err
 }
 
+// ErrOtherAccount is a token of another account than the one that the client is pinned to.
+var ErrOtherAccount = errors.New("the token belongs to another account")
+
+// Pin lets the client send nothing with a token of another account than this one, as Identity names it. Such a
+// request fails with ErrOtherAccount, and the next one asks for the token again.
+func (c *Client) Pin(account string) { c.pinned.Store(&account) }
+
+// checkPinned fails if a token belongs to another account than the pinned one.
+func (c *Client) checkPinned(token string) error {
+	pinned := c.pinned.Load()
+	if pinned == nil {
+		return nil
+	}
+	name, isNamed := c.nameOf(token)
+	if !isNamed && c.options.Account != "" {
+		name = c.options.Account
+	}
+	if name == *pinned {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token == token {
+		c.token = ""
+	}
+	return &Error{Kind: KindUnauthenticated, Message: ErrOtherAccount.Error(), Err: ErrOtherAccount}
+}
+
 // TokenIdentity is a name of the account that another token of the same account may not have: the
 // subject of the token, the beginning of its SHA-256 where it names none, or "embedded" where there
 // is no token.
@@ -236,14 +267,20 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 	if err != nil {
 		return "", false, err
 	}
+	name, isNamed = c.nameOf(token)
+	return name, isNamed, nil
+}
+
+// nameOf returns the name of the account of a token; isNamed is false if the token says none.
+func (c *Client) nameOf(token string) (name string, isNamed bool) {
 	if token == "" {
-		return "embedded", true, nil
+		return "embedded", true
 	}
 	if claims := ClaimsOf(token); claims.Subject != "" {
-		return claims.Subject, true, nil
+		return claims.Subject, true
 	}
 	sum := sha256.Sum256([]byte(token))
-	return "token-" + hex.EncodeToString(sum[:8]), false, nil
+	return "token-" + hex.EncodeToString(sum[:8]), false
 }
 
 // Claims are what a token says of itself.

@@ -102,10 +102,11 @@ func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Recor
 	return ask[apitype.QueueState](ctx, s, http.MethodGet, "", o.Query(), nil)
 }
 
-// Leases are those of all users that the account may see, without calls.
+// Leases returns live leases that the account may see, without calls. The zero options list those of all users; others
+// need a service that announces pending.
 // GET /fundesk/v1/queue/leases
-func (s *QueueService) Leases(ctx context.Context) (Record[apitype.Leases], error) {
-	return ask[apitype.Leases](ctx, s, http.MethodGet, "/leases", nil, nil)
+func (s *QueueService) Leases(ctx context.Context, o apitype.QueueLeaseListOptions) (Record[apitype.Leases], error) {
+	return ask[apitype.Leases](ctx, s, http.MethodGet, "/leases", o.Query(), nil)
 }
 
 // Agents are what users do and did.

@@ -547,7 +547,7 @@ func TestQueueRequests(t *testing.T) {
 	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 	_, err = c.Queue.Extend(t.Context(), id, apitype.ExtendRequest{LeaseSeconds: new(900)})
 	_, err2 := c.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{Since: &at})
-	_, err3 := c.Queue.Leases(t.Context())
+	_, err3 := c.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{})
 	status = 204
 	err = errors.Join(err, err2, err3, c.Queue.Release(t.Context(), id, apitype.DeferRequest{}), c.Queue.Later(t.Context(), id, apitype.DeferRequest{NotBefore: &at}))
 	want := []string{

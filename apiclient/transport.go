@@ -73,6 +73,10 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	err = c.checkPinned(token)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(parent, c.options.Timeout)
 	defer cancel()
 	var connected atomic.Bool

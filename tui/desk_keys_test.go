@@ -411,7 +411,7 @@ func TestKeysOfTheDay(t *testing.T) {
 		{"not reached", "a", "", "", 1, "not reached: Anna Jansen"},
 		{"a whole call", "c 1 4", "", "ctrl+s", 4, "confirmed: Anna Jansen"},
 		{"a corrected number", "f 1", "0627084034", "enter ctrl+s", 4, "corrected: Anna Jansen"},
-		{"an opt-out", "f 9", "", "ctrl+s", 3, "wants to stop (opt-out): Anna Jansen"},
+		{"an opt-out", "f 9 n", "", "ctrl+s", 4, "wants to stop (opt-out): Anna Jansen"},
 		{"another amount", "f 0", "15", "enter ctrl+s", 4, "corrected: Anna Jansen"},
 		{"a callback", "b", "tomorrow 14:00", "enter", 3, "Sat 21 Nov 14:00 there (13:00 here), for you"},
 	} {

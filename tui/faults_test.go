@@ -165,7 +165,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		}},
 		{name: "a refused correction", do: func(w *world, d *driver, now *fault) {
 			*now = ofPath("/actions/update", withStatus(422))
-			d.enter("f", "9", "ctrl+s")
+			d.enter("f", "9", "n", "ctrl+s")
 			w.Clock.Advance(6 * time.Second)
 			d.deliverOutbox(w)
 		}},

@@ -69,7 +69,7 @@ func TestWhatIsSentFitsItsLine(t *testing.T) {
 }
 
 // A correction is sent with its result in few keys: a wrong number in four and its digits, an
-// opt-out in three, another amount in four and its digits.
+// opt-out in four, another amount in four and its digits.
 func TestCorrectionsAreFewKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -79,7 +79,7 @@ func TestCorrectionsAreFewKeys(t *testing.T) {
 		{"a wrong number", "f 1", "06 27 08 40 34", "enter ctrl+s", "corrected", func(t *testing.T, w *world) bool {
 			return deref(w.person(t, 1).MobilePhoneNumber) == "+31627084034"
 		}},
-		{"an opt-out", "f 9", "", "ctrl+s", "wants_to_stop", func(t *testing.T, w *world) bool {
+		{"an opt-out", "f 9 n", "", "ctrl+s", "wants_to_stop", func(t *testing.T, w *world) bool {
 			return !*w.person(t, 1).OptInPhone
 		}},
 		{"another amount", "f 0", "25,5", "ctrl+s", "corrected", func(t *testing.T, w *world) bool {
@@ -133,7 +133,7 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 func TestCorrectionsAreOneGroup(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
-	d.enter("f", "w", "2", "-", "1", "-", "2", "0", "3", "0", "enter", "9", "esc", "i", "h", "i", "esc", "ctrl+s")
+	d.enter("f", "w", "2", "-", "1", "-", "2", "0", "3", "0", "enter", "9", "n", "esc", "i", "h", "i", "esc", "ctrl+s")
 	if got := w.entries(t); len(got) != 3 {
 		t.Fatalf("outbox: got %q, want person, pledge and call", got)
 	}
@@ -195,7 +195,7 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsUpdate))
 			d := fixerOf(t, w)
 			if name == "the interface alone" {
-				d.enter("f", "9", "ctrl+s")
+				d.enter("f", "9", "n", "ctrl+s")
 				w.Clock.Advance(6 * time.Second)
 				d.deliverOutbox(w)
 				d.press("n")

@@ -80,7 +80,7 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	}
 	held := func() int {
 		t.Helper()
-		all, err := apiclient.Decoded(w.client.Queue.Leases(t.Context()))
+		all, err := apiclient.Decoded(w.client.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{}))
 		servicetest.Check(t, err)
 		return len(all.Leases)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -29,6 +30,7 @@ type wholeInput struct {
 	ready   []byte     // Read, whole, and not handed on.
 	cut     []byte     // The beginning of something whose rest is to come.
 	pasting bool
+	answer  cutAnswer
 	err     error // To be told once what was read before it has been handed on.
 }
 
@@ -52,7 +54,11 @@ func (w *wholeInput) Read(p []byte) (int, error) {
 func (w *wholeInput) fill(most int) {
 	buffer := make([]byte, max(most-len(w.cut), 1))
 	n, err := w.in.Read(buffer)
-	all := append(w.cut, buffer[:n]...)
+	came := buffer[:n]
+	if len(w.cut) == 0 && !w.pasting {
+		came = w.answer.take(came, time.Now())
+	}
+	all := append(w.cut, came...)
 	w.ready, w.cut, w.err = all, nil, err
 	if err != nil {
 		return // There is no rest to wait for.

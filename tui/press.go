@@ -83,11 +83,10 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 // isTyping reports whether keys are text: only the Desk has a text of its own.
 func (a *app) isTyping() bool { return a.current == page.DeskPage && a.desk.Typing() }
 
-// escThen takes a key with alt apart: a terminal sends the same for it as for esc and
-// the key after it, and who is quick at leaving the notes presses those. Alt with b and
-// f moves over words.
+// escThen takes a key with alt apart: a terminal sends the same for it as for esc and the key after it, and an agent who
+// leaves the notes quickly presses those. Ctrl with an arrow moves over words.
 func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
-	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) || msg.Code == 'b' || msg.Code == 'f' {
+	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) {
 		return esc, then, false
 	}
 	r := msg.Code

@@ -126,6 +126,10 @@ func (a *app) banner() []string {
 			text += " " + a.Say(a.login) + "."
 		}
 	}
+	if a.Day.Stranger {
+		text = a.Say("The token at %s belongs to another account: no donor comes and nothing is sent.", a.Day.Client.BaseURL()) + " " + a.Say(a.login)
+		text += ". " + a.Say("Log in as before, or quit and start again as the other account; what waits here stays with this one.")
+	}
 	every := a.pollEvery()
 	text += " " + a.Say("Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
 	if n := a.Day.Changes.Unsent(); n > 0 {

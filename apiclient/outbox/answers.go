@@ -27,6 +27,13 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
 		step = apiclient.StepLookUp
 	}
+	if s.options.Prepare != nil && c.State != StateUnsure {
+		prepared, err := s.options.Prepare(ctx, c.Entry)
+		if err != nil {
+			return s.unprepared(c, h, err)
+		}
+		ch, c.Change = prepared, prepared
+	}
 	var failed *apiclient.Error // Of the last request.
 	for tries := 0; ; {
 		var a apiclient.Answer
@@ -80,6 +87,15 @@ func (s *Sender) refused(c *claim, why *apiclient.Error) Event {
 		c.Fields = overtaken.Fields
 	}
 	return Event{Outcome: OutcomeRejected, Err: why}
+}
+
+// unprepared is the event of an entry that could not be prepared: it is not sent now.
+func (s *Sender) unprepared(c *claim, h apiclient.History, err error) Event {
+	why, known := errors.AsType[*apiclient.Error](err)
+	if !known {
+		why = &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "the change could not be prepared", Err: err}
+	}
+	return s.waiting(c, h, why)
 }
 
 // waiting is the event of an entry that certainly did not take effect.

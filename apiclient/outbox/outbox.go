@@ -375,6 +375,37 @@ func (o *Outbox) requeue(id string, as *apiclient.Change) error {
 	return o.move(dirQueued, e)
 }
 
+// Detach lets the entries that wait for a refused one be sent without it. The refused one stays.
+func (o *Outbox) Detach(id string) error {
+	unlock, err := o.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	refused, err := o.Show(id)
+	if err != nil {
+		return err
+	}
+	if refused.State != StateRejected {
+		return fmt.Errorf("%s: it is %s, not refused", id, refused.State)
+	}
+	entries, _, err := o.scan(dirQueued)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.After != id {
+			continue
+		}
+		e.After = ""
+		if err := writeSealed(o.path(dirQueued, e.ID), e); err != nil {
+			return fmt.Errorf("send %s without %s: %w", e.ID, id, err)
+		}
+	}
+	o.wake()
+	return nil
+}
+
 // Release ends the hold of the entries that this process holds: they are due at once.
 func (o *Outbox) Release() error {
 	unlock, err := o.lock()

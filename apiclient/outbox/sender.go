@@ -23,6 +23,9 @@ type SenderOptions struct {
 	// Notify is told what became of an entry, one call at a time; nil: nobody is.
 	Notify func(Event)
 	Jitter func() float64 // 0 to 1; nil: random.
+	// Prepare is run before an entry is sent, and returns the change to send. An error lets the entry wait. Nil:
+	// entries are sent as they are.
+	Prepare func(context.Context, Entry) (apiclient.Change, error)
 }
 
 // Outcome is what became of an entry in one step.
@@ -237,6 +240,7 @@ func (s *Sender) checkAccount(ctx context.Context) error {
 		return &apiclient.Error{
 			Kind:    apiclient.KindUnauthenticated,
 			Message: "the changes in the outbox belong to another account or service; log in to that one to send them",
+			Err:     apiclient.ErrOtherAccount,
 		}
 	}
 	return nil

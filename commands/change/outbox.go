@@ -161,14 +161,21 @@ func aboutEntry(id string, err error) error {
 }
 
 func outboxSend(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
+	var without bool
+	cmd := &cobra.Command{
 		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
 		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
-			"code is 9 while a change is refused, waits behind a refused one, or was made by a later version of\nfundesk. outbox list shows these.",
+			"code is 9 while a change is refused, waits behind a refused one, or was made by a later version of\nfundesk. outbox list shows these.\n" +
+			"A result waits while a correction of the same call is refused. On a terminal send asks whether to\n" +
+			"send the result alone. The refused correction stays in the outbox.",
 		Example: "  fundesk outbox send --profile prod\n" +
-			"  fundesk outbox send -o json",
+			"  fundesk outbox send --without-refused -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			box, err := s.Outbox(cmd.Context())
+			if err != nil {
+				return err
+			}
+			err = sendAlone(cmd.Context(), s, box, without)
 			if err != nil {
 				return err
 			}
@@ -194,6 +201,30 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			return errors.Join(shown, problem)
 		},
 	}
+	cmd.Flags().BoolVar(&without, "without-refused", false, "send results without the corrections that were refused")
+	return cmd
+}
+
+// sendAlone lets results be sent without the refused corrections that hold them back, if the user says so.
+func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without bool) error {
+	entries, _, err := box.List()
+	if err != nil {
+		return cli.Failure(apiclient.KindFailure, "read the outbox: %s", err)
+	}
+	for _, e := range entries {
+		isFix := e.Op == apiclient.OpUpdatePerson || e.Op == apiclient.OpUpdatePledge
+		isHolding := slices.ContainsFunc(entries, func(other outbox.Entry) bool { return other.After == e.ID })
+		if !isFix || e.State != outbox.StateRejected || !isHolding || !without && !s.CanAsk() {
+			continue
+		}
+		if s.Ask(ctx, without, "Send the result without the refused correction "+e.ID) != nil {
+			continue // It waits on.
+		}
+		if err := box.Detach(e.ID); err != nil {
+			return cli.Failure(apiclient.KindFailure, "send without %s: %s", e.ID, err)
+		}
+	}
+	return nil
 }
 
 // othersWait names the accounts whose changes lie beside those of this one.

@@ -83,7 +83,7 @@ func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	if !s.canAsk() {
+	if !s.CanAsk() {
 		return WithHint(UsageError(question+": not confirmed, and without a terminal there is no way to ask"), "add --yes")
 	}
 	s.Prompt(question + "? [y/N] ")
@@ -99,8 +99,8 @@ func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
 	}
 }
 
-// canAsk reports whether somebody sees a question and can answer it.
-func (s *Session) canAsk() bool {
+// CanAsk reports whether stdin and stderr are terminals, and the user did not forbid questions.
+func (s *Session) CanAsk() bool {
 	return !s.Flags.NoInput && IsTerminal(s.App.In) && IsTerminal(s.App.Err)
 }
 
@@ -149,7 +149,7 @@ func (s *Session) AskChange(ctx context.Context, yes bool, question string, firs
 // called is a record as a person knows it. Names are for the eyes of who is asked: an error
 // has none.
 func (s *Session) called(ctx context.Context, ref RecordRef) string {
-	if !s.canAsk() {
+	if !s.CanAsk() {
 		return ref.ID.String()
 	}
 	client, err := s.Connect(ctx)

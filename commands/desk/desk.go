@@ -28,6 +28,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if o.Outbox, err = s.Outbox(ctx); err != nil {
 		return o, nil, err
 	}
+	o.Client.Pin(o.Outbox.Account())
 	if t, err = s.Resolve(); err != nil {
 		return o, nil, err
 	}
@@ -242,6 +243,9 @@ func (l *lineDesk) tellCall() {
 			why := l.day.Say(l.day.Offline)
 			if l.day.LoggedOut && l.login != "" {
 				why += ". " + l.day.Say(l.login)
+			}
+			if l.day.Stranger {
+				why += ". " + l.day.Say("Log in as before, or quit and start again as the other account; what waits here stays with this one.")
 			}
 			l.say("no call can be read: %s", why)
 		}

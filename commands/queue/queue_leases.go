@@ -27,7 +27,7 @@ func queueLeases(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			leases, err := client.Queue.Leases(cmd.Context())
+			leases, err := client.Queue.Leases(cmd.Context(), apitype.QueueLeaseListOptions{})
 			return print.Members("leases", leases.Raw, err)
 		},
 	}

@@ -41,13 +41,13 @@ func Actions() []Action {
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
 		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
 		{"not-reached", "not reached", "not reached: record an attempt, take the next call", (*Questions).NotReached, whyNotEnd},
-		{"result", "result", "choose the result code, then the rating", (*Questions).Form, whyNotEnd},
+		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) }, whyNotResult},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
 		{"fix", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
 		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", (*Questions).Ticks, whyNotFix},
-		{"skip", "skip", "skip the call for now", day((*Day).Skip), whyNoCall},
+		{"skip", "skip", "skip the call for now", (*Questions).Skip, whyNoCall},
 		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", (*Questions).AskLater, func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }},
 		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", func(q *Questions) Answer { return q.Narrow().again() }, nil},
 		{"cancel", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
@@ -88,13 +88,15 @@ func whyNotEnd(d *Day) string {
 	return d.Form.Ended()
 }
 
+func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults()) }
+
 func whyNotFix(d *Day) string {
 	return cmp.Or(whyNotEnd(d), When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"))
 }
 
 // whyNotComplete names the key, too, that does what is missing.
 func whyNotComplete(d *Day) string {
-	if why := whyNoCall(d); why != "" {
+	if why := cmp.Or(whyNoCall(d), d.whyNoResults()); why != "" {
 		return why
 	}
 	why := d.Form.WhyNotComplete()

@@ -24,6 +24,7 @@ const (
 type Change struct {
 	apiclient.Change
 	Label string // What it is, as it is shown: "complete: A. Jansen".
+	says  string // What the record will say with it: "may not be phoned any more". Empty for nothing.
 	err   error  // Why it cannot be sent at all.
 	from  *worked
 	batch *Batch // The action on several that it is part of; nil: none.
@@ -37,8 +38,9 @@ type Change struct {
 // changeGroup is changes that are sent one after the other, each when the one before it was
 // accepted.
 type changeGroup struct {
-	last string // The entry that was put in the outbox last.
-	err  error  // Why one of them was not: then the rest is not either.
+	last  string // The entry that was put in the outbox last.
+	err   error  // Why one of them was not: then the rest is not either.
+	parts []*part
 }
 
 // worked is a call as it was when the agent ended it, to give back.
@@ -75,14 +77,15 @@ type Changes struct {
 	Labels  map[string]string // Of the entries of this session, as they are shown.
 	Batch   *Batch            // The latest action on several records; nil: none.
 
-	draftsRead         bool          // At least once, or it cannot be.
-	reading, readAgain bool          // The outbox is being read; something has changed since.
-	draftsOld          bool          // What is being read of the drafts is older than what is known.
-	saving             int           // How many changes that can be taken back are not on disk yet.
-	undos              int           // How often the agent wants to take back what is saved now.
-	undoAsked          int           // After how many keys.
-	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
-	answers            []chan Result // Of work on the disk, in its order.
+	draftsRead         bool                    // At least once, or it cannot be.
+	reading, readAgain bool                    // The outbox is being read; something has changed since.
+	draftsOld          bool                    // What is being read of the drafts is older than what is known.
+	saving             int                     // How many changes that can be taken back are not on disk yet.
+	undos              int                     // How often the agent wants to take back what is saved now.
+	undoAsked          int                     // After how many keys.
+	written            chan struct{}           // Closed when all changes so far are on disk; nil when there is none.
+	answers            []chan Result           // Of work on the disk, in its order.
+	groups             map[string]*changeGroup // By entry.
 }
 
 // What work on the disk brings.
@@ -236,6 +239,9 @@ func (c *Changes) Written() {
 // onQueued hears that a change is on disk, or is not; it reports whether it is.
 func (c *Changes) onQueued(q queued) bool {
 	q.change.batch.isQueued(q)
+	if q.change.from != nil {
+		c.day.leases.isSaved(q.change.from.call.UUID)
+	}
 	if !q.change.atOnce {
 		c.saving--
 		defer c.undoSaved(q.err == nil)
@@ -249,6 +255,13 @@ func (c *Changes) onQueued(q queued) bool {
 		c.Labels = map[string]string{}
 	}
 	c.Labels[q.entry.ID] = q.change.Label
+	if group := q.change.group; group != nil {
+		if c.groups == nil {
+			c.groups = map[string]*changeGroup{}
+		}
+		c.groups[q.entry.ID] = group
+		group.isQueued(c.base, q)
+	}
 	if !q.change.atOnce {
 		c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	}
@@ -308,7 +321,10 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 	if again {
 		c.readOutbox()
+		return
 	}
+	c.day.leases.reconcile()
+	c.day.Gate.onRefusals()
 }
 
 // Unsent returns how many changes wait, without those refused.
@@ -339,6 +355,9 @@ func (c *Changes) onSender(e outbox.Event) {
 	}
 	if e.Outcome != outbox.OutcomeWaiting || !e.Entry.SentAt.IsZero() { // It has not gone out: it can be taken back.
 		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	}
+	if group := c.groups[e.Entry.ID]; group != nil {
+		group.hear(e.Entry.ID, e.Outcome)
 	}
 	ofBatch := c.Batch.hear(e)
 	if c.Labels[e.Entry.ID] == "" && e.IsForeign { // Another terminal's, which tells of it.

@@ -23,7 +23,7 @@ func ResultWords(r apitype.ResultChoice) string {
 
 // Codes are the results to choose from, for each type of call. Their order is learnt by heart, digit by
 // digit: it is that of the profile, else that of the service's settings. Codes that are only known from
-// earlier calls come after those of the settings, by their names.
+// earlier calls are offered, by their names, if neither has results for the type.
 type Codes struct {
 	rows     map[apitype.CallType][]apitype.ResultChoice // Of the profile.
 	all      []string                                    // Of the profile, for types without rows.
@@ -75,8 +75,11 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 	case len(c.rows[kind]) > 0:
 		return c.rows[kind], len(c.rows[kind])
 	case len(codes) == 0:
-		rows, codes = c.settings.of(call).ResultsOf(kind), c.seen[kind]
-		guessed = len(rows)
+		rows = c.settings.of(call).ResultsOf(kind)
+		if len(rows) > 0 {
+			return rows, len(rows)
+		}
+		codes = c.seen[kind]
 	default:
 		guessed = len(codes)
 	}

@@ -14,6 +14,7 @@ type Connection struct {
 	Offline      string // Why nothing reaches the service, in a word; "" when it does.
 	Reason       string // The same in full, as the last answer had it.
 	LoggedOut    bool   // Nothing goes on until somebody logs in again.
+	Stranger     bool   // The token belongs to another account by now: nothing is sent until that is decided.
 	unauthorized bool   // The service did not take the token, and has answered nothing since.
 }
 
@@ -22,6 +23,7 @@ type Connection struct {
 func (c *Connection) note(err error) (passes, again bool) {
 	failure, known := errors.AsType[*apiclient.Error](err)
 	c.LoggedOut = apiclient.KindOf(err) == apiclient.KindUnauthenticated
+	c.Stranger = errors.Is(err, apiclient.ErrOtherAccount)
 	if c.Reason = ""; known {
 		c.Reason = failure.Message
 	}
@@ -42,7 +44,10 @@ func (c *Connection) note(err error) (passes, again bool) {
 		return failure.Retryable, false
 	case apiclient.KindUnauthenticated:
 		c.Offline = "not logged in"
-		c.unauthorized = known && failure.Status == http.StatusUnauthorized
+		if c.Stranger {
+			c.Offline = "another account"
+		}
+		c.unauthorized = known && failure.Status == http.StatusUnauthorized || c.Stranger
 	default:
 		c.Offline = ""
 	}

@@ -85,21 +85,23 @@ type Day struct {
 	Recent   RecentCalls
 	Caller   *Caller // Somebody on the line without an open call, to be asked about; nil: nobody.
 
-	queue         *queue
-	leases        leases
-	opening       apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
-	openedAt      int          // After how many keys it was asked for.
-	claimed       apitype.UUID // The call on the desk, where no lease of the service keeps it.
-	claimedBy     int          // The reading that claimed it.
-	screens       screens
-	settingsAsked time.Time // When the settings were asked for last.
-	today         today
-	settingsRead  bool // The service has said what it has of them.
-	guessedTold   bool
-	seq           int       // Of the reading of the call.
-	awake         time.Time // When the desk was last seen to run, by the wall clock.
-	stale         bool      // What is shown is old until the reading that was begun last is there.
-	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
+	queue       *queue
+	leases      leases
+	opening     apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
+	openedAt    int          // After how many keys it was asked for.
+	claimed     apitype.UUID // The call on the desk, where no lease of the service keeps it.
+	claimedBy   int          // The reading that claimed it.
+	screens     screens
+	today       today
+	settings    settingsReading
+	guessedTold bool
+	seq         int       // Of the reading of the call.
+	awake       time.Time // When the desk was last seen to run, by the wall clock.
+	stale       bool      // What is shown is old until it was read again.
+	reads       bool      // A reading of it is under way.
+	// unleased is the call on the desk, opened by the agent and not leased so far. Zero: it is, or the service refused.
+	unleased apitype.UUID
+	polls    int // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
@@ -114,6 +116,9 @@ type callRead struct {
 	elsewhere bool          // One of them has it.
 	lease     *lease        // Of a call that was opened; nil where there is none.
 	holder    *apitype.LeaseHolder
+	opens     bool       // It was to lease the call.
+	leases    leasesRead // Where it was not.
+	leaseErr  error      // Why the service did not say.
 }
 
 // New makes a desk; Begin sets it to work.
@@ -135,6 +140,8 @@ func New(o Options) *Day {
 		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
 	}
 	b.day = d
+	d.leases.startedAt = o.Now()
+	d.leases.marks = &marks{client: o.Client, now: o.Now}
 	d.Changes.Autosave.day = d
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
@@ -149,7 +156,7 @@ func New(o Options) *Day {
 // Start runs what works beside the desk until ctx ends: the sender, and what saves
 // drafts. What they tell is for Receive.
 func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
-	d.Changes.Sender = d.Outbox.Sender(d.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
+	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
 	d.Changes.Autosave.tell = tell
 	var group sync.WaitGroup
 	group.Go(func() { d.Changes.Sender.Run(ctx) })
@@ -161,16 +168,11 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 func (d *Day) Told(e outbox.Event) Result {
 	return func() {
 		d.Changes.onSender(e)
-		d.Gate.offerRest(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
 			d.Form.permissions.refused[e.Entry.Op] = true
 		}
 		d.onOutcome(e)
-		if e.Outcome == outbox.OutcomeRejected && len(e.Entry.Fields) > 0 {
-			text := d.Say("%s was not sent, the record has changed", d.Changes.entryName(e.Entry))
-			d.Gate.offer(arrival{text: text, does: "asks which value stays", run: func() { d.Form.readConflict(e.Entry) }})
-		}
 	}
 }
 
@@ -186,10 +188,10 @@ func (d *Day) Begin() []Event {
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
 	r()
-	if d.Call != nil && d.settingsAsked.IsZero() { // The first call does not wait for them.
+	if d.Call != nil && d.settings.asked.IsZero() { // The first call does not wait for them.
 		d.readSettings()
 	}
-	if d.settingsRead && !d.guessedTold && d.Call != nil {
+	if d.settings.isRead && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
 			d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
@@ -236,7 +238,7 @@ func (d *Day) IsReading() bool {
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
-	return q.day.Changes.isPending(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
+	return q.day.keepsBack(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
 		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 
@@ -302,7 +304,9 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.Card.holder, d.Form.dialledAt = nil, time.Time{}
+	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
+	d.unleased, d.reads = apitype.UUID{}, false
+	d.applySettings()
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
 		// Until the disk is read again, the draft is known from here.
@@ -331,6 +335,8 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 func (d *Day) Refresh() []Event {
 	if d.Call != nil {
 		d.reread(d.Call.UUID, unasked)
+	} else if d.leases.usable {
+		d.leases.check()
 	}
 	d.readAll()
 	return d.drain()

@@ -40,7 +40,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
 	}})
-	d.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
+	d.Changes.Sender = d.NewSender(outbox.SenderOptions{})
 	return d
 }
 
@@ -605,5 +605,27 @@ func TestResultsThatAreSeen(t *testing.T) {
 	d.Codes, _ = OpenCodes(nil, []string{"x"}, "")
 	if d.readCodes(); len(d.drain()) != 0 {
 		t.Error("results that the profile says were asked for")
+	}
+}
+
+// What is held says what the record will say, not the label of the result alone.
+func TestHeldChangeSaysItsEffect(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[string]string{
+		"never":     "never (opt-out): Bos, may not be phoned any more, sent in 5 s",
+		"corrected": "corrected: Bos, e-mail a@example.org, sent in 5 s",
+		"glad":      "glad: Bos, sent in 5 s",
+	} {
+		d := dayAt(t, nil)
+		donor(d)
+		if result == "corrected" {
+			d.Form.Correct(fix(t, d, "e-mail"), "a@example.org")
+		}
+		d.Form.SetNotes("said so")
+		d.Form.SetResult(result)
+		work(t, d, d.CompleteCall())
+		if got := d.Changes.HeldText("u"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q", result, got, want)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (e *Form) SetResult(code string) {
 // Results returns the results of the call on the desk. Their digits stay while it is there, whatever is
 // learnt meanwhile.
 func (e *Form) Results() []apitype.ResultChoice {
-	if e.day.Call == nil {
+	if e.day.Call == nil || e.day.whyNoResults() != "" {
 		return nil
 	}
 	if e.resultsOf != e.day.Call.UUID || len(e.results) == 0 {
@@ -245,7 +245,12 @@ func (d *Day) CompleteCall() []Event {
 		what += ", " + strconv.Itoa(*d.Form.Rating)
 	}
 	// One group, in order: what is refused holds back the rest.
-	completion := Change{Change: change, Label: d.Form.ResultWords() + ": " + d.Name(), err: err}
+	var says []string
+	for _, f := range d.Form.Corrected() {
+		says = append(says, d.Form.Says(f, d.Card.FixValue(f, f.Is, false)))
+	}
+	label := d.Form.ResultWords() + ": " + d.Name()
+	completion := Change{Change: change, Label: label, says: strings.Join(says, ", "), err: err}
 	if fixes := d.Form.fixChanges(); len(fixes) > 0 {
 		completion.group = new(changeGroup)
 		for _, fix := range fixes {
@@ -279,9 +284,7 @@ func (d *Day) MarkProcessed() []Event {
 func (d *Day) finish(c Change, what string, textGoes bool) {
 	id := d.Call.UUID
 	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
-	if l := d.leases.leaseOf(id); l != nil {
-		l.done = true
-	}
+	d.leases.protect(id)
 	c.asked = d.Guard.presses
 	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes, dialledAt: d.Form.dialledAt}
 	d.queue.pass(id, "")
@@ -300,9 +303,7 @@ func (d *Day) restore(c Change) {
 	}
 	call := c.from.call
 	d.queue.dismissed[call.UUID] = false
-	if l := d.leases.leaseOf(call.UUID); l != nil {
-		l.done = false
-	}
+	d.leases.unprotect(call.UUID)
 	d.leave()
 	draft := c.from.draft
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
@@ -315,6 +316,7 @@ func (d *Day) restore(c Change) {
 	d.present(call)
 	d.Form.fill(draft)
 	d.Form.dialledAt = c.from.dialledAt
+	d.Card.undone = c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

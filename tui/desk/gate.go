@@ -5,9 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 )
 
 // restTime is how long the keyboard rests before something that the agent did not ask for may
@@ -25,6 +23,8 @@ type gate struct {
 	askedAt int // After how many keys the agent asked for the call that is to come.
 	offered *arrival
 	waiting []arrival
+
+	refusals refusals
 }
 
 // arrival is a change of the call on the desk.
@@ -82,20 +82,6 @@ func (g *gate) Offered() (text, does string) {
 // IsOffered reports whether something has come and waits for the agent.
 func (g *gate) IsOffered() bool { return g.offered != nil }
 
-// offerRest offers to send what waits for a correction that was refused. One whose details are overtaken
-// is asked about instead.
-func (g *gate) offerRest(e outbox.Event) {
-	isFix := e.Entry.Op == apiclient.OpUpdatePerson || e.Entry.Op == apiclient.OpUpdatePledge
-	waits := func(other outbox.Entry) bool { return other.After == e.Entry.ID }
-	if e.Outcome != outbox.OutcomeRejected || e.IsForeign || !isFix || len(e.Entry.Fields) > 0 || !slices.ContainsFunc(g.day.Changes.Entries, waits) {
-		return
-	}
-	g.offer(arrival{
-		text: ErrorText(g.day.Say("%s was refused", g.day.Changes.entryName(e.Entry)), e.Err), does: "sends the result without it", entry: e.Entry.ID,
-		run: func() { g.day.Changes.onDisk(func() error { return g.Outbox.Drop(e.Entry.ID) }) },
-	})
-}
-
 // WhyNotAccept says why nothing that was offered can be accepted.
 func (g *gate) WhyNotAccept() string {
 	switch {
@@ -113,6 +99,7 @@ func (g *gate) Accept() []Event {
 	if a := g.offered; a != nil {
 		g.offered = nil
 		a.run()
+		g.onRefusals()
 	}
 	return g.day.drain()
 }
@@ -152,7 +139,7 @@ func (d *Day) next() {
 // takeCall takes the call off the desk and reads a certain one for it.
 func (d *Day) takeCall(id apitype.UUID) {
 	for _, l := range slices.Clone(d.leases.held) {
-		if !l.done && l.CallUUID != id {
+		if l.CallUUID != id {
 			d.leases.releaseLease(l.CallUUID)
 		}
 	}
@@ -160,6 +147,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 	d.Gate.askedAt = d.Guard.presses
 	d.Call, d.Wanted, d.NoneLeft = nil, false, false
 	d.Checked, d.Taking = false, true
+	d.unleased = id
 	d.reread(id, d.Gate.askedAt)
 }
 
@@ -178,6 +166,9 @@ func (d *Day) present(call apitype.Call) {
 	d.Card.pickScript()
 	if l := d.leases.leaseOf(call.UUID); l != nil && l.Ahead {
 		d.leases.extend(*l)
+	}
+	if d.leases.leaseOf(call.UUID) == nil {
+		d.unleased = call.UUID
 	}
 	d.reread(call.UUID, d.Gate.askedAt)
 	d.source().prefetch()

@@ -31,7 +31,11 @@ type leases struct {
 	usable bool // It has.
 	notes  bool // It keeps notes for whoever calls next.
 	held   []lease
-	taking bool
+	marks  *marks
+	// ended are the calls of this session whose pending lease an accepted change ended: another one is a late repeat.
+	ended     map[apitype.UUID]bool
+	startedAt time.Time
+	taking    bool
 	// request is the take whose answer has not come: it is asked for under the same uuid
 	// again, so that no lease is lost with the answer.
 	request apitype.UUID
@@ -52,13 +56,13 @@ type lease struct {
 	note     *outbox.HeldLease // For the agent's other terminals; nil where it cannot be kept.
 	call     apitype.Call
 	extended time.Time // When it was taken, or extended last.
-	done     bool      // The agent has worked on it: it ends with the change.
 }
 
 // What the work of leases brings.
 type (
 	discovered struct {
 		has, notes bool
+		settings   bool // It has settings of the floor.
 		adopted    []lease
 		history    history
 		remembered bool
@@ -80,6 +84,7 @@ func (d *Day) discover() {
 		}
 		found := discovered{has: has}
 		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
+		found.settings, _ = d.Client.Has(ctx, apitype.ExtensionSettings)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -108,6 +113,8 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
+	isAnnounced := found.settings || err != nil // Without an answer they may be.
+	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}
@@ -129,7 +136,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 // ahead returns the call that comes after the one on the desk, if one was taken.
 func (s *leases) ahead() *lease {
 	for i := range s.held {
-		if l := &s.held[i]; !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) {
+		if l := &s.held[i]; !s.day.IsOn(l.CallUUID) && !s.day.keepsBack(l.CallUUID) {
 			return l
 		}
 	}
@@ -297,7 +304,7 @@ func (d *Day) isIdle() bool { return d.noKeyFor(idleTime) }
 func (s *leases) trimLeases() {
 	ahead := s.ahead()
 	for _, l := range slices.Clone(s.held) {
-		if !l.done && !s.day.IsOn(l.CallUUID) && !s.day.Changes.isPending(l.CallUUID) && l.LeaseUUID != ahead.LeaseUUID {
+		if !s.day.IsOn(l.CallUUID) && (ahead == nil || l.LeaseUUID != ahead.LeaseUUID) {
 			s.releaseLease(l.CallUUID)
 		}
 	}
@@ -335,9 +342,9 @@ func (d *Day) wake() {
 	d.Guard.at = now // There is somebody again.
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
-		case l.done || d.Changes.isPending(l.CallUUID):
 		case now.Sub(l.extended.Round(0)) >= leaseTime:
-			d.leases.endLease(l.LeaseUUID) // It is taken anew where its call is shown.
+			d.leases.endLease(l.LeaseUUID)
+			d.Card.isFreed = d.Card.isFreed || d.IsOn(l.CallUUID)
 		default:
 			d.leases.extend(l)
 		}
@@ -348,6 +355,102 @@ func (d *Day) wake() {
 	}
 }
 
+// isFreed notes that a lease has ended that was not given back here. It is not taken again unless the agent asks.
+func (s *leases) isFreed(l lease) {
+	s.endLease(l.LeaseUUID)
+	if s.day.IsOn(l.CallUUID) {
+		s.day.Card.isFreed = true
+		s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)))
+	}
+}
+
+// leasesRead are the live leases of the agent and that of the person on the desk, as the service has them.
+type leasesRead struct {
+	isKnown bool           // The service told.
+	asked   []apitype.UUID // The leases that were held when it was asked.
+	person  apitype.UUID
+	all     []apitype.Lease
+}
+
+// read asks for the leases of a user and that of a person; person is zero for none.
+func (s *leases) read(ctx context.Context, user, person apitype.UUID, asked []apitype.UUID) (leasesRead, error) {
+	has, err := s.Client.Has(ctx, apitype.ExtensionPending)
+	if err != nil || !has {
+		return leasesRead{}, err
+	}
+	options := apitype.QueueLeaseListOptions{UserUUID: &user}
+	if !person.IsZero() {
+		options.PersonUUID = &person
+	}
+	answer, err := apiclient.Decoded(s.Client.Queue.Leases(ctx, options))
+	return leasesRead{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}, err
+}
+
+// heldNow returns the leases that are held, for read.
+func (s *leases) heldNow() (ids []apitype.UUID) {
+	for _, l := range s.held {
+		ids = append(ids, l.LeaseUUID)
+	}
+	return ids
+}
+
+// check asks whether the leases are still this desk's, and which user holds the person on the card.
+func (s *leases) check() {
+	var person apitype.UUID
+	if s.day.Call != nil {
+		person = s.day.Call.PersonUUID
+	}
+	user, asked := s.agent(), s.heldNow()
+	do(&s.events, func(ctx context.Context) (leasesRead, error) {
+		return s.read(ctx, user, person, asked)
+	}, func(read leasesRead, err error) {
+		if s.day.isRead("cannot read the leases", err) {
+			s.onLeases(read)
+		}
+	})
+}
+
+// onLeases notes which leases were freed or taken by another user.
+func (s *leases) onLeases(read leasesRead) {
+	if !read.isKnown {
+		return
+	}
+	isLive := func(id apitype.UUID) bool {
+		return slices.ContainsFunc(read.all, func(l apitype.Lease) bool { return l.LeaseUUID == id })
+	}
+	for _, l := range slices.Clone(s.held) {
+		if slices.Contains(read.asked, l.LeaseUUID) && !isLive(l.LeaseUUID) {
+			s.isFreed(l)
+		}
+	}
+	for _, l := range read.all {
+		isLate := l.Pending && l.UserUUID == s.agent() && s.ended[l.CallUUID] && !s.marks.isWanted(l.CallUUID)
+		if isLate {
+			s.settleLate(l)
+		}
+	}
+	if call := s.day.Call; call != nil && call.PersonUUID == read.person {
+		s.day.Card.onHolder(read.all, s.agent())
+	}
+	s.day.serve()
+}
+
+// settleLate releases a pending lease that a late repeat made after the change was accepted.
+func (s *leases) settleLate(l apitype.Lease) {
+	do(&s.events, func(ctx context.Context) (any, error) {
+		return nil, s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
+	}, func(any, error) {}) // The next reading finds it again.
+}
+
+// heldBy returns the user who holds a donor, as an error says; nil for none.
+func heldBy(err error) *apitype.LeaseHolder {
+	held, isHeld := errors.AsType[*apiclient.LeaseHeldError](err)
+	if !isHeld {
+		return nil
+	}
+	return &held.Holder
+}
+
 // IsStale reports whether what is shown may be old, and is being read.
 func (d *Day) IsStale() bool { return d.stale }
 
@@ -355,16 +458,16 @@ func (d *Day) IsStale() bool { return d.stale }
 // It is called every few seconds.
 func (s *leases) tend() {
 	s.warnOfEnd()
+	for _, m := range s.marks.list() {
+		s.settle(m)
+	}
 	idle := s.day.isIdle()
 	for _, l := range slices.Clone(s.held) {
 		switch {
-		case s.day.Changes.isPending(l.CallUUID):
-		case l.done && !slices.ContainsFunc(s.day.Changes.Held, func(h Held) bool { return h.UUID == l.CallUUID }):
-			s.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
-		case l.done:
 		case idle:
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
+				s.day.Card.isFreed = true
 				s.failOf(ofCall(l.CallUUID), s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)))
 			}
 		default:
@@ -378,9 +481,7 @@ func (s *leases) tend() {
 func (d *Day) KeepLeases() []Event {
 	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
-		if !l.done && !d.Changes.isPending(l.CallUUID) {
-			d.leases.keepLease(l)
-		}
+		d.leases.keepLease(l)
 	}
 	return d.drain()
 }
@@ -414,11 +515,7 @@ func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 	switch {
 	case i < 0:
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		l := s.held[i]
-		s.endLease(id)
-		if s.day.IsOn(l.CallUUID) {
-			s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)))
-		}
+		s.isFreed(s.held[i])
 	case err != nil:
 		s.day.failRead("cannot keep the lease", err)
 	default:
@@ -435,15 +532,15 @@ func (d *Day) End() {
 	defer cancel()
 	var group sync.WaitGroup
 	for _, l := range d.leases.held {
-		if l.done {
-			continue // It ends with the change.
-		}
 		group.Go(func() {
 			err := d.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
 			if !errors.Is(err, context.DeadlineExceeded) {
 				_ = l.note.Forget()
 			}
 		})
+	}
+	for _, m := range d.leases.marks.list() { // They outlive the Desk.
+		group.Go(func() { _ = d.leases.marks.settle(ctx, m) })
 	}
 	group.Wait()
 	d.leases.held = nil

@@ -24,6 +24,7 @@ type floor struct {
 	t     *testing.T
 	token string
 	calls []apitype.UUID                            // The oldest first.
+	user  *apitype.UUID                             // Of the next agent; nil: one of its own.
 	deaf  bool                                      // To times between which calls were requested, of plain desks.
 	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
 }
@@ -70,14 +71,16 @@ func (f *floor) agent(dir string) *agent {
 	}
 	client, err := apiclient.New(apiclient.Options{
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: line, Now: f.Clock.Now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	servicetest.Check(f.t, err)
 	account, err := client.Identity(f.t.Context())
 	servicetest.Check(f.t, err)
+	client.Pin(account)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
 	servicetest.Check(f.t, err)
-	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
-	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
+	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: f.user}), f: f}
+	a.Changes.Sender = a.NewSender(outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a
 }
@@ -197,7 +200,7 @@ func TestEndedDeskHoldsNothing(t *testing.T) {
 	first.perform(first.Next())
 	call := first.Call.UUID
 	leased := func() int {
-		answer, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
+		answer, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{}))
 		servicetest.Check(t, err)
 		return len(answer.Leases)
 	}
@@ -399,7 +402,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	f := newFloor(t, 8)
 	a := f.agent(t.TempDir())
 	leases := func() (shown, ahead int) {
-		answer, err := apiclient.Decoded(a.Client.Queue.Leases(t.Context()))
+		answer, err := apiclient.Decoded(a.Client.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{}))
 		servicetest.Check(t, err)
 		for _, l := range answer.Leases {
 			if l.Ahead {
@@ -439,7 +442,7 @@ func (a *agent) sendHeld() {
 	a.Changes.Written()
 	a.f.Clock.Advance(6 * time.Second)
 	var told []outbox.Event
-	sender := a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
+	sender := a.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
 	if _, err := sender.SendDue(a.f.t.Context()); err != nil {
 		a.f.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	if first.Card.HolderText() != "" {
 		t.Errorf("first: got %q, want no other agent", first.Card.HolderText())
 	}
-	leases, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
+	leases, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{}))
 	if err != nil || !slices.ContainsFunc(leases.Leases, func(l apitype.Lease) bool { return l.CallUUID == call }) {
 		t.Fatalf("got %+v %v, want a lease of the call that was opened", leases, err)
 	}

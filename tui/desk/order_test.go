@@ -72,7 +72,7 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
 	s.TellJoined(func(r desk.Result) { s.results = append(s.results, r) })
-	s.Changes.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
+	s.Changes.Sender = s.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
 }
 
 func (s *scattered) note(events []desk.Event) {

@@ -51,7 +51,33 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
 	*base
-	warned apitype.UUID // The call for which the agent goes on although another one has the donor.
+	warned    warned       // The agent goes on although this was said.
+	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero: none.
+}
+
+// warned is what the agent was warned of: the call, and the user who holds the donor, zero for none.
+type warned struct{ call, holder apitype.UUID }
+
+// Forbidden asks once, before a call to a donor who may not be called; nil: nothing is asked.
+func (q *Questions) Forbidden(then func() Answer) *Question {
+	text := q.day.Card.ForbidsText()
+	call := q.day.Call.UUID
+	if text == "" || q.forbidden == call {
+		return nil
+	}
+	return q.confirm(q.Say("This donor may not be called"), func() Answer {
+		q.forbidden = call
+		return then()
+	}, text+". "+q.Say("Go on all the same?"))
+}
+
+// onceAllowed begins work on a donor. It asks once if the donor may not be called.
+func (q *Questions) onceAllowed(then func() Answer) Answer {
+	asks := q.Forbidden(then)
+	if asks == nil {
+		return then()
+	}
+	return Answer{Next: asks}
 }
 
 // confirm asks for a yes, and does something then, if the call is still on the desk.
@@ -76,18 +102,52 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 // does returns an answer that does something of the day.
 func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
 
-// Warned asks once, before work on a donor whom another agent has on the screen; nil: nothing is asked.
+// Warned asks once, before work on a donor who is not this agent's alone; nil: nothing is asked.
 func (q *Questions) Warned(then func() Answer) *Question {
-	text := q.day.Card.HolderText()
-	if text == "" || q.warned == q.day.Call.UUID {
+	text := q.day.Card.LeaseText()
+	is := warned{call: q.day.Call.UUID}
+	if holder := q.day.Card.holder; holder != nil {
+		is.holder = holder.UserUUID
+	}
+	if text == "" || q.warned == is {
 		return nil
 	}
-	call := q.day.Call.UUID
-	return q.confirm(q.Say("Another agent has this donor"), func() Answer {
-		q.warned = call
+	title := q.Say("Another agent has this donor")
+	if is.holder.IsZero() {
+		title = q.Say("Another agent may have this donor")
+	}
+	return q.confirm(title, func() Answer {
+		q.warned = is
 		return then()
 	}, text+". "+q.Say("Go on all the same?"))
 }
+
+// onceWarned does something that ends the call or begins to work on it. Where the donor is not this agent's alone it
+// asks once.
+func (q *Questions) onceWarned(then func() Answer) Answer {
+	asks := q.Warned(then)
+	if asks == nil {
+		return then()
+	}
+	return Answer{Next: asks}
+}
+
+// KeepLease keeps the lease of the call on the desk from now on, because the agent begins to work on it. One that has
+// ended is taken again, if no other user holds the donor.
+func (d *Day) KeepLease() []Event {
+	l := d.leases.leaseOf(d.Call.UUID)
+	switch {
+	case l != nil:
+		d.leases.extend(*l)
+	case d.leases.usable && d.Card.isFreed:
+		d.unleased = d.Call.UUID
+		d.reread(d.Call.UUID, unasked)
+	}
+	return d.drain()
+}
+
+// Skip passes the call over.
+func (q *Questions) Skip() Answer { return q.onceWarned(does(q.day.Skip)) }
 
 // Cancel asks before the call is cancelled.
 func (q *Questions) Cancel() Answer {
@@ -105,11 +165,22 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 	if q.day.Form.HasDraft() {
 		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
-	return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)}
+	return q.onceWarned(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
 }
 
 // NotReached records an attempt. Where notes were typed it asks where they go.
-func (q *Questions) NotReached() Answer {
+func (q *Questions) NotReached() Answer { return q.onceWarned(q.notReached) }
+
+func (q *Questions) notReached() Answer {
+	undone := q.day.Card.undone
+	if !undone.hasAttempt() {
+		return q.recordAttempt()
+	}
+	again := q.Say("Another key records another attempt. Record it all the same?")
+	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), q.recordAttempt, undone.remains(q.base)+". "+again)}
+}
+
+func (q *Questions) recordAttempt() Answer {
 	d := q.day
 	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
 		return Answer{Events: d.NotReached()}
@@ -151,7 +222,9 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 
 // Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the account may
 // not make a correction, or the result says otherwise than the corrections, it asks first.
-func (q *Questions) Complete() Answer {
+func (q *Questions) Complete() Answer { return q.onceWarned(q.complete) }
+
+func (q *Questions) complete() Answer {
 	d := q.day
 	if _, _, asks := d.Form.Overtaken(); asks {
 		return q.Overtaken(q.onCall(func() Answer {
@@ -207,6 +280,13 @@ func (q *Questions) Result(then func() Answer) *Question {
 	return ask
 }
 
+// begin keeps the lease and asks for the result.
+func (q *Questions) begin() Answer {
+	next := q.Form()
+	next.Events = append(q.day.KeepLease(), next.Events...)
+	return next
+}
+
 // Form asks for the result, the rating and the notes, one after the other, and sends them. What was entered before
 // stays where an answer is empty.
 func (q *Questions) Form() Answer {
@@ -251,7 +331,9 @@ func (q *Questions) Form() Answer {
 func (q *Question) again() Answer { return Answer{Next: q} }
 
 // AskLater asks when the donor is called again, and for whom.
-func (q *Questions) AskLater() Answer {
+func (q *Questions) AskLater() Answer { return q.onceWarned(q.askLater) }
+
+func (q *Questions) askLater() Answer {
 	card := q.day.Card
 	whose := func(at time.Time) Answer {
 		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
@@ -379,13 +461,13 @@ func (q *Questions) Fixes() Answer {
 // Dial dials the first number of the donor.
 func (q *Questions) Dial() Answer { return q.DialNumber(Numbers(q.day.Call.Person.Pointer())[0]) }
 
-// DialNumber dials a number; where another agent has the donor on the screen, it asks once.
+// DialNumber dials a number, and keeps the lease.
 func (q *Questions) DialNumber(n Number) Answer {
-	dial := func() Answer { return Answer{Events: q.day.Dial(n)} }
-	if ask := q.Warned(dial); ask != nil {
-		return Answer{Next: ask}
+	dial := func() Answer {
+		events := q.day.KeepLease()
+		return Answer{Events: append(events, q.day.Dial(n)...)}
 	}
-	return dial()
+	return q.onceAllowed(func() Answer { return q.onceWarned(dial) })
 }
 
 // Ticks asks which facts were checked, until the agent leaves.

@@ -145,9 +145,15 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
+	d.reads = true
 	seq, user := d.seq, d.leases.agent()
-	// A call that another agent had, or whose lease has ended, may be free again.
-	leases := d.leases.usable && d.leases.leaseOf(id) == nil && !d.isIdle()
+	opens := d.leases.usable && d.unleased == id && d.leases.leaseOf(id) == nil
+	asks := d.leases.usable && !opens
+	held := d.leases.heldNow()
+	var person apitype.UUID
+	if d.IsOn(id) {
+		person = d.Call.PersonUUID
+	}
 	claims := d.leases.leaseOf(id) == nil && d.claimed != id
 	if claims {
 		d.claimed, d.claimedBy = id, seq
@@ -159,10 +165,15 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.draft = &draft
 		}
 		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
-		if leases {
-			if read.lease, read.holder = d.leases.leaseOpened(ctx, id, user); read.lease != nil {
-				note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
-			}
+		if opens {
+			read.lease, read.holder, read.leaseErr = d.leases.leaseOpened(ctx, id, user)
+			read.opens = true
+		}
+		if asks {
+			read.leases, read.leaseErr = d.leases.read(ctx, user, person, held)
+		}
+		if read.lease != nil {
+			note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
 		}
 		if read.elsewhere = claims && d.screens.claim(note); read.elsewhere {
 			read.lease = nil // It is that of the other terminal.
@@ -172,23 +183,34 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	}, d.onReread)
 }
 
-// leaseOpened leases a call that was opened, not taken; holder is the user who has its donor. Where
-// the lease cannot be had for another reason, the call is worked on without one.
-func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder) {
+// leaseOpened leases a call that was opened, not taken; holder is the user who has its donor. Without either the
+// call is worked on without a lease: err says why.
+func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder, err error) {
+	m := s.marks.of(id)
+	if m != nil && !m.isWanted.Load() { // Its change was undone: the pending lease ends first.
+		err := s.marks.settle(ctx, m)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
 	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int(leaseTime / time.Second))}
 	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, id, request))
-	if held, isHeld := errors.AsType[*apiclient.LeaseHeldError](err); isHeld {
-		return nil, &held.Holder
+	if held := heldBy(err); held != nil {
+		return nil, held, nil
 	}
 	if err != nil {
-		return nil, nil
+		return nil, nil, err
 	}
-	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil
+	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil, nil
 }
 
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
 	isLeft := d.claimed != read.id
+	passes := apiclient.KindOf(read.leaseErr) == apiclient.KindUnavailable || apiclient.KindOf(read.leaseErr) == apiclient.KindUnauthenticated
+	if read.opens && !passes && d.unleased == read.id {
+		d.unleased = apitype.UUID{} // The service has answered.
+	}
 	if read.lease != nil {
 		if d.leases.leaseOf(read.id) == nil {
 			d.leases.held = append(d.leases.held, *read.lease)
@@ -200,7 +222,11 @@ func (d *Day) onReread(read callRead, err error) {
 	if read.claims && isLeft {
 		d.screens.leave(read.id)
 	}
-	d.stale = d.stale && read.seq != d.seq
+	if read.seq == d.seq {
+		d.reads = false
+		d.stale = d.stale && (err != nil || passes) // A reading that failed refreshes nothing.
+		d.leases.onLeases(read.leases)
+	}
 	switch isElsewhere := read.elsewhere && read.seq == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
@@ -252,7 +278,7 @@ func (d *Day) show(read callRead) {
 	before := d.Call
 	d.Call, d.Checked, d.Taking = &read.call, true, false
 	if read.holder != nil || read.lease != nil {
-		d.Card.holder = read.holder
+		d.Card.holder, d.Card.isFreed = read.holder, false
 	}
 	d.Card.pickScript()
 	if before == nil {
@@ -300,6 +326,8 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 // Poll asks for what has changed since it last asked.
 func (d *Day) Poll() []Event {
 	d.wake()
+	d.Gate.sendAlone()
+	d.tendSettings()
 	if !d.leases.asked {
 		d.discover()
 		return d.drain()
@@ -312,15 +340,18 @@ func (d *Day) Poll() []Event {
 		}
 	}
 	d.polls++
-	if d.Call != nil && d.Checked && !d.stale && d.polls%2 == 0 { // The reading of an old one is not begun anew.
+	isOld := d.stale && !d.reads // Its reading has failed.
+	if d.Call != nil && (isOld || d.Checked && !d.stale && d.polls%2 == 0) {
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
+	}
+	hasLeases := d.Call != nil || len(d.leases.held) > 0
+	if d.leases.usable && !d.stale && hasLeases {
+		d.leases.check()
 	}
 	switch turn := d.polls / 2 % 4; {
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
-	case turn > 0 && d.Now().Sub(d.settingsAsked) >= settingsEvery:
-		d.readSettings()
 	case d.leases.usable && turn == 1:
 		d.leases.readUpcoming()
 	case d.leases.usable && turn == 2:
@@ -422,8 +453,10 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 // on the desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
-		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && l.done {
-			d.leases.endLease(l.LeaseUUID) // The change has ended it: the call may be on the desk again.
+		d.leases.onAccepted(e)
+		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && endsCall(e.Entry.Op) {
+			d.leases.endLease(l.LeaseUUID) // The change has ended it: the agent has opened the call again.
+			d.unleased = l.CallUUID
 		}
 		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
 			d.leases.onDeferred(e.Entry)

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
 )
 
 const floorSettings = `{"organizations":[{"uuid":"10000000-0000-4000-8000-000000000001",` +
@@ -59,8 +61,8 @@ func readFloor(t *testing.T, d *Day) {
 	work(t, d, d.drain())
 }
 
-// Two empty homes on one service show the same results, effects, scripts, hours and names. What earlier calls
-// had comes behind them, by its name, and is said once to be guessed.
+// Two empty homes on one service show the same results, effects, scripts, hours and names. Nothing that earlier calls
+// had stands beside them.
 func TestTwoHomesHaveOneFloor(t *testing.T) {
 	t.Parallel()
 	sunday := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -71,16 +73,15 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 		}
 		d.readSettings()
 		texts := work(t, d, d.drain())
-		guessed := slices.DeleteFunc(texts, func(text string) bool { return !strings.Contains(text, "guessed from earlier calls") })
-		if len(guessed) != 1 {
-			t.Errorf("got %q, want it said once that results are guessed", texts)
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "guessed") }) {
+			t.Errorf("got %q, want nothing guessed", texts)
 		}
 		var words []string
 		for _, r := range d.Form.Results() {
 			words = append(words, ResultWords(r))
 		}
-		if !slices.Equal(words, []string{"was thanked", "stop (opt-out)", "alpha", "zeta"}) {
-			t.Errorf("got %q, want the results of the settings, then the others by name", words)
+		if !slices.Equal(words, []string{"was thanked", "stop (opt-out)"}) {
+			t.Errorf("got %q, want the results of the settings alone", words)
 		}
 		if d.Card.pickScript(); !slices.Equal(d.Card.Script, []string{"Hello"}) {
 			t.Errorf("got the script %q, want that of the settings", d.Card.Script)
@@ -126,18 +127,99 @@ func TestSettingsOffline(t *testing.T) {
 	}
 }
 
-// The digits of the call on the desk stay when settings come after one was pressed.
-func TestDigitsStayOnTheCard(t *testing.T) {
+// What is settled on the call on the desk stays when other settings come: they are announced, and hold from the next
+// call on.
+func TestNothingOnTheCardMoves(t *testing.T) {
 	t.Parallel()
 	d := floorDay(t, Options{})
-	d.Codes.See(apitype.CallHappy, "guess")
-	d.Form.ResultCode = d.Form.Results()[0].Code
 	readFloor(t, d)
-	if rows := d.Form.Results(); len(rows) != 1 || rows[0].Code != "guess" {
-		t.Errorf("got %+v, want those that the digit was pressed for", rows)
+	before, script, most := d.Form.Results(), d.Card.Script, d.maxAttempts(d.Call)
+	changed := strings.NewReplacer(`"code":"thanked"`, `"code":"new"`, "Hello", "Goodbye", `"maxCallAttempts":3`, `"maxCallAttempts":7`)
+	is := &keptSettings{ETag: `"2"`}
+	if err := json.Unmarshal([]byte(changed.Replace(floorSettings)), &is.Settings); err != nil {
+		t.Fatal(err)
 	}
-	d.Form.ResultCode, d.Call.UUID = "", callID(2)
-	if rows := d.Form.Results(); len(rows) != 3 {
-		t.Errorf("got %+v, want those of the settings for the next call", rows)
+	d.onSettings(is, nil)
+	texts := work(t, d, d.drain())
+	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they hold from the next call on") }) {
+		t.Errorf("got %q, want the change announced", texts)
 	}
+	servicetest.Same(t, "results", before, d.Form.Results())
+	servicetest.Same(t, "script", script, d.Card.Script)
+	if d.maxAttempts(d.Call) != most {
+		t.Errorf("got %d attempts, want %d", d.maxAttempts(d.Call), most)
+	}
+	d.next()
+	d.Call = floorCall()
+	d.Call.UUID = callID(2)
+	if rows := d.Form.Results(); rows[0].Code != "new" || d.maxAttempts(d.Call) != 7 {
+		t.Errorf("got %+v and %d attempts, want the new settings for the next call", rows, d.maxAttempts(d.Call))
+	}
+}
+
+// Before the settings of the floor were read there is no result, hour or script. Failures are repeated after 2, 4, 8
+// and so on, 60 seconds at most; then they are asked for each minute.
+func TestSettingsComeFirst(t *testing.T) {
+	t.Parallel()
+	now := morning
+	status, asked := "503 {}", []time.Time(nil)
+	service := answersOf(func(r *http.Request) string {
+		switch r.URL.Path {
+		case "/fundesk/v1":
+			return `200 {"extensions":["settings"]}`
+		case "/fundesk/v1/settings":
+			asked = append(asked, now)
+			return status
+		}
+		return "404 {}"
+	})
+	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Tries: 1, Now: func() time.Time { return now }})
+	servicetest.Check(t, err)
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded"})
+	servicetest.Check(t, err)
+	d := New(Options{Client: client, Outbox: box, Now: func() time.Time { return now }})
+	d.Codes.See(apitype.CallHappy, "guessed")
+	work(t, d, d.Begin())
+	d.Call = floorCall()
+	d.Form.ResultCode = "guessed" // Of a draft.
+	work(t, d, d.Receive(func() {}))
+	result, _ := ActionOf("result")
+	complete, _ := ActionOf("complete")
+	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+	isOffered := len(d.Form.Results()) > 0 || len(d.Card.Script) > 0 || d.againstHours(d.Call, sunday) != ""
+	if isOffered || !strings.Contains(result.Why(d), "are being read") || !strings.Contains(complete.Why(d), "are being read") {
+		t.Errorf("got %+v, %q and %q, want nothing before the settings", d.Form.Results(), result.Why(d), complete.Why(d))
+	}
+	for range 130 {
+		now = now.Add(time.Second)
+		work(t, d, d.Tick())
+	}
+	var waits []int
+	for i := range asked[1:] {
+		waits = append(waits, int(asked[i+1].Sub(asked[i]).Seconds()))
+	}
+	servicetest.Same(t, "seconds between failures", []int{2, 4, 8, 16, 32, 60}, waits)
+	status = "200 " + floorSettings
+	for range 60 {
+		now = now.Add(time.Second)
+		work(t, d, d.Tick())
+	}
+	if rows := d.Form.Results(); len(rows) != 2 || result.Why(d) != "" || d.againstHours(d.Call, sunday) == "" {
+		t.Errorf("got %+v and %q, want the results of the settings", rows, result.Why(d))
+	}
+	before := len(asked)
+	for range 4 {
+		now = now.Add(15 * time.Second)
+		work(t, d, d.Poll())
+	}
+	if len(asked) != before+1 {
+		t.Errorf("got %d requests in a minute, want 1", len(asked)-before)
+	}
+}
+
+// answersOf is a service that answers as a function says: a status and a body.
+type answersOf func(r *http.Request) string
+
+func (a answersOf) RoundTrip(r *http.Request) (*http.Response, error) {
+	return answers{r.Method + " " + r.URL.Path: a(r)}.RoundTrip(r)
 }

@@ -86,6 +86,9 @@ func (k *Card) pickScript() {
 		return
 	}
 	language := strings.ToLower(Value(k.day.Call.Person.Value().Language))
+	if k.day.WaitsForSettings() {
+		return // A script of the floor may be meant.
+	}
 	ofFloor := k.floor.of(k.day.Call).Scripts
 	for _, suffix := range []string{"." + language, ""} {
 		name := string(k.day.Call.Type) + suffix

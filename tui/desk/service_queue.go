@@ -51,7 +51,7 @@ func (s *leases) offers(limit int) []Candidate {
 	}
 	for i, c := range s.upcoming {
 		c.Due = i < due // They come first.
-		if len(next) < limit && s.leaseOf(c.ID) == nil && !s.day.Changes.isPending(c.ID) && !s.day.IsOn(c.ID) {
+		if len(next) < limit && s.leaseOf(c.ID) == nil && !s.day.keepsBack(c.ID) && !s.day.IsOn(c.ID) {
 			next = append(next, c)
 		}
 	}
@@ -138,6 +138,10 @@ func (d *Day) Tick() []Event {
 	d.leases.warnOfEnd()
 	d.Changes.Release()
 	d.Gate.admitWaiting()
+	d.Gate.sendAlone()
+	if d.settings.retry > 0 {
+		d.tendSettings()
+	}
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
 		d.leases.readState()

@@ -10,11 +10,28 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// settingsEvery is how often the settings of the floor are asked for again.
-const settingsEvery = 5 * time.Minute
+// How often the settings of the floor are asked for: again when they are known, and after a failure, for which the
+// time doubles.
+const (
+	settingsEvery    = time.Minute
+	settingsRetry    = 2 * time.Second
+	settingsMaxRetry = time.Minute
+)
 
-// settings are those of the floor, as the service had them last. It is safe for concurrent use.
-type settings struct{ kept atomic.Pointer[keptSettings] }
+// settings are those of the floor that hold for the call on the desk. It is safe for concurrent use.
+type settings struct {
+	kept  atomic.Pointer[keptSettings]
+	waits atomic.Bool // The service has settings that were not read yet: no result, hour or script is offered.
+}
+
+// settingsReading is when and how the settings are read.
+type settingsReading struct {
+	isUnderWay bool
+	asked      time.Time     // Zero: never.
+	retry      time.Duration // The wait after the failure before; zero: there was none.
+	isRead     bool          // The service has answered, or has no settings.
+	coming     *keptSettings // They hold from the next call on; nil: none do.
+}
 
 // keptSettings are the settings on disk, with what asks whether they still hold.
 type keptSettings struct {
@@ -58,9 +75,10 @@ func (s *settings) open(path string) {
 // readSettings asks for the settings where they are not those that are known. Without an answer the known
 // ones hold.
 func (d *Day) readSettings() {
-	d.settingsAsked = d.Now()
+	r := &d.settings
+	r.isUnderWay, r.asked = true, d.Now()
 	known, path := "", d.Beside(settingsEnding)
-	if kept := d.floor.kept.Load(); kept != nil {
+	if kept := cmp.Or(r.coming, d.floor.kept.Load()); kept != nil {
 		known = kept.ETag
 	}
 	do(&d.events, func(ctx context.Context) (*keptSettings, error) {
@@ -73,20 +91,66 @@ func (d *Day) readSettings() {
 			return nil, err
 		}
 		is := &keptSettings{ETag: read.ETag}
-		if is.Settings, err = read.Decode(); err == nil && path != "" {
+		is.Settings, err = read.Decode()
+		if err == nil && path != "" {
 			_ = WriteState(path, is) // It is asked for again at the next start.
 		}
 		return is, err
-	}, func(is *keptSettings, err error) {
-		if err == nil && is != nil {
-			d.floor.kept.Store(is)
-			d.Card.pickScript()
-			if d.Form.ResultCode == "" { // No digit was pressed for the old ones.
-				d.Form.results = nil
-			}
-		}
-		d.settingsRead = d.settingsRead || err == nil
-	})
+	}, d.onSettings)
+}
+
+// onSettings takes settings in. On a call that is shown nothing moves: they hold from the next call on.
+func (d *Day) onSettings(is *keptSettings, err error) {
+	r := &d.settings
+	r.isUnderWay = false
+	if err != nil {
+		r.retry = min(max(2*r.retry, settingsRetry), settingsMaxRetry)
+		return
+	}
+	r.retry, r.isRead = 0, true
+	isFirst := d.floor.waits.Swap(false)
+	if is == nil {
+		return
+	}
+	r.coming = is
+	if d.Call == nil || isFirst || d.floor.kept.Load() == nil {
+		d.applySettings()
+		return
+	}
+	d.sayf("the settings of the floor were changed: they hold from the next call on")
+}
+
+// applySettings lets the settings that were read last hold.
+func (d *Day) applySettings() {
+	if d.settings.coming == nil {
+		return
+	}
+	d.floor.kept.Store(d.settings.coming)
+	d.settings.coming = nil
+	d.Form.results = nil
+	d.Card.pickScript()
+}
+
+// tendSettings asks for the settings again when it is time: each minute, and sooner after a failure.
+func (d *Day) tendSettings() {
+	r := &d.settings
+	wait := settingsEvery
+	if r.retry > 0 {
+		wait = r.retry
+	}
+	isDue := !r.asked.IsZero() && !r.isUnderWay && d.Now().Sub(r.asked) >= wait
+	if isDue {
+		d.readSettings()
+	}
+}
+
+// WaitsForSettings reports whether the service has settings of the floor that were not read yet.
+func (d *Day) WaitsForSettings() bool { return d.floor.waits.Load() }
+
+// whyNoResults says why the results of the call on the desk are not offered. Those of the profile always are.
+func (d *Day) whyNoResults() string {
+	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.isKnown(d.Call.Type)
+	return When(isWaiting, "the results of the floor are being read: try again in a moment")
 }
 
 // AgentName returns the name of a user: that of the profile, else that of the settings; "" where none is known.
@@ -110,6 +174,9 @@ func (b *base) maxAttempts(call *apitype.Call) int {
 
 // againstHours says why the donor of a call is not called at a time, "" where nothing speaks against it.
 func (b *base) againstHours(call *apitype.Call, at time.Time) string {
+	if b.floor.waits.Load() {
+		return "" // The hours of the floor are not known yet.
+	}
 	hours := CallingHours{}
 	maps.Copy(hours, b.floor.of(call).CallingHours)
 	maps.Copy(hours, b.Hours)

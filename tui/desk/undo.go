@@ -107,10 +107,20 @@ func (c *Changes) recallCreation(id apitype.UUID) error {
 // onRecalled hears that a held change was taken back, and puts its call on the desk again.
 func (d *Day) onRecalled(r recalled) {
 	d.Changes.readOutbox()
+	group := d.Changes.groups[r.change.id]
+	switch {
+	case group != nil && r.err == nil:
+		group.hear(r.change.id, outbox.OutcomeDropped)
+	case group != nil && (errors.Is(r.err, outbox.ErrSent) || errors.Is(r.err, outbox.ErrSending)):
+		group.hear(r.change.id, outbox.OutcomeUnsure)
+	}
 	if r.err != nil {
 		d.fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
 	}
 	label := d.Say("taken back: %s", d.Say(r.change.Label))
+	if remains := group.remains(d.base); remains != "" && r.burst > 0 {
+		label += "; " + remains
+	}
 	if back := r.change.back; back != nil {
 		if r.err == nil {
 			d.sayf("%s", label)
@@ -126,7 +136,7 @@ func (d *Day) onRecalled(r recalled) {
 	}
 	d.Changes.Batch.isTakenBack(r.change.id)
 	d.Recent.forget(r.change.id)
-	if r.burst > 1 {
+	if r.burst > 1 && group.remains(d.base) == "" {
 		d.sayf("taken back: %d changes", r.burst)
 	} else {
 		d.sayf("%s", label)
@@ -136,12 +146,16 @@ func (d *Day) onRecalled(r recalled) {
 	}
 }
 
-// HeldText says what is held last, for how long, and which key takes it back; "" where nothing is.
+// HeldText says what is held last, what the record will say with it, for how long it is held, and which key takes it
+// back. It is "" if nothing is held.
 func (c *Changes) HeldText(undo string) string {
 	if len(c.Held) == 0 {
 		return ""
 	}
 	label, rest := c.HeldParts(undo, false)
+	if says := c.Held[len(c.Held)-1].says; says != "" {
+		label += ", " + says
+	}
 	return label + rest
 }
 

@@ -39,7 +39,8 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		}
 	}
 	if k.day.IsOn(call.UUID) {
-		add(k.HolderText())
+		add(k.LeaseText())
+		add(k.undone.remains(k.base))
 	}
 	if call.Status != apitype.CallRequested {
 		add(k.Say("this call is %s", k.Say(string(call.Status))))
@@ -148,6 +149,35 @@ func (k *Card) HolderText() string {
 	if k.holder == nil {
 		return ""
 	}
-	name := cmp.Or(Value(k.holder.Name), k.AgentName(k.holder.UserUUID), k.Say("another agent"))
-	return k.Say("%s has this donor on the screen since %s", name, k.holder.TakenAt.In(k.Now().Location()).Format("15:04"))
+	return k.Say("%s has this donor on the screen since %s", k.holderName(k.holder), k.holder.TakenAt.In(k.Now().Location()).Format("15:04"))
+}
+
+// holderName returns the name of the user who holds a donor.
+func (k *Card) holderName(h *apitype.LeaseHolder) string {
+	return cmp.Or(Value(h.Name), k.AgentName(h.UserUUID), k.Say("another agent"))
+}
+
+// onHolder notes which other user holds the person on the desk, as the service lists the leases.
+func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
+	k.holder = nil
+	for _, l := range all {
+		if l.UserUUID != agent {
+			k.holder = &apitype.LeaseHolder{UserUUID: l.UserUUID, Name: l.Name, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt}
+		}
+	}
+}
+
+// ForbidsText says why the donor on the desk may not be called at all; "" if the donor may.
+func (k *Card) ForbidsText() string {
+	optIn := k.day.Call.Person.Value().OptInPhone
+	return When(optIn != nil && !*optIn, k.Say(reasonOptedOut))
+}
+
+// LeaseText says that the donor on the desk is not this agent's alone: who has the donor, or that the lease has ended.
+// It is "" otherwise.
+func (k *Card) LeaseText() string {
+	if text := k.HolderText(); text != "" || !k.isFreed {
+		return text
+	}
+	return k.Say("this donor is no longer yours alone: another agent may call, too")
 }

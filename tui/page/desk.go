@@ -116,17 +116,17 @@ func (d *Desk) Refresh() tea.Cmd { return d.Host.Perform(d.Day.Refresh()) }
 // Write moves the keys to the notes.
 func (d *Desk) Write() tea.Cmd { return d.onceWarned(func() { d.writing = true }) }
 
-// onceWarned asks once, before work on a donor whom another agent has on the screen.
+// onceWarned begins work on a donor and keeps the lease. It asks once if the donor is not this agent's alone.
 func (d *Desk) onceWarned(then func()) tea.Cmd {
-	asks := d.Day.Ask.Warned(func() desk.Answer {
+	begin := func() desk.Answer {
 		then()
-		return desk.Answer{}
-	})
+		return desk.Answer{Events: d.Day.KeepLease()}
+	}
+	asks := d.Day.Ask.Warned(begin)
 	if asks != nil && d.ahead == 0 {
 		return d.ask(asks, nil)
 	}
-	then()
-	return nil
+	return d.Answer(begin(), nil)
 }
 
 // LeaveNotes takes the keys back from the notes.

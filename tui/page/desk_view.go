@@ -37,6 +37,8 @@ func (d *Desk) startLines(width, height int) []string {
 	lines := []string{""}
 	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
 	switch {
+	case d.Day.Wanted && d.Day.Stranger:
+		lines = append(lines, d.Say("the next call comes once you are logged in as before"))
 	case d.Day.Wanted && d.Day.LoggedOut:
 		lines = append(lines, d.Say("the next call comes once you have logged in again"))
 	case d.Day.Wanted && d.Day.Offline != "":
@@ -274,6 +276,11 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
+		paint := d.Styles.Warn
+		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card.ForbidsText()
+		if isForbidden || warning == d.Day.Card.LeaseText() {
+			paint = d.Styles.Bad
+		}
 		last := i == len(all)-1
 		if len(lines)+len(parts) > most || (!last && len(lines)+len(parts) == most) {
 			more := d.Day.Count(len(all)-i, "more warning", "more warnings")
@@ -283,7 +290,7 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" "+d.Say("shows all")))
 		}
 		for _, part := range parts {
-			lines = append(lines, d.Styles.Warn(part))
+			lines = append(lines, paint(part))
 		}
 	}
 	return lines

@@ -14,8 +14,9 @@ import (
 	"fundesk/tui/widget"
 )
 
-// fixing corrects the details of the donor and the pledge: each has its key, a yes or no turns
-// at once, and another value is typed and checked before it is taken.
+// fixing corrects the details of the donor and the pledge. Each has its key. A yes or no turns with a second key, and
+// another value is typed and checked before it is taken. A detail that may not be corrected takes what is typed, and
+// drops it.
 type fixing struct {
 	onCard
 	desk   *Desk
@@ -70,30 +71,64 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // learnPermissions asks whether the account may make the corrections.
 func (d *Desk) learnPermissions() tea.Cmd { return d.Host.Perform(d.Day.Form.LearnPermissions()) }
 
-// choose turns a yes or no, or begins to type another value, with the present one selected.
+// choose begins to type another value, with the present one selected.
 func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
-	switch {
-	case fix.Why != "":
-		f.wrong = f.desk.Say(fix.Label) + ": " + fix.Why
-	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
-		f.desk.Day.Form.Uncorrect(fix)
-	case fix.IsYesNo() && fix.Is == "no":
-		f.wrong = f.desk.Day.Form.Correct(fix, "yes")
-	case fix.IsYesNo():
-		f.wrong = f.desk.Day.Form.Correct(fix, "no")
-	default:
-		f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
-		if !fix.IsSecret() || fix.IsChanged() || f.desk.Day.Card.IsRevealed {
-			f.editor.SetValue(fix.Is)
-			f.editor.Select()
-		}
+	f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
+	if fix.Why != "" {
+		f.wrong = f.desk.Say(fix.Label) + ": " + f.desk.Say(fix.Why)
+		return
 	}
+	isShown := !fix.IsSecret() || fix.IsChanged() || f.desk.Day.Card.IsRevealed
+	if !fix.IsYesNo() && isShown {
+		f.editor.SetValue(fix.Is)
+		f.editor.Select()
+	}
+}
+
+// drop takes a key for a detail that may not be corrected.
+func (f *fixing) drop(name string) Fate {
+	if name == "enter" || name == "esc" {
+		f.key, f.wrong = "", ""
+	}
+	return Stays
+}
+
+// turn takes the second key of a yes or no.
+func (f *fixing) turn(fix desk.Fix, name string) Fate {
+	form := f.desk.Day.Form
+	is := map[string]string{"y": "yes", "n": "no"}[name]
+	if name == "enter" {
+		is = map[bool]string{true: "yes", false: "no"}[fix.Is == "no"]
+	}
+	isUndone := name == "enter" && fix.Is == "yes" && fix.IsChanged() && fix.Was == ""
+	switch {
+	case isUndone:
+		form.Uncorrect(fix)
+	case is != "":
+		f.wrong = form.Correct(fix, is)
+	case name == "ctrl+r":
+		form.Uncorrect(fix)
+	case name == "ctrl+s":
+		f.key, f.wrong = "", ""
+		return Passes
+	case name != "esc":
+		f.wrong = f.desk.Say("%s: y is yes, n is no, enter turns it", f.desk.Say(fix.Label))
+		return Stays
+	}
+	f.key = ""
+	return Stays
 }
 
 // typeKey follows a key while a value is typed.
 func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	fix, found := f.chosen()
+	switch {
+	case found && fix.Why != "":
+		return f.drop(msg.String())
+	case found && fix.IsYesNo():
+		return f.turn(fix, msg.String())
+	}
 	fix.Was = f.was
 	interval := -1
 	if found && fix.IsInterval() {
@@ -170,7 +205,11 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 // Hints implements Dialog.
 func (f *fixing) Hints() []Hint {
 	var hints []Hint
-	if f.key != "" {
+	if fix, found := f.chosen(); found && fix.Why != "" {
+		hints = []Hint{{"esc", "leaves it"}}
+	} else if found && fix.IsYesNo() {
+		hints = []Hint{{"y", "yes"}, {"n", "no"}, {"enter", "turns it"}, {"esc", "leaves it"}}
+	} else if f.key != "" {
 		hints = []Hint{{"enter", "takes it"}, {"esc", "leaves it"}, {"ctrl+x", "deletes the value"}, {"ctrl+r", "as recorded"}}
 		if f.wrong != "" {
 			hints = hints[1:]
@@ -186,12 +225,12 @@ func (f *fixing) Hints() []Hint {
 
 // Paste implements Paster.
 func (f *fixing) Paste(text string) tea.Cmd {
-	if f.key != "" {
-		f.editor.Insert(text)
-		if fix, found := f.chosen(); found {
-			f.check(fix)
-		}
+	fix, found := f.chosen()
+	if !found || fix.Why != "" || fix.IsYesNo() {
+		return nil // It is dropped.
 	}
+	f.editor.Insert(text)
+	f.check(fix)
 	return nil
 }
 
@@ -216,6 +255,9 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 		switch {
 		case fix.Why != "":
 			cell = s.Dim(widget.Fit(fix.Press+" "+label+" "+f.desk.Say(fix.Why), each))
+			if fix.Key == f.key {
+				focus = i % height
+			}
 		case fix.Key == f.key:
 			typed, focus = s.chosen(fix.Press+" "+label)+" "+f.typed(s, fix, width-labelWidth-3), i%height
 			cell = s.chosen(ansi.Strip(cell))
@@ -242,6 +284,9 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 
 // typed returns the value that is being typed, or the intervals to choose from.
 func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
+	if fix.IsYesNo() {
+		return f.desk.fixText(fix) + "  " + s.Key("y") + " " + f.desk.Say("yes") + "  " + s.Key("n") + " " + f.desk.Say("no")
+	}
 	if !fix.IsInterval() {
 		return f.editor.Line(max(width, 2), s.cursor)
 	}

@@ -213,7 +213,7 @@ func (v *Floor) WhyNotOpen() string {
 func (v *Floor) OpenRecord() tea.Cmd {
 	a := v.agents[v.table.Cursor()]
 	read := func(ctx context.Context) (apitype.Leases, error) {
-		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx))
+		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{}))
 	}
 	return Load(v.Env, read, func(held apitype.Leases, err error) tea.Cmd {
 		if err != nil {

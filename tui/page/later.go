@@ -25,8 +25,14 @@ type askedLater struct {
 
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
-	return nil
+	ask := func() desk.Answer {
+		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
+		return desk.Answer{}
+	}
+	if asks := d.Day.Ask.Warned(ask); asks != nil {
+		return d.ask(asks, nil)
+	}
+	return d.Answer(ask(), nil)
 }
 
 // Key implements Dialog.

@@ -34,6 +34,21 @@ type askedResult struct {
 // AskResult asks for the result among those of the call, or for a typed one where none are
 // known, and then for the rating in its place.
 func (d *Desk) AskResult() tea.Cmd {
+	asks := d.Day.Ask.Forbidden(func() desk.Answer { return desk.Answer{} })
+	if asks == nil || d.ahead > 0 {
+		return d.askResult()
+	}
+	cmd := d.ask(asks, nil)
+	if confirm, isConfirm := d.Dialog.(*Confirm); isConfirm {
+		confirm.Yes = func() tea.Cmd {
+			asks.Choices[0].Pick()
+			return d.askResult()
+		}
+	}
+	return cmd
+}
+
+func (d *Desk) askResult() tea.Cmd {
 	return d.onceWarned(func() {
 		q := d.Day.Ask.Result(func() desk.Answer {
 			d.AskRating()
@@ -190,6 +205,9 @@ func (d *Desk) legend(width int) []string {
 	}
 	if !known && d.Day.Form.ResultCode != "" {
 		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
+	}
+	if len(items) == 0 && d.Day.WaitsForSettings() {
+		items = append(items, s.Dim(d.Say("the results are being read")))
 	}
 	if len(items) == 0 {
 		items = append(items, "/ "+d.Say("another"))

@@ -1,0 +1,125 @@
+package tui
+
+import (
+	"bytes"
+	"time"
+)
+
+// How long after an esc alone the rest of a control sequence may come. The library joins what comes sooner; what comes
+// later is typed.
+const (
+	answerJoined = 45 * time.Millisecond
+	answerEnds   = 500 * time.Millisecond
+)
+
+// cutAnswer drops the rest of an answer of the terminal, or of another control sequence, whose esc came alone: an answer
+// that the network cut would run as keys. The esc itself was a key by then.
+type cutAnswer struct {
+	escAt  time.Time // When an esc came alone.
+	inside byte      // The part of a sequence that is dropped: [, ] or t for the text after ]. Zero: none is.
+	until  time.Time // Until then the rest of it is dropped.
+}
+
+// take returns what is left of bytes that were read at a time.
+func (c *cutAnswer) take(b []byte, now time.Time) []byte {
+	if len(b) == 0 {
+		return b
+	}
+	switch gap := now.Sub(c.escAt); {
+	case c.inside != 0:
+		b = c.goOn(b, now)
+	case c.escAt.IsZero() || gap < answerJoined || gap >= answerEnds:
+	case bytes.HasPrefix(b, []byte(pasteStart[1:])):
+		b = append([]byte{'\x1b'}, b...) // What is pasted must not run as keys.
+	default:
+		b = c.begin(b, now)
+	}
+	c.escAt = time.Time{}
+	if len(b) > 0 && b[len(b)-1] == '\x1b' {
+		c.escAt = now
+	}
+	return b
+}
+
+// begin drops a sequence that begins the bytes.
+func (c *cutAnswer) begin(b []byte, now time.Time) []byte {
+	switch b[0] {
+	case '[', ']':
+		c.inside = b[0]
+		c.until = now.Add(answerEnds)
+		if len(b) == 1 {
+			return nil
+		}
+		return c.drop(b[1:], now)
+	case 'O':
+		return b[min(2, len(b)):]
+	}
+	return b
+}
+
+// goOn drops more of a sequence, if it may be that: what follows later, or is no parameter, is typed.
+func (c *cutAnswer) goOn(b []byte, now time.Time) []byte {
+	isParameter := b[0] >= '0' && b[0] <= '?'
+	if now.After(c.until) || c.inside == '[' && !isParameter {
+		c.inside = 0
+		return b
+	}
+	return c.drop(b, now)
+}
+
+// drop drops a sequence up to its end.
+func (c *cutAnswer) drop(b []byte, now time.Time) []byte {
+	c.until = now.Add(answerEnds)
+	switch c.inside {
+	case ']':
+		return c.dropText(b)
+	case 't':
+		return c.dropRest(b)
+	}
+	for i, char := range b {
+		if char >= 0x20 && char <= 0x3f {
+			continue
+		}
+		c.inside = 0
+		switch {
+		case char == 'M' && i == 0: // A report of the mouse in three bytes.
+			return b[min(4, len(b)):]
+		case char >= 0x40 && char <= 0x7e:
+			return b[i+1:]
+		default:
+			return b[i:]
+		}
+	}
+	return nil
+}
+
+// dropText drops the text of an answer up to its end. One begins with a number.
+func (c *cutAnswer) dropText(b []byte) []byte {
+	if b[0] < '0' || b[0] > '9' {
+		c.inside = 0
+		return b
+	}
+	c.inside = 't'
+	return c.dropRest(b)
+}
+
+// dropRest drops text up to BEL or ST.
+func (c *cutAnswer) dropRest(b []byte) []byte {
+	for i, char := range b {
+		isEnd := char == '\\' && i == 0
+		switch {
+		case isEnd, char == '\a':
+			c.inside = 0
+			return b[i+1:]
+		case char == '\x1b' && i+1 == len(b):
+			return nil // Its backslash is to come.
+		case char == '\x1b' && b[i+1] == '\\':
+			c.inside = 0
+			return b[i+2:]
+		case char < 0x20:
+			c.inside = 0
+			return b[i:]
+		}
+	}
+	return nil
+}

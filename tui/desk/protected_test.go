@@ -1,0 +1,428 @@
+package desk_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+)
+
+// faultyLine is a line to the service that a test cuts, or lets answer otherwise.
+type faultyLine struct {
+	http.RoundTripper
+	isCut  bool
+	sent   []string                       // What was sent while it was not cut: method and path.
+	status func(*http.Request) int        // Answers in the service's place; 0 lets the request pass. Nil: all pass.
+	loses  func(method, path string) bool // The answer. Nil: none is lost.
+	// cuts is the end of a path: the line is cut before it is asked for; with losesCut it is asked for, and its answer
+	// is lost.
+	cuts     string
+	losesCut bool
+}
+
+func (l *faultyLine) RoundTrip(r *http.Request) (*http.Response, error) {
+	isCut := l.isCut
+	if l.cuts != "" && strings.HasSuffix(r.URL.Path, l.cuts) {
+		l.isCut, isCut = true, !l.losesCut
+		if l.losesCut && !slices.Contains(l.sent, "lost") {
+			l.sent = append(l.sent, "lost")
+			_, _ = l.RoundTripper.RoundTrip(r)
+			return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+		}
+	}
+	if isCut {
+		return nil, &apiclient.Error{
+			Kind:      apiclient.KindUnavailable,
+			Retryable: true,
+			Message:   "cannot reach it",
+			Err:       &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ENETUNREACH},
+		}
+	}
+	if l.status != nil {
+		if status := l.status(r); status != 0 {
+			header := http.Header{"Content-Type": {"application/json"}}
+			body := io.NopCloser(strings.NewReader("{}"))
+			return &http.Response{StatusCode: status, Header: header, Body: body, ContentLength: 2}, nil
+		}
+	}
+	l.sent = append(l.sent, r.Method+" "+r.URL.Path)
+	answer, err := l.RoundTripper.RoundTrip(r)
+	if err == nil && l.loses != nil && l.loses(r.Method, r.URL.Path) {
+		_ = answer.Body.Close()
+		return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+	}
+	return answer, err
+}
+
+// agentOn is an agent with a line of its own.
+func (f *floor) agentOn(dir string) (*agent, *faultyLine) {
+	line := &faultyLine{}
+	f.line = func(r http.RoundTripper) http.RoundTripper {
+		line.RoundTripper = r
+		return line
+	}
+	defer func() { f.line = nil }()
+	return f.agent(dir), line
+}
+
+// pollFor lets time pass in which the desk polls.
+func (a *agent) pollFor(d time.Duration) {
+	for ; d > 0; d -= 15 * time.Second {
+		a.f.Clock.Advance(15 * time.Second)
+		a.perform(a.Poll())
+	}
+}
+
+// press is a key of the agent, a second after what was before.
+func (a *agent) press(key string) {
+	a.f.Clock.Advance(time.Second)
+	a.Guard.Press(key, false, false, a.f.Clock.Now())
+}
+
+// leases are the live leases of the service.
+func (f *floor) leases() []apitype.Lease {
+	f.t.Helper()
+	var all apitype.Leases
+	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/leases", "").Decode(&all)
+	return all.Leases
+}
+
+// pending are the calls whose lease is pending.
+func (f *floor) pending() (calls []apitype.UUID) {
+	for _, l := range f.leases() {
+		if l.Pending {
+			calls = append(calls, l.CallUUID)
+		}
+	}
+	return calls
+}
+
+// freeAll releases what users hold, as a supervisor does.
+func (f *floor) freeAll() {
+	for _, l := range f.leases() {
+		f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, l.UserUUID))
+	}
+}
+
+// correctMobile corrects the number of the donor on the desk.
+func (a *agent) correctMobile(number string) {
+	a.f.t.Helper()
+	for _, fix := range a.Form.Fixes() {
+		if fix.Key != "mobilePhoneNumber" {
+			continue
+		}
+		if wrong := a.Form.Correct(fix, number); wrong != "" {
+			a.f.t.Fatal(wrong)
+		}
+	}
+}
+
+// officeWrites changes the number of a person at the service.
+func (f *floor) officeWrites(person apitype.UUID, number string) {
+	path := "/api/v1/persons/" + person.String() + "/actions/update"
+	f.Do(f.token, http.MethodPut, path, fmt.Sprintf(`{"mobilePhoneNumber":%q}`, number))
+}
+
+// endings are the keys that end a call with a change.
+var endings = map[string]func(a *agent){
+	"a": func(a *agent) { a.perform(a.NotReached()) },
+	"a with a note": func(a *agent) {
+		a.Form.SetNotes("rings after six")
+		a.perform(a.NotReachedWithNote())
+	},
+	"ctrl+s": func(a *agent) {
+		a.speak("well")
+		a.perform(a.CompleteCall())
+	},
+	"ctrl+s with a correction": func(a *agent) {
+		a.correctMobile("+31611111111")
+		a.speak("well")
+		a.perform(a.CompleteCall())
+	},
+	"b": func(a *agent) { a.perform(a.Later(a.f.Clock.Now().Add(26*time.Hour), false)) },
+	"X": func(a *agent) { a.perform(a.CancelCall()) },
+	"e": func(a *agent) { a.perform(a.ExpireCall()) },
+}
+
+// losses are the ways in which the lease of the call on the desk ends, while the card stays.
+var losses = map[string]func(a *agent){
+	"it did not end":   func(*agent) {},
+	"no key came":      func(a *agent) { a.pollFor(16 * time.Minute) },
+	"no poll came":     func(a *agent) { a.f.Clock.Advance(16 * time.Minute) },
+	"it was freed":     func(a *agent) { a.f.freeAll() },
+	"freed and polled": func(a *agent) { a.f.freeAll(); a.pollFor(30 * time.Second) },
+	"the computer slept": func(a *agent) {
+		a.perform(a.Wake())
+		a.f.Clock.Advance(2 * time.Hour)
+		a.perform(a.Wake())
+	},
+}
+
+// isOffered reports whether a call is given to a user who takes all that there is.
+func (f *floor) isOffered(call apitype.UUID) bool {
+	f.t.Helper()
+	answer := f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/calls?first=100", "")
+	return strings.Contains(string(answer.Body), call.String())
+}
+
+// From the key that ends a call to the accepted change its donor is offered to no agent, whatever became of the lease.
+// Then no lease is left.
+func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
+	t.Parallel()
+	for _, key := range slices.Sorted(maps.Keys(endings)) {
+		for _, loss := range slices.Sorted(maps.Keys(losses)) {
+			f := newFloor(t, 2)
+			a := f.agent(t.TempDir())
+			a.press("n")
+			a.perform(a.Next())
+			call := a.Call.UUID
+			losses[loss](a)
+			a.press(key)
+			endings[key](a)
+			if a.Call != nil && a.Call.UUID == call {
+				t.Errorf("%s, %s: got the donor on the desk again", key, loss)
+			}
+			if !slices.Equal(f.pending(), []apitype.UUID{call}) || f.isOffered(call) {
+				t.Errorf("%s, %s: got pending %v, offered %t, want %v protected", key, loss, f.pending(), f.isOffered(call), call)
+			}
+			for range 3 {
+				a.perform(a.Poll())
+			}
+			offers := a.Offers(10)
+			if slices.ContainsFunc(offers, func(c desk.Candidate) bool { return c.ID == call }) {
+				t.Errorf("%s, %s: got the donor among the next ones", key, loss)
+			}
+			a.sendHeld()
+			entries, _, _ := a.Outbox.List()
+			if len(entries) != 0 || len(f.pending()) != 0 {
+				t.Errorf("%s, %s: got %+v waiting and pending %v, want it sent (%q)", key, loss, entries, f.pending(), a.told)
+			}
+		}
+	}
+}
+
+// While a change waits, for whatever reason, neither a colleague nor its own agent is given the donor, a quarter of an
+// hour and five hours later; also after the desk was closed and opened again.
+func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
+	t.Parallel()
+	is := func(end string) func(method, path string) bool {
+		return func(_, path string) bool { return strings.HasSuffix(path, end) }
+	}
+	reasons := map[string]func(a *agent, line *faultyLine){
+		"the service fails": func(_ *agent, line *faultyLine) {
+			line.status = func(r *http.Request) int {
+				if strings.HasPrefix(r.URL.Path, "/api/v1") && r.Method != http.MethodGet {
+					return http.StatusServiceUnavailable
+				}
+				return 0
+			}
+		},
+		"refused": func(_ *agent, line *faultyLine) {
+			line.status = func(r *http.Request) int {
+				if strings.HasSuffix(r.URL.Path, "/complete") {
+					return http.StatusForbidden
+				}
+				return 0
+			}
+		},
+		"the answer is lost": func(_ *agent, line *faultyLine) {
+			line.status = func(r *http.Request) int {
+				if strings.HasPrefix(r.URL.Path, "/api/v1/calls/") && r.Method == http.MethodGet {
+					return http.StatusServiceUnavailable
+				}
+				return 0
+			}
+			line.loses = is("/complete")
+		},
+		"a correction was refused": func(a *agent, _ *faultyLine) { a.f.officeWrites(a.Call.PersonUUID, "+31622222222") },
+	}
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		for _, closes := range []bool{false, true} {
+			f := newFloor(t, 2)
+			dir := t.TempDir()
+			a, line := f.agentOn(dir)
+			a.press("n")
+			a.perform(a.Next())
+			call := a.Call.UUID
+			if reason == "a correction was refused" { // A result that says so waits for the answer.
+				a.correctMobile("+31611111111")
+			}
+			reasons[reason](a, line)
+			a.speak("well")
+			a.press("ctrl+s")
+			a.perform(a.CompleteCall())
+			a.sendHeld()
+			isWaiting := f.call(call).Status == apitype.CallRequested
+			if closes {
+				a.End()
+				f.Clock.Advance(time.Minute)
+				a, line = f.agentOn(dir)
+				reasons["the service fails"](a, line)
+			}
+			for _, later := range []time.Duration{9 * time.Minute, 5 * time.Hour} {
+				f.Clock.Advance(later)
+				a.perform(a.Poll())
+				if f.isOffered(call) {
+					t.Errorf("%s, closed %t, %v later: got the donor offered, want it protected (%q)", reason, closes, later, a.told)
+				}
+				a.press("n")
+				if a.perform(a.Next()); a.IsOn(call) {
+					t.Errorf("%s, closed %t, %v later: got the agent's own donor again", reason, closes, later)
+				}
+				if reason == "a correction was refused" && !closes {
+					break // Later the result is sent alone.
+				}
+			}
+			if reason != "the answer is lost" && !isWaiting {
+				t.Errorf("%s: got the call completed, want the change waiting", reason)
+			}
+		}
+	}
+}
+
+// What is undone or dropped gives the pending lease back. The card that comes back is leased anew.
+func TestUndoneChangeReleasesTheDonor(t *testing.T) {
+	t.Parallel()
+	for _, key := range slices.Sorted(maps.Keys(endings)) {
+		f := newFloor(t, 3)
+		a := f.agent(t.TempDir())
+		a.press("n")
+		a.perform(a.Next())
+		call := a.Call.UUID
+		a.pollFor(16 * time.Minute)
+		a.press(key)
+		endings[key](a)
+		a.press("u")
+		a.perform(a.Undo())
+		holds := slices.ContainsFunc(f.leases(), func(l apitype.Lease) bool { return l.CallUUID == call && !l.Pending })
+		if !a.IsOn(call) || len(f.pending()) != 0 || !holds {
+			t.Errorf("%s: got %+v on the desk, pending %v, leased %t, want the card leased anew", key, a.Call, f.pending(), holds)
+		}
+		f = newFloor(t, 3)
+		a = f.agent(t.TempDir())
+		a.press("n")
+		a.perform(a.Next())
+		endings[key](a)
+		entries, _, _ := a.Outbox.List()
+		for _, e := range entries {
+			a.perform(a.Changes.Drop(e.ID))
+		}
+		if len(f.pending()) != 0 {
+			t.Errorf("%s: got pending %v after the change was dropped, want none", key, f.pending())
+		}
+	}
+}
+
+// A mark that failed is repeated. It is the first thing that is sent once the service can be reached.
+func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	a, line := f.agentOn(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	line.isCut = true
+	a.press("a")
+	a.perform(a.NotReached())
+	a.sendHeld()
+	line.isCut, line.sent = false, nil
+	f.Clock.Advance(time.Minute)
+	if _, err := a.Changes.Sender.SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	changes := slices.DeleteFunc(slices.Clone(line.sent), func(request string) bool { return strings.HasPrefix(request, http.MethodGet) })
+	if len(changes) != 2 || !strings.HasSuffix(changes[0], "/extend") || !strings.HasSuffix(changes[1], "/add-attempt") {
+		t.Errorf("got %q, want the mark, then the attempt", changes)
+	}
+	f = newFloor(t, 2)
+	a, line = f.agentOn(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	line.status = func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, "/extend") {
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	}
+	a.press("a")
+	a.perform(a.NotReached())
+	if len(f.pending()) != 0 {
+		t.Fatalf("got pending %v while marks fail", f.pending())
+	}
+	line.status = nil
+	a.perform(a.Poll())
+	if !slices.Contains(f.pending(), call) {
+		t.Errorf("got pending %v after a poll, want the mark repeated", f.pending())
+	}
+}
+
+// A freed donor is not leased again by the desk itself. A key of the agent leases the donor.
+func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	a := f.agent(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	f.freeAll()
+	a.pollFor(2 * time.Minute)
+	a.press("R")
+	a.perform(a.Refresh())
+	if got := f.leases(); len(got) != 0 {
+		t.Errorf("got %+v, want no lease without a key", got)
+	}
+	a.perform(a.KeepLease())
+	if got := f.leases(); len(got) != 1 || got[0].CallUUID != call || a.Card.LeaseText() != "" {
+		t.Errorf("got %+v and %q, want the donor leased by the key", got, a.Card.LeaseText())
+	}
+}
+
+// Each key that ends a call, and d, c and i, ask once while the donor is freed or a colleague's, within one poll.
+func TestKeysAskOnceForALostDonor(t *testing.T) {
+	t.Parallel()
+	asking := map[string]func(q *desk.Questions) desk.Answer{
+		"a": (*desk.Questions).NotReached,
+		"s": (*desk.Questions).Skip,
+		"b": (*desk.Questions).AskLater,
+		"X": (*desk.Questions).Cancel,
+		"e": (*desk.Questions).Expire,
+		"ctrl+s": func(q *desk.Questions) desk.Answer {
+			return q.Complete()
+		},
+	}
+	for key, ask := range asking {
+		for _, isTaken := range []bool{false, true} {
+			f := newFloor(t, 1)
+			a, b := f.agent(t.TempDir()), f.agent(t.TempDir())
+			a.press("n")
+			a.perform(a.Next())
+			a.speak("well")
+			f.freeAll()
+			if isTaken {
+				b.press("n")
+				b.perform(b.Next())
+			}
+			a.pollFor(15 * time.Second)
+			first := ask(a.Ask)
+			if first.Next == nil || !strings.Contains(first.Next.Title, "have this donor") && !strings.Contains(first.Next.Title, "has this donor") {
+				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Card.Warnings(*a.Call))
+				continue
+			}
+			then := first.Next.Choices[0].Pick()
+			isAgain := then.Next != nil && then.Next.Title == first.Next.Title
+			if isAgain || a.IsOn(f.calls[0]) && a.Ask.Warned(func() desk.Answer { return desk.Answer{} }) != nil {
+				t.Errorf("%s, taken %t: asked twice", key, isTaken)
+			}
+		}
+	}
+}
