@@ -26,8 +26,8 @@ func (p *program) backupCommand() *cobra.Command {
 			"the copy, which fundeskd restore --sha256 wants. The file holds the signing key:\n" +
 			"keep it as you keep the database. An existing file is not touched. FILE exists\n" +
 			"only when it is complete. A killed backup leaves a file that ends with\n" +
-			".unfinished, which you may delete. With - the copy goes to stdout, and the sum to\n" +
-			"stderr.",
+			".unfinished, which you may delete. With - the copy goes to stdout, and the sum\n" +
+			"to stderr.",
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) (err error) {

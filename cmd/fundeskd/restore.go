@@ -21,20 +21,20 @@ func (p *program) restoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE|-",
 		Short: "Put a backup in the place of the database",
-		Long: "Restore puts a backup in the place of the database. Stop what serves the database\n" +
-			"first. The backup is copied, brought up to date and checked before anything is\n" +
-			"replaced; it stays as it is. What was there before stays beside, with .before-\n" +
-			"and the time in its name. A restore that was interrupted is run again; until\n" +
-			"then the database is not opened by anybody. With --sha256 it takes only the file\n" +
+		Long: "Restore puts a backup in the place of the database. Stop what serves the\n" +
+			"database first. The backup is copied, brought up to date and checked before\n" +
+			"anything is replaced; it stays as it is. What was there before stays in a file\n" +
+			"with .before- and the time in its name. If a restore was interrupted, run it\n" +
+			"again: until then no command opens the database. With --sha256 it takes the file\n" +
 			"of which fundeskd backup printed that sum. With - it reads the file from stdin.\n\n" +
 			"A backup knows nothing of what was revoked since. Restore therefore makes a new\n" +
 			"signing key, and every token ends: revoke what was revoked since, then issue new\n" +
 			"ones with fundeskd token issue. --keep-tokens keeps the key of the backup. It\n" +
 			"undoes every revocation and every narrowed permission since the backup.\n" +
-			"A backup knows nothing of the erasures since either: run fundeskd erasures replay\n" +
-			"before you serve it.",
+			"A backup knows nothing of the erasures since either: run fundeskd erasures\n" +
+			"replay before you serve it.",
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db --sha256 \"$SUM\"\n" +
-			"  sudo -u fundeskd fundeskd restore - < /srv/backup/fundeskd-2026-11-20.db",
+			"  sudo -u fundeskd fundeskd restore -",
 		Args: exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := p.restore(c.Context(), args[0], strings.ToLower(sum), keepTokens)
