@@ -29,8 +29,8 @@ var (
 	pullFrom  = flag.Uint64("seeds-from", 1, "the first seed of TestPullModel")
 )
 
-// pullSeconds is how long TestPullModel goes on where it is not told how many seeds it runs.
-const pullSeconds = 15 * time.Second
+// pullTime is how long TestPullModel goes on where it is not told how many seeds it runs.
+const pullTime = 15 * time.Second
 
 // pullModel is a service with faults, kills and a clock that goes both ways, whose database is put back and whose
 // account is narrowed and widened, and a program that keeps a copy of its persons by pulls.
@@ -269,7 +269,7 @@ func TestPullModel(t *testing.T) {
 		t.Skip("it restores SQLite files")
 	}
 	begun, ran := time.Now(), 0
-	for seed := *pullFrom; ran < *pullSeeds || *pullSeeds == 0 && time.Since(begun) < pullSeconds; seed++ {
+	for seed := *pullFrom; ran < *pullSeeds || *pullSeeds == 0 && time.Since(begun) < pullTime; seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := newPullModel(t, seed)
 			m.isFaulty = true
