@@ -121,7 +121,7 @@ func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err
 	before := effects()
 	deliverLate()
 	after, most := effects(), 1
-	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated || change.Op == apiclient.OpMarkProcessed {
+	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated {
 		most = 2
 	}
 	wanted := map[servicetest.Fault]apiclient.Kind{servicetest.FaultRefused: apiclient.KindRejected, servicetest.FaultRedirect: apiclient.KindUnavailable}[fault]

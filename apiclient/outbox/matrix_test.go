@@ -98,7 +98,7 @@ func playMatrix(t *testing.T, h *servicetest.Harness, token string, change servi
 		return
 	}
 	most := 1
-	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated || change.Op == apiclient.OpMarkProcessed {
+	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated {
 		most = 2
 	}
 	if len(left) != 0 || effects < 1 || effects > most {

@@ -49,6 +49,7 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 	}
 	call, person, pledge := "/api/v1/calls/"+h.call, "/api/v1/persons/"+h.person, "/api/v1/pledges/"+h.pledge
 	user := apitype.NewUUID().String()
+	block := fmt.Sprintf(`{"number":"+31600000000","organizationUuid":%q}`, h.organization)
 	return map[string]func(n int) ask{
 		"GET /api/v1/persons":                       at("/api/v1/persons?first=500", ""),
 		"POST /api/v1/persons":                      at("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"academicTitle":%q}`, h.organization, h.organization, strings.Repeat("😀", 1000))),
@@ -92,7 +93,12 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease": func(n int) ask {
 			return ask{"/fundesk/v1/queue/calls/" + h.waiting[1] + "/lease", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), user)}
 		},
-		"GET /fundesk/v1/settings": at("/fundesk/v1/settings", ""),
+		"GET /fundesk/v1/calls/{uuid}/checks": at("/fundesk/v1/calls/"+h.call+"/checks", ""),
+		"PUT /fundesk/v1/calls/{uuid}/checks": at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
+		"POST /fundesk/v1/do-not-call/check":  at("/fundesk/v1/do-not-call/check", `{"number":"+31600000000"}`),
+		"POST /fundesk/v1/do-not-call":        at("/fundesk/v1/do-not-call", block),
+		"POST /fundesk/v1/do-not-call/remove": at("/fundesk/v1/do-not-call/remove", block),
+		"GET /fundesk/v1/settings":            at("/fundesk/v1/settings", ""),
 		"PUT /fundesk/v1/settings/{uuid}": body("/fundesk/v1/settings/"+h.organization, func(n int) string {
 			return fmt.Sprintf(`{"scripts":{"winback":"%d","winback.nl":%[2]q,"winback.de":%[2]q}}`, n, strings.Repeat("x", 250<<10))
 		}),
