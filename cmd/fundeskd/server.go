@@ -27,6 +27,8 @@ import (
 
 // server is the running program; tests start it as it is.
 type server struct {
+	housekeeping chan struct{} // Closed when the housekeeping has ended.
+
 	URL      string // Where it is reached.
 	program  *program
 	options  serveOptions
@@ -200,7 +202,11 @@ func (s *server) Run(ctx context.Context) error {
 		})
 	}
 	background.Go(func() { s.reloadCertificates(running) })
-	background.Go(func() { s.keepHouse(running) })
+	s.housekeeping = make(chan struct{})
+	background.Go(func() {
+		defer close(s.housekeeping)
+		s.keepHouse(running)
+	})
 	if s.probes != nil {
 		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
 		background.Go(func() { failed <- s.probes.Serve(s.probesAt) })
@@ -237,6 +243,10 @@ func (s *server) end(ctx context.Context) error {
 	}
 	saving, cancel := context.WithTimeout(ctx, lastSave)
 	defer cancel()
+	select { // It puts back what it could not save.
+	case <-s.housekeeping:
+	case <-saving.Done():
+	}
 	s.saveTokenUse(saving)
 	return nil
 }
