@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 // faultyLine is a line to the service that a test cuts, or lets answer otherwise.
 type faultyLine struct {
 	http.RoundTripper
+	mu     sync.Mutex // Held while the fields are used: the outbox sends several at once.
 	isCut  bool
 	sent   []string                       // What was sent while it was not cut: method and path.
 	status func(*http.Request) int        // Answers in the service's place; 0 lets the request pass. Nil: all pass.
@@ -31,37 +33,51 @@ type faultyLine struct {
 }
 
 func (l *faultyLine) RoundTrip(r *http.Request) (*http.Response, error) {
+	if answer, isDone, err := l.fault(r); isDone {
+		return answer, err
+	}
+	answer, err := l.RoundTripper.RoundTrip(r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil && l.loses != nil && l.loses(r.Method, r.URL.Path) {
+		_ = answer.Body.Close()
+		return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+	}
+	return answer, err
+}
+
+// fault answers in the service's place, where the test wants it.
+func (l *faultyLine) fault(r *http.Request) (answer *http.Response, isDone bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	isCut := l.isCut
 	if l.cuts != "" && strings.HasSuffix(r.URL.Path, l.cuts) {
 		l.isCut, isCut = true, !l.losesCut
 		if l.losesCut && !slices.Contains(l.sent, "lost") {
 			l.sent = append(l.sent, "lost")
 			_, _ = l.RoundTripper.RoundTrip(r)
-			return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+			lost := &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
+			return nil, true, lost
 		}
 	}
 	if isCut {
-		return nil, &apiclient.Error{
+		cut := &apiclient.Error{
 			Kind:      apiclient.KindUnavailable,
 			Retryable: true,
 			Message:   "cannot reach it",
 			Err:       &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ENETUNREACH},
 		}
+		return nil, true, cut
 	}
 	if l.status != nil {
 		if status := l.status(r); status != 0 {
 			header := http.Header{"Content-Type": {"application/json"}}
 			body := io.NopCloser(strings.NewReader("{}"))
-			return &http.Response{StatusCode: status, Header: header, Body: body, ContentLength: 2}, nil
+			return &http.Response{StatusCode: status, Header: header, Body: body, ContentLength: 2}, true, nil
 		}
 	}
 	l.sent = append(l.sent, r.Method+" "+r.URL.Path)
-	answer, err := l.RoundTripper.RoundTrip(r)
-	if err == nil && l.loses != nil && l.loses(r.Method, r.URL.Path) {
-		_ = answer.Body.Close()
-		return nil, &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Sent: true, Message: "it broke"}
-	}
-	return answer, err
+	return nil, false, nil
 }
 
 // agentOn is an agent with a line of its own.
