@@ -35,6 +35,11 @@ type Response struct {
 	expired bool // The service refused a token that it took before.
 }
 
+// Effect is what the service confirmed of the result's effect on the person; "" for nothing.
+func (r *Response) Effect() apitype.ResultEffect {
+	return apitype.ResultEffect(r.Header.Get(apitype.EffectsHeader))
+}
+
 // Do sends one request and returns whatever was answered: no retry, no
 // interpretation. The path lies below the base URL. Its errors are of type *Error.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {

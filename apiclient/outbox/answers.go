@@ -56,7 +56,12 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 		c.Revision = ch.Revision
 		switch {
 		case step == apiclient.StepAccepted && a.Response != nil:
-			return Event{Outcome: OutcomeAccepted, Record: a.Response.Body, EditedSince: a.Response.EditedSince}
+			return Event{
+				Outcome:     OutcomeAccepted,
+				Record:      a.Response.Body,
+				EditedSince: a.Response.EditedSince,
+				Effect:      a.Response.Effect(),
+			}
 		case step == apiclient.StepAccepted:
 			return Event{Outcome: OutcomeAccepted}
 		case step == apiclient.StepRefused:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 )
 
 // SenderOptions of a sender. The zero value sends two at a time and tells nobody.
@@ -48,6 +49,8 @@ type Event struct {
 	Record  json.RawMessage // The record as the service answered, if it did.
 	// EditedSince is set if the record of an accepted creation has other values than were sent.
 	EditedSince bool
+	// Effect is what the service confirmed of the result's effect on the person; "" for nothing.
+	Effect apitype.ResultEffect
 	// IsForeign says that another process did it. Of an entry that is gone only ID, Op and UUID are known.
 	IsForeign bool
 }

@@ -153,7 +153,7 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	if answer.EditedSince {
 		s.Warn("%s", createdAndEdited)
 	}
-	if effect := effectNotes[apitype.ResultEffect(answer.Header.Get(apitype.EffectsHeader))]; effect != "" {
+	if effect := effectNotes[answer.Effect()]; effect != "" {
 		s.Note("%s", effect)
 	}
 	if answer.Body == nil {

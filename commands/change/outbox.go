@@ -439,7 +439,9 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
 		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change left the outbox, and its outcome is unknown"}
 	case event.Outcome == outbox.OutcomeAccepted:
-		return &apiclient.Response{Status: http.StatusOK, Body: event.Record, EditedSince: event.EditedSince}, nil
+		header := http.Header{}
+		header.Set(apitype.EffectsHeader, string(event.Effect))
+		return &apiclient.Response{Status: http.StatusOK, Header: header, Body: event.Record, EditedSince: event.EditedSince}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
 		return nil, cli.WithHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
 	case event.Err != nil:

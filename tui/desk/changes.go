@@ -25,14 +25,22 @@ type Change struct {
 	apiclient.Change
 	Label string // What it is, as it is shown: "complete: A. Jansen".
 	says  string // What the record will say with it: "may not be phoned any more". Empty for nothing.
-	err   error  // Why it cannot be sent at all.
-	from  *worked
-	batch *Batch // The action on several that it is part of; nil: none.
-	index int    // Of its record there.
+	// effect is what the service is to store of the donor with it; "" for nothing.
+	effect apitype.ResultEffect
+	err    error // Why it cannot be sent at all.
+	from   *worked
+	batch  *Batch // The action on several that it is part of; nil: none.
+	index  int    // Of its record there.
 	// atOnce says that it is not held.
 	atOnce bool
 	asked  int // After how many keys the agent made it.
 	group  *changeGroup
+}
+
+// effectWords say the effects that the service stores with a result.
+var effectWords = map[apitype.ResultEffect]string{
+	apitype.EffectOptOut:    "no more calls",
+	apitype.EffectNoContact: "no more contact",
 }
 
 // changeGroup is changes that are sent one after the other, each when the one before it was
@@ -73,9 +81,10 @@ type Changes struct {
 	Entries []outbox.Entry
 	Damaged []outbox.Damaged
 	Drafts  []outbox.Draft
-	Trouble error             // Why drafts are not on disk; nil when they are.
-	Labels  map[string]string // Of the entries of this session, as they are shown.
-	Batch   *Batch            // The latest action on several records; nil: none.
+	Trouble error                           // Why drafts are not on disk; nil when they are.
+	Labels  map[string]string               // Of the entries of this session, as they are shown.
+	effects map[string]apitype.ResultEffect // That the service is to store with entries of this session.
+	Batch   *Batch                          // The latest action on several records; nil: none.
 
 	draftsRead         bool                    // At least once, or it cannot be.
 	reading, readAgain bool                    // The outbox is being read; something has changed since.
@@ -255,6 +264,12 @@ func (c *Changes) onQueued(q queued) bool {
 		c.Labels = map[string]string{}
 	}
 	c.Labels[q.entry.ID] = q.change.Label
+	if q.change.effect != "" {
+		if c.effects == nil {
+			c.effects = map[string]apitype.ResultEffect{}
+		}
+		c.effects[q.entry.ID] = q.change.effect
+	}
 	if group := q.change.group; group != nil {
 		if c.groups == nil {
 			c.groups = map[string]*changeGroup{}
@@ -371,6 +386,13 @@ func (c *Changes) onSender(e outbox.Event) {
 		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}
 		if ofBatch {
 			done.Text, done.See = c.Batch.Summary(c.Say), SeeResults
+		}
+		switch confirmed := effectWords[e.Effect]; {
+		case confirmed != "":
+			done.Text = c.Say("%s: %s: saved", what, c.Say(confirmed))
+		case c.effects[e.Entry.ID] != "" && !e.IsForeign:
+			unconfirmed := c.Say(effectWords[c.effects[e.Entry.ID]])
+			done.Level, done.Text = Failed, c.Say("%s, sent; not confirmed: %s", what, unconfirmed)
 		}
 		c.notify(done)
 	case outbox.OutcomeRejected:

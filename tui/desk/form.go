@@ -39,6 +39,7 @@ func (e *Form) SetResult(code string) {
 	case !row.Has(apitype.EffectOptOut) && e.OptedOut:
 		e.leave(optOutKey)
 		e.OptedOut = false
+	case e.day.storesEffect(row) != "": // With the result, in one transaction.
 	case row.Has(apitype.EffectOptOut) && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
 		e.correct(optOutKey, "no", YesNo(optIn))
 		e.OptedOut = true
@@ -250,7 +251,13 @@ func (d *Day) CompleteCall() []Event {
 		says = append(says, d.Form.Says(f, d.Card.FixValue(f, f.Is, false)))
 	}
 	label := d.Form.ResultWords() + ": " + d.Name()
-	completion := Change{Change: change, Label: label, says: strings.Join(says, ", "), err: err}
+	completion := Change{
+		Change: change,
+		Label:  label,
+		says:   strings.Join(says, ", "),
+		effect: d.storesEffect(d.Form.result(d.Form.ResultCode)),
+		err:    err,
+	}
 	if fixes := d.Form.fixChanges(); len(fixes) > 0 {
 		completion.group = new(changeGroup)
 		for _, fix := range fixes {

@@ -63,6 +63,7 @@ type (
 	discovered struct {
 		has, notes bool
 		settings   bool // It has settings of the floor.
+		effects    bool // It carries out the effects of results.
 		adopted    []lease
 		history    history
 		remembered bool
@@ -85,6 +86,7 @@ func (d *Day) discover() {
 		found := discovered{has: has}
 		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
 		found.settings, _ = d.Client.Has(ctx, apitype.ExtensionSettings)
+		found.effects, _ = d.Client.Has(ctx, apitype.ExtensionEffects)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -118,6 +120,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}
+	d.settings.effects = found.effects
 	d.leases.asked, d.leases.usable, d.leases.notes = true, found.has, found.notes
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {

@@ -30,6 +30,7 @@ type settingsReading struct {
 	asked      time.Time     // Zero: never.
 	retry      time.Duration // The wait after the failure before; zero: there was none.
 	isRead     bool          // The service has answered, or has no settings.
+	effects    bool          // The service itself stores the effects of results.
 	coming     *keptSettings // They hold from the next call on; nil: none do.
 }
 
@@ -181,4 +182,18 @@ func (b *base) againstHours(call *apitype.Call, at time.Time) string {
 	maps.Copy(hours, b.floor.of(call).CallingHours)
 	maps.Copy(hours, b.Hours)
 	return hours.Against(at, call.Person.Value().Address.Value().Country, b.Say)
+}
+
+// storesEffect returns the effect of a result that the service itself stores when the call on the desk is
+// completed with it; "" where it stores none.
+func (d *Day) storesEffect(result apitype.ResultChoice) apitype.ResultEffect {
+	if !d.settings.effects {
+		return ""
+	}
+	for _, known := range d.floor.of(d.Call).ResultsOf(d.Call.Type) {
+		if known.Code == result.Code && known.Effect != nil && known.Effect.IsOfPerson() {
+			return *known.Effect
+		}
+	}
+	return ""
 }
