@@ -21,21 +21,35 @@ func operator() service.Caller {
 	}}
 }
 
+// ofOrganization returns a caller that sees one organization.
+func ofOrganization(id apitype.UUID) service.Caller {
+	c := operator()
+	c.Scope = service.Scope{Organizations: []apitype.UUID{id}}
+	return c
+}
+
 func (p *program) numberCheck() *cobra.Command {
-	return &cobra.Command{
+	var organization string
+	c := &cobra.Command{
 		Use:   "check NUMBER",
 		Short: "Ask whether a number may not be called",
 		Long: "Check prints whether an organization must not call the number, and since when.\n" +
-			"An objection to phone calls blocks the numbers of the donor.",
-		Example: "  fundeskd do-not-call check +31612345678",
+			"An objection to phone calls blocks the numbers of the donor. It asks about all\n" +
+			"organizations, or about one.",
+		Example: "  fundeskd do-not-call check +31612345678\n" +
+			"  fundeskd do-not-call check +31612345678 --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
 		Args:    exactly("NUMBER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return answer(c.Context(), p, "", func(s *service.Service) (state apitype.NumberState, err error) {
-				got, err := s.CheckNumber(c.Context(), operator(), apitype.NumberRequest{Number: args[0]})
+			caller := operator()
+			if c.Flags().Changed("organization") {
+				id, err := parseUUID("--organization", organization)
 				if err != nil {
-					return state, err
+					return err
 				}
-				return state, json.Unmarshal(got.JSON, &state)
+				caller = ofOrganization(id)
+			}
+			return answer(c.Context(), p, "", func(s *service.Service) (apitype.NumberState, error) {
+				return checkNumber(c.Context(), s, caller, args[0])
 			}, func(w io.Writer, state apitype.NumberState) {
 				if state.Since == nil {
 					fmt.Fprintln(w, "not blocked")
@@ -45,6 +59,36 @@ func (p *program) numberCheck() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().StringVar(&organization, "organization", "", "`uuid` of the organization")
+	return c
+}
+
+func checkNumber(ctx context.Context, s *service.Service, caller service.Caller, number string) (state apitype.NumberState, err error) {
+	if err := haveOrganizations(ctx, s, caller.Scope); err != nil {
+		return state, err
+	}
+	got, err := s.CheckNumber(ctx, caller, apitype.NumberRequest{Number: number})
+	if err != nil {
+		return state, err
+	}
+	return state, json.Unmarshal(got.JSON, &state)
+}
+
+// haveOrganizations refuses a scope with an organization that is not there: it has no blocks.
+func haveOrganizations(ctx context.Context, s *service.Service, scope service.Scope) error {
+	if scope.All {
+		return nil
+	}
+	all, err := s.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range scope.Organizations {
+		if !slices.ContainsFunc(all, func(o service.Organization) bool { return o.UUID == id }) {
+			return usage("there is no organization %s", id)
+		}
+	}
+	return nil
 }
 
 func (p *program) numberAdd() *cobra.Command {
@@ -91,11 +135,7 @@ func (p *program) numberChange(n numberChange) *cobra.Command {
 				if err := n.change(s, c.Context(), operator(), request); err != nil {
 					return state, err
 				}
-				got, err := s.CheckNumber(c.Context(), operator(), apitype.NumberRequest{Number: args[0]})
-				if err != nil {
-					return state, err
-				}
-				return state, json.Unmarshal(got.JSON, &state)
+				return checkNumber(c.Context(), s, ofOrganization(id), args[0])
 			}, func(io.Writer, apitype.NumberState) {})
 		},
 	}

@@ -13,6 +13,8 @@ func TestDoNotCallCommands(t *testing.T) {
 	e := newEnvironment(t)
 	var organization struct{ UUID string }
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	var other struct{ UUID string }
+	e.must(&other, "", "organization", "add", "--name", "B", "--abbreviation", "B")
 	const number = "+31612345678"
 	steps := []struct {
 		args    []string
@@ -21,6 +23,10 @@ func TestDoNotCallCommands(t *testing.T) {
 		{[]string{"check", number}, false},
 		{[]string{"add", number, "--organization", organization.UUID}, true},
 		{[]string{"check", number}, true},
+		{[]string{"check", number, "--organization", other.UUID}, false},
+		{[]string{"add", number, "--organization", other.UUID}, true},
+		{[]string{"remove", number, "--organization", other.UUID}, false},
+		{[]string{"check", number, "--organization", organization.UUID}, true},
 		{[]string{"remove", number, "--organization", organization.UUID}, false},
 		{[]string{"check", number}, false},
 	}
@@ -33,6 +39,8 @@ func TestDoNotCallCommands(t *testing.T) {
 	}
 	for _, wrong := range [][]string{
 		{"check", "0612345678"},
+		{"check", number, "--organization", "x"},
+		{"check", number, "--organization", "6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f"},
 		{"add", number},
 		{"add", number, "--organization", "x"},
 		{"add", number, "--organization", "6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f"},
