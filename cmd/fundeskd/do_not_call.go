@@ -38,7 +38,7 @@ func (p *program) numberCheck() *cobra.Command {
 			"organizations, or about one.",
 		Example: "  fundeskd do-not-call check +31612345678\n" +
 			"  fundeskd do-not-call check +31612345678 --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
-		Args:    exactly("NUMBER"),
+		Args: exactly("NUMBER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			caller := operator()
 			if c.Flags().Changed("organization") {
