@@ -85,6 +85,16 @@ func blockedSince(r Reader, numbers []string, scope Scope) (*apitype.Time, error
 	return r.BlockedSince(digestsOf(key, numbers), scope)
 }
 
+// NumberBlocked reports whether a number of a person is blocked.
+func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
+	var person apitype.Person
+	if err := decode("person", row.Doc, &person); err != nil {
+		return false, err
+	}
+	since, err := blockedSince(r, phoneNumbers(person), Scope{Organizations: []apitype.UUID{row.Owner}})
+	return since != nil, err
+}
+
 // optInChanged blocks or unblocks the numbers of a person whose opt-in for phone was set by an update. Only the
 // person's own blocks and those without a person are lifted: another person with the number may have objected.
 func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, request apitype.UpdatePersonRequest, now apitype.Time) error {

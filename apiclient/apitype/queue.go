@@ -268,8 +268,10 @@ type Lease struct {
 	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
 	Note      *string `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
 	// When one of the person's numbers was last called, for whichever person, within 4 hours; not in lists.
-	NumberContactedAt *Time          `json:"numberContactedAt,omitzero"`
-	Call              Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
+	NumberContactedAt *Time `json:"numberContactedAt,omitzero"`
+	// One of the person's numbers is blocked for the organization that owns the person; not in lists.
+	NumberBlocked bool           `json:"numberBlocked,omitzero"`
+	Call          Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
 }
 
 // LeaseHolder is the user that holds a person, as the refusal of a lease names it.
@@ -303,6 +305,9 @@ type Taken struct {
 // GET /fundesk/v1/queue/leases
 type Leases struct {
 	Leases []Lease `json:"leases"`
+	// NumberBlocked says whether a number of the person that was asked for is blocked. Nil: no person was asked for, or
+	// the account does not see the person.
+	NumberBlocked *bool `json:"numberBlocked,omitzero"`
 }
 
 // QueueState is how many calls there are, exactly.

@@ -104,6 +104,8 @@ func TestNoContactBlocksNoNumber(t *testing.T) {
 func TestNumbersAreBlockedByHand(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		const number = "+31612345678"
+		donor, user := f.donor(number), apitype.NewUUID()
+		call := f.call(donor, time.Hour, "happy_call")
 		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
 		body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
 		for _, step := range []struct {
@@ -124,6 +126,14 @@ func TestNumbersAreBlockedByHand(t *testing.T) {
 			}
 			if got := f.isBlocked(number); got != step.blocked {
 				t.Errorf("after %s %s: got blocked %t, want %t", step.path, step.body, got, step.blocked)
+			}
+			opened := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user)
+			var lease apitype.Lease
+			f.Do(f.token, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease", opened).Decode(&lease)
+			var leases apitype.Leases
+			f.Do(f.token, "GET", "/fundesk/v1/queue/leases?personUuid="+donor.String(), "").Decode(&leases)
+			if told := leases.NumberBlocked; lease.NumberBlocked != step.blocked || told == nil || *told != step.blocked {
+				t.Errorf("after %s %s: got %+v and %+v, want the card told %t", step.path, step.body, lease, leases, step.blocked)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,11 +104,28 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 	}
 	return service.Answered(service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
 		rows, err := r.Leases(service.LeaseQuery{Scope: c.Scope, User: o.UserUUID, Person: o.PersonUUID, Now: now})
-		if err == nil {
-			all.Leases, err = named(r, rows)
+		if err != nil {
+			return all, err
 		}
+		if all.Leases, err = named(r, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
+			return all, err
+		}
+		all.NumberBlocked, err = q.numberBlocked(r, *o.PersonUUID, c.Scope)
 		return all, err
 	}))
+}
+
+// numberBlocked reports whether a number of a person is blocked. Nil: the account does not see the person.
+func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope service.Scope) (*bool, error) {
+	row, err := r.Person(person, scope)
+	if errors.Is(err, service.ErrNoRow) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	isBlocked, err := q.rules.NumberBlocked(r, row)
+	return &isBlocked, err
 }
 
 // Agents are what users do and did.

@@ -272,6 +272,9 @@ func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, leas
 		if lease.NumberContactedAt, err = q.rules.NumberContacted(r, row.PersonRow, lease.TakenAt); err != nil {
 			return nil, err
 		}
+		if lease.NumberBlocked, err = q.rules.NumberBlocked(r, *row.PersonRow); err != nil {
+			return nil, err
+		}
 	}
 	call, err := q.rules.CallAnswer(c, row)
 	if err != nil {

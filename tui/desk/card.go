@@ -22,6 +22,8 @@ type Card struct {
 	IsRevealed bool
 	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
 	isFreed    bool                 // The lease of the call on the desk has ended.
+	isBlocked  bool                 // A number of the donor on the desk is blocked.
+	isErased   bool                 // The donor on the desk was erased while the card was shown.
 	undone     *changeGroup         // What was taken back of the call on the desk; nil for nothing.
 }
 

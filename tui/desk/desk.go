@@ -305,6 +305,7 @@ func (d *Day) leave() {
 	}
 	d.leaveScreen()
 	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
+	d.Card.isBlocked, d.Card.isErased = false, false
 	d.unleased, d.reads = apitype.UUID{}, false
 	d.applySettings()
 	d.Changes.Autosave.FlushSoon()

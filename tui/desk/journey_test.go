@@ -24,6 +24,20 @@ func (a *agent) send() outbox.Report {
 	return report
 }
 
+// must sends a request that the service must accept.
+func (f *floor) must(method, path, body string) {
+	f.t.Helper()
+	f.mustAs(f.token, method, path, body)
+}
+
+// mustAs sends a request of another account that the service must accept.
+func (f *floor) mustAs(token, method, path, body string) {
+	f.t.Helper()
+	if got := f.Do(token, method, path, body); got.Status/100 != 2 {
+		f.t.Fatalf("%s %s: got %d %s", method, path, got.Status, got.Body)
+	}
+}
+
 // call is a call as the service has it.
 func (f *floor) call(id apitype.UUID) (call apitype.Call) {
 	f.t.Helper()

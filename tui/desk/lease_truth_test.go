@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -106,24 +107,51 @@ func (a *agent) act(id string) []desk.Event {
 	return action.Run(a.Ask).Events
 }
 
-// An opt-out that comes while the card is shown is there with the next reading, and d and c ask once.
-func TestOptOutAsksBeforeACall(t *testing.T) {
+// What forbids a call and comes while the card is shown is there with the next reading, and d and c ask once. A result
+// forgets nothing that was typed.
+func TestWhatForbidsACallAsks(t *testing.T) {
 	t.Parallel()
-	f := newFloor(t, 1)
-	a := f.agent(t.TempDir())
-	a.press("n")
-	a.perform(a.Next())
-	path := "/api/v1/persons/" + a.Call.PersonUUID.String() + "/actions/update"
-	f.Do(f.token, http.MethodPut, path, `{"optIns":{"phone":false}}`)
-	a.pollFor(30 * time.Second)
-	dial := func() desk.Answer { return a.Ask.DialNumber(desk.Number{Digits: "+31612345678"}) }
-	first := dial()
-	if first.Next == nil || a.Card.ForbidsText() != "opted out of phone calls" {
-		t.Fatalf("got %+v and %q, want a question before a call", first, a.Card.ForbidsText())
+	number := `{"number":"+31612345678","organizationUuid":"%s"}`
+	cases := map[string]struct {
+		forbid func(f *floor, call apitype.Call)
+		want   string
+	}{
+		"an opt-out": {func(f *floor, call apitype.Call) {
+			f.must(http.MethodPut, "/api/v1/persons/"+call.PersonUUID.String()+"/actions/update", `{"optIns":{"phone":false}}`)
+		}, "opted out of phone calls"},
+		"a blocked number": {func(f *floor, _ apitype.Call) {
+			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/do-not-call", fmt.Sprintf(number, f.organizations()[0]))
+		}, "a number of this donor is blocked: its holder objected to calls"},
+		"an erasure": {func(f *floor, call apitype.Call) {
+			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/persons/"+call.PersonUUID.String()+"/erase", `{"reason":"on request"}`)
+		}, "the donor's data was erased"},
 	}
-	a.perform(first.Next.Choices[0].Pick().Events)
-	result, _ := desk.ActionOf("result")
-	if again := dial(); again.Next != nil || result.Run(a.Ask).Next.Title == first.Next.Title {
-		t.Errorf("got %+v, want it asked once", again)
+	for name, c := range cases {
+		f := newFloor(t, 1)
+		a := f.agent(t.TempDir())
+		person := f.call(f.calls[0]).PersonUUID
+		f.must(http.MethodPut, "/api/v1/persons/"+person.String()+"/actions/update", `{"mobilePhoneNumber":"+31612345678"}`)
+		a.press("n")
+		a.perform(a.Next())
+		if a.Card.ForbidsText() != "" {
+			t.Errorf("%s: got %q before", name, a.Card.ForbidsText())
+		}
+		a.Form.SetNotes("typed")
+		c.forbid(f, *a.Call)
+		a.pollFor(30 * time.Second)
+		dial := func() desk.Answer { return a.Ask.DialNumber(desk.Number{Digits: "+31612345678"}) }
+		first := dial()
+		if first.Next == nil || a.Card.ForbidsText() != c.want || !slices.Contains(a.Card.Warnings(*a.Call), c.want) {
+			t.Errorf("%s: got %+v, %q and %q, want a question before a call", name, first, a.Card.ForbidsText(), a.told)
+			continue
+		}
+		a.perform(first.Next.Choices[0].Pick().Events)
+		result, _ := desk.ActionOf("result")
+		if again := dial(); again.Next != nil || result.Run(a.Ask).Next.Title == first.Next.Title {
+			t.Errorf("%s: got %+v, want it asked once", name, again)
+		}
+		if a.Form.Notes != "typed" {
+			t.Errorf("%s: got the notes %q", name, a.Form.Notes)
+		}
 	}
 }

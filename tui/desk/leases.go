@@ -373,6 +373,8 @@ type leasesRead struct {
 	asked   []apitype.UUID // The leases that were held when it was asked.
 	person  apitype.UUID
 	all     []apitype.Lease
+	// isBlocked says whether a number of the person is blocked. Nil: the service did not say.
+	isBlocked *bool
 }
 
 // read asks for the leases of a user and that of a person; person is zero for none.
@@ -386,7 +388,9 @@ func (s *leases) read(ctx context.Context, user, person apitype.UUID, asked []ap
 		options.PersonUUID = &person
 	}
 	answer, err := apiclient.Decoded(s.Client.Queue.Leases(ctx, options))
-	return leasesRead{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}, err
+	read := leasesRead{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}
+	read.isBlocked = answer.NumberBlocked
+	return read, err
 }
 
 // heldNow returns the leases that are held, for read.
@@ -434,6 +438,9 @@ func (s *leases) onLeases(read leasesRead) {
 	}
 	if call := s.day.Call; call != nil && call.PersonUUID == read.person {
 		s.day.Card.onHolder(read.all, s.agent())
+		if read.isBlocked != nil {
+			s.day.Card.isBlocked = *read.isBlocked
+		}
 	}
 	s.day.serve()
 }

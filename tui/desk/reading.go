@@ -280,6 +280,10 @@ func (d *Day) show(read callRead) {
 	if read.holder != nil || read.lease != nil {
 		d.Card.holder, d.Card.isFreed = read.holder, false
 	}
+	if read.lease != nil {
+		d.Card.isBlocked = read.lease.NumberBlocked
+	}
+	d.Card.isErased = before != nil && (d.Card.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
 	d.Card.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())

@@ -46,7 +46,10 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(k.Say("this call is %s", k.Say(string(call.Status))))
 	}
 	p := call.Person.Pointer()
-	if p != nil && p.OptInPhone != nil && !*p.OptInPhone {
+	switch {
+	case k.day.IsOn(call.UUID):
+		add(k.ForbidsText())
+	case p != nil && p.OptInPhone != nil && !*p.OptInPhone:
 		add(k.Say(reasonOptedOut))
 	}
 	if p != nil {
@@ -170,13 +173,22 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 // ForbidsText says why the donor on the desk may not be called at all; "" if the donor may.
 func (k *Card) ForbidsText() string {
 	optIn := k.day.Call.Person.Value().OptInPhone
-	return When(optIn != nil && !*optIn, k.Say(reasonOptedOut))
+	switch {
+	case k.isErased:
+		return k.Say("the donor's data was erased")
+	case optIn != nil && !*optIn:
+		return k.Say(reasonOptedOut)
+	case k.isBlocked:
+		return k.Say("a number of this donor is blocked: its holder objected to calls")
+	default:
+		return ""
+	}
 }
 
 // LeaseText says that the donor on the desk is not this agent's alone: who has the donor, or that the lease has ended.
-// It is "" otherwise.
+// It is "" otherwise. The lease of a donor who was erased ends with the data: nobody else may call either.
 func (k *Card) LeaseText() string {
-	if text := k.HolderText(); text != "" || !k.isFreed {
+	if text := k.HolderText(); text != "" || !k.isFreed || k.isErased {
 		return text
 	}
 	return k.Say("this donor is no longer yours alone: another agent may call, too")
