@@ -77,6 +77,7 @@ type Day struct {
 	Guard   Guard
 
 	Call     *apitype.Call  // On the desk; nil when none is.
+	latest   *apitype.Call  // As it was read last, where Call keeps the details that the agent saw. Nil: Call is that.
 	Checked  bool           // It was read again since it was taken.
 	Accepted map[string]int // What the service has accepted in this session, by operation.
 	Wanted   bool           // The agent waits for a call.
@@ -119,6 +120,7 @@ type callRead struct {
 	opens     bool       // It was to lease the call.
 	leases    leasesRead // Where it was not.
 	leaseErr  error      // Why the service did not say.
+	renews    bool       // What was shown was old.
 }
 
 // New makes a desk; Begin sets it to work.
@@ -306,7 +308,7 @@ func (d *Day) leave() {
 	d.leaveScreen()
 	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
 	d.Card.isBlocked, d.Card.isErased = false, false
-	d.unleased, d.reads = apitype.UUID{}, false
+	d.unleased, d.reads, d.latest = apitype.UUID{}, false, nil
 	d.applySettings()
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
@@ -335,7 +337,7 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 // Refresh reads the call on the desk again, and what has changed.
 func (d *Day) Refresh() []Event {
 	if d.Call != nil {
-		d.reread(d.Call.UUID, unasked)
+		d.reread(d.Call.UUID, d.Guard.presses)
 	} else if d.leases.usable {
 		d.leases.check()
 	}

@@ -33,11 +33,25 @@ func (e *Form) Overtaken() (whose string, f Fix, asks bool) {
 		return e.conflict.name, e.conflict.fixes[0], true
 	}
 	for _, f := range e.Corrected() {
-		if recorded, known := e.Recorded[f.Key]; known && recorded != f.Was {
+		f.Was = e.day.latestValue(f)
+		if recorded, known := e.Recorded[f.Key]; known && recorded != f.Was && f.IsChanged() {
 			return e.day.Name(), f, true
 		}
 	}
 	return "", Fix{}, false
+}
+
+// latestValue returns a detail as the record had it when it was read last.
+func (d *Day) latestValue(f Fix) string {
+	if d.latest == nil {
+		return f.Was
+	}
+	for _, read := range recordedFixes(*d.latest) {
+		if read.Key == f.Key {
+			return read.Was
+		}
+	}
+	return f.Was
 }
 
 // HasConflict reports whether the agent is to be asked about a refused update.
@@ -55,9 +69,11 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 			return e.resolve(*c)
 		}
 	case ours:
+		e.day.showLatest()
 		e.correct(f.Key, f.Is, f.Was)
 		e.autosave()
 	default:
+		e.day.showLatest()
 		e.Uncorrect(f)
 	}
 	return e.drain()

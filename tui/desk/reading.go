@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -224,6 +225,7 @@ func (d *Day) onReread(read callRead, err error) {
 	}
 	if read.seq == d.seq {
 		d.reads = false
+		read.renews = d.stale
 		d.stale = d.stale && (err != nil || passes) // A reading that failed refreshes nothing.
 		d.leases.onLeases(read.leases)
 	}
@@ -275,8 +277,13 @@ func (d *Day) show(read callRead) {
 	if read.seq != d.seq {
 		return
 	}
-	before := d.Call
-	d.Call, d.Checked, d.Taking = &read.call, true, false
+	before, was, shown := d.Call, cmp.Or(d.latest, d.Call), read.call
+	d.latest = nil
+	if d.keepsDetails(before, read) {
+		shown.Person, shown.PledgeCase = before.Person, before.PledgeCase
+		d.latest = &read.call
+	}
+	d.Call, d.Checked, d.Taking = &shown, true, false
 	if read.holder != nil || read.lease != nil {
 		d.Card.holder, d.Card.isFreed = read.holder, false
 	}
@@ -291,12 +298,43 @@ func (d *Day) show(read callRead) {
 	if before == nil || d.Form.Draft().IsEmpty() {
 		d.Form.openForm(read.id, read.draft)
 	}
-	d.compare(before, read.asked)
+	d.compare(before, was, read.asked)
 	d.source().prefetch()
 }
 
-// compare says what somebody else has done to the call on the desk since it was listed.
-func (d *Day) compare(before *apitype.Call, asked int) {
+// keepsDetails reports whether the card stays as the agent sees it: what was changed elsewhere is offered. What the
+// agent asked for, and what was not shown yet, comes at once. So does an erasure.
+func (d *Day) keepsDetails(before *apitype.Call, read callRead) bool {
+	if before == nil || read.renews || d.Gate.isAsked(read.asked) {
+		return false
+	}
+	wasShown := before.Person.Pointer() != nil && !before.PledgeCase.IsZero()
+	return wasShown && read.call.Person.Pointer() != nil
+}
+
+// showLatest shows the details of the call on the desk as they were read last.
+func (d *Day) showLatest() {
+	if d.latest != nil {
+		d.Call.Person, d.Call.PledgeCase, d.latest = d.latest.Person, d.latest.PledgeCase, nil
+		d.Card.pickScript()
+	}
+}
+
+// changedDetails returns the labels of the details that a reading shows otherwise than the one before it. What the
+// agent has corrected to the same value is none.
+func (d *Day) changedDetails(was, now apitype.Call) (labels []string) {
+	before := recordedFixes(was)
+	for i, f := range recordedFixes(now) {
+		if i < len(before) && before[i].Was != f.Was && d.Form.Corrections[f.Key] != f.Was {
+			labels = append(labels, f.Label)
+		}
+	}
+	return labels
+}
+
+// compare says what somebody else has done to the call on the desk since it was listed. Of the record, was is the
+// reading before this one.
+func (d *Day) compare(before, was *apitype.Call, asked int) {
 	if before == nil || d.Changes.isPending(d.Call.UUID) {
 		return
 	}
@@ -314,17 +352,21 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
-		var labels []string
-		was := recordedFixes(*before)
-		for i, f := range recordedFixes(*now) {
-			if i < len(was) && was[i].Was != f.Was {
-				labels = append(labels, f.Label)
-			}
-		}
-		if len(labels) > 0 {
-			d.sayOf(now.UUID, "the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
-		}
+		d.tellChanged(d.changedDetails(*was, *cmp.Or(d.latest, d.Call)))
 	}
+}
+
+// tellChanged says which details were changed elsewhere. Those that the card does not show are offered.
+func (d *Day) tellChanged(labels []string) {
+	if len(labels) == 0 {
+		return
+	}
+	text := d.Say("the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
+	if d.latest == nil {
+		d.sayOf(d.Call.UUID, "%s", text)
+		return
+	}
+	d.Gate.offer(arrival{text: text, does: "shows it", of: d.Call.UUID, run: d.showLatest})
 }
 
 // Poll asks for what has changed since it last asked.

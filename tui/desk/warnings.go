@@ -172,7 +172,7 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 
 // ForbidsText says why the donor on the desk may not be called at all; "" if the donor may.
 func (k *Card) ForbidsText() string {
-	optIn := k.day.Call.Person.Value().OptInPhone
+	optIn := cmp.Or(k.day.latest, k.day.Call).Person.Value().OptInPhone
 	switch {
 	case k.isErased:
 		return k.Say("the donor's data was erased")
