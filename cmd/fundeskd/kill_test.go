@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
 )
 
 // kills is how often the program is killed; a long run is asked for with -kills 1000.
@@ -26,6 +27,7 @@ const beFundeskd = "FUNDESKD_TEST_RUN"
 func TestMain(m *testing.M) {
 	if os.Getenv(beFundeskd) != "" {
 		watchDisk()
+		sqlstore.ProbePause = 0
 		main()
 		return
 	}
@@ -33,6 +35,7 @@ func TestMain(m *testing.M) {
 		hostile()
 		return
 	}
+	sqlstore.ProbePause = 0
 	flag.Parse()
 	os.Exit(m.Run())
 }

@@ -215,3 +215,25 @@ func salt(t *testing.T, path string) []byte {
 	}
 	return header[16:]
 }
+
+// However often it is asked whether changes can be made, the database is written to once.
+func TestProbesWriteOnce(t *testing.T) {
+	t.Parallel()
+	store := reopen(t, "sqlite:"+made(t))
+	written := func() (value string) {
+		err := store.Read(t.Context(), service.ReadRecord, func(r service.Reader) (err error) {
+			value, err = r.Setting("writable")
+			return err
+		})
+		servicetest.Check(t, err)
+		return value
+	}
+	servicetest.Check(t, store.PingChanges(t.Context()))
+	first := written()
+	for range 10 {
+		servicetest.Check(t, store.PingChanges(t.Context()))
+	}
+	if again := written(); first == "" || again != first {
+		t.Errorf("got %q and then %q, want one write", first, again)
+	}
+}

@@ -56,8 +56,9 @@ type postgresEngine struct {
 	clock   sharedClock
 	marks   settledMarks
 	once    sync.Once
-	damaged atomic.Bool  // A page was seen not to hold what it should, and no change was kept since.
-	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
+	damaged atomic.Bool // A page was seen not to hold what it should, and no change was kept since.
+	failed  atomic.Bool // The server's disk refused something, and no change was tried since that needs much of it.
+	probe   probe
 	refused atomic.Bool  // The server refused a table or a right to it, and no change of a record was kept since.
 	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
 	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
@@ -228,7 +229,10 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database refused a change, and has taken none since"}
 	}
 	if err == nil && e.failed.Load() {
-		if err = e.write(ctx, service.WriteIsolated, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
+		err = e.probe.ask(e.failed.Load, func() error {
+			return e.write(ctx, service.WriteIsolated, func(c *conn) error { return takeRoom(c, writableRoom/2) })
+		})
+		if err == nil {
 			e.failed.Store(false)
 		}
 	}

@@ -38,6 +38,7 @@ type sqliteEngine struct {
 	times   writerTimes
 	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool // The database refused the last changes, and none was kept since.
+	probe   probe
 	db      *sql.DB
 	readers *pool // For much at once.
 	records *pool // For single records: they map nothing.
@@ -216,14 +217,16 @@ const (
 
 // PingChanges lets the writer make a change durable: a full disk, or one that fails, shows only then.
 func (e *sqliteEngine) PingChanges(ctx context.Context) error {
-	value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.
 	if e.damaged.Load() {
 		return errDamaged
 	}
-	if e.failed.Load() {
-		value = strings.Repeat(value, writableRoom/len(value))
-	}
-	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(writableSetting, value) })
+	return e.probe.ask(e.failed.Load, func() error {
+		value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.
+		if e.failed.Load() {
+			value = strings.Repeat(value, writableRoom/len(value))
+		}
+		return e.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(writableSetting, value) })
+	})
 }
 
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }
