@@ -113,3 +113,84 @@ func equalPointers[T comparable](a, b *T) bool {
 	}
 	return *a == *b
 }
+
+// NewestConsents are the newest consents of a person by channel, in exports and imports of ours only.
+type NewestConsents struct {
+	Phone *NewestConsent `json:"phone,omitzero"`
+	Email *NewestConsent `json:"email,omitzero"`
+	Mail  *NewestConsent `json:"mail,omitzero"`
+	SMS   *NewestConsent `json:"sms,omitzero"`
+}
+
+// NewestConsent is the newest consent of a channel.
+type NewestConsent struct {
+	Source  *string      `json:"source"`
+	Wording *string      `json:"wording"`
+	At      *Time        `json:"at"`
+	Basis   ConsentBasis `json:"basis"`
+}
+
+// Of returns the consent of a channel, or nil if there is none.
+func (n *NewestConsents) Of(channel ConsentChannel) *NewestConsent {
+	if n == nil {
+		return nil
+	}
+	switch channel {
+	case ChannelPhone:
+		return n.Phone
+	case ChannelEmail:
+		return n.Email
+	case ChannelMail:
+		return n.Mail
+	case ChannelSMS:
+		return n.SMS
+	default:
+		return nil
+	}
+}
+
+// ByChannel returns the newest consent of each channel.
+func (c Consents) ByChannel() NewestConsents {
+	of := func(channel ConsentChannel) *NewestConsent {
+		newest := c.Newest(channel)
+		if newest == nil {
+			return nil
+		}
+		return &NewestConsent{Source: newest.Source, Wording: newest.Wording, At: &newest.At, Basis: newest.Basis}
+	}
+	return NewestConsents{
+		Phone: of(ChannelPhone),
+		Email: of(ChannelEmail),
+		Mail:  of(ChannelMail),
+		SMS:   of(ChannelSMS),
+	}
+}
+
+// ConsentsMember is the member, and begins the columns, with the newest consents of a person in a file.
+const ConsentsMember = "consents"
+
+// ConsentFields are the fields of the newest consents of a person in a file: consents.phone.source and so on.
+func ConsentFields() []Field[Person] {
+	var fields []Field[Person]
+	for _, channel := range ConsentChannels {
+		field := func(name, help string, kind FieldKind, value func(NewestConsent) any) {
+			fields = append(fields, Field[Person]{
+				Name: ConsentsMember + "." + string(channel) + "." + name,
+				Kind: kind,
+				In:   Created,
+				Help: help,
+				Value: func(p Person) any {
+					if newest := p.Consents.Of(channel); newest != nil {
+						return value(*newest)
+					}
+					return nil
+				},
+			})
+		}
+		field("source", "where it was given", TextField, func(n NewestConsent) any { return n.Source })
+		field("wording", "what the donor agreed to", TextField, func(n NewestConsent) any { return n.Wording })
+		field("at", "when it was given", TimeField, func(n NewestConsent) any { return n.At })
+		field("basis", "consent, customer or withdrawn", WordField, func(n NewestConsent) any { return n.Basis })
+	}
+	return fields
+}
