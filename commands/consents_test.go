@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -147,6 +148,34 @@ func TestConsentsNeedTheExtension(t *testing.T) {
 	} {
 		if out, errs, code := run(); code == 0 || !strings.Contains(errs, "the service has no consents") {
 			t.Errorf("%s: got exit code %d, %q and %q", name, code, out, errs)
+		}
+	}
+}
+
+// The Desk by questions and answers tells the newest consent of each channel, in the agent's language.
+func TestLineDeskTellsConsents(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	path := "/fundesk/v1/persons/" + c.names.Replace("$PERSON") + "/consents"
+	h.Do(c.token, http.MethodPost, path, `{"channel":"phone","basis":"consent","source":"web form","at":"2026-05-12"}`)
+	for language, want := range map[string]string{
+		"":      "phone: yes, web form, 12 May 2026",
+		"nl_NL": "telefoon: ja, web form, 12-05-2026",
+		"de_DE": "Telefon: ja, web form, 12.05.2026",
+	} {
+		environment := map[string]string{
+			"HOME":             t.TempDir(),
+			"FUNDESK_BASE_URL": h.URL,
+			"FUNDESK_TOKEN":    c.token,
+			"ACCESSIBLE":       "1",
+			"LC_ALL":           language,
+		}
+		var said bytes.Buffer
+		workByLines(t, appOf(environment, strings.NewReader("q\n"), &bytes.Buffer{}, &said), 0)
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%s: got no %q:\n%s", language, want, said.String())
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Card struct {
 	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
 	isFreed    bool                 // The lease of the call on the desk has ended.
 	undone     *changeGroup         // What was taken back of the call on the desk; nil for nothing.
+	consents   shownConsents
 }
 
 // Tries returns which try the next one is, and how many there may be, where that is known.

@@ -119,6 +119,7 @@ type callRead struct {
 	opens     bool       // It was to lease the call.
 	leases    leasesRead // Where it was not.
 	leaseErr  error      // Why the service did not say.
+	consents  *shownConsents
 }
 
 // New makes a desk; Begin sets it to work.
