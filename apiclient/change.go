@@ -67,6 +67,11 @@ func (e *Error) mayCome(op Operation) bool {
 
 // Try sends a change once. Its answer has no error when it surely took effect.
 func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
+	if extension := ch.Operation().extension; extension != "" {
+		if err := c.required(ctx, extension, extension); err != nil {
+			return Answer{Err: asError(err)}
+		}
+	}
 	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: ifMatch(ch.Revision)})
 	switch {
 	case err != nil:
@@ -111,6 +116,8 @@ func (ch Change) checkAnswer(answer *Response, h History) error {
 	switch {
 	case answer.Status == http.StatusPartialContent:
 		return broken(answer, "it is only a part")
+	case op.extension != "":
+		return checkObject(answer)
 	case answer.Status == http.StatusNoContent && len(answer.Body) == 0:
 		return nil
 	case op.Repeatable && len(bytes.TrimSpace(answer.Body)) == 0, op.Repeatable && h.Sent && json.Valid(answer.Body):

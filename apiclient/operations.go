@@ -25,6 +25,8 @@ const (
 	OpMarkProcessed = "processed.mark"
 	OpDeferCall     = "call.later" // Of the queue, an extension.
 	OpLeaveNote     = "call.note"  // Likewise.
+	OpAddConsent    = "person.consent"
+	OpPutChecks     = "call.checks"
 )
 
 // Operation is one way to change something: how it is sent, and what is known of it when
@@ -42,6 +44,7 @@ type Operation struct {
 	hidden     []string             // Fields of the request that no answer shows.
 	descends   bool                 // Answers show the external metadata field by field.
 	settle     func(*judge) Outcome // Nil: there is no record to look at.
+	extension  string               // That must be announced, and whose answer is an object. "" is the interface.
 }
 
 // operations has a row for each operation.
@@ -61,6 +64,22 @@ var operations = sync.OnceValue(func() []Operation {
 		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
 		{Name: OpDeferCall, Label: "call back later", Method: http.MethodPut, Path: queuePath + "/calls/{uuid}/later", Repeatable: true},
 		{Name: OpLeaveNote, Label: "note for the next agent", Method: http.MethodPost, Path: queuePath + "/calls/{uuid}/notes", Repeatable: true},
+		{
+			Name:       OpAddConsent,
+			Label:      "consent",
+			Method:     http.MethodPost,
+			Path:       extensionsPath + "/persons/{uuid}/consents",
+			Repeatable: true,
+			extension:  apitype.ExtensionConsents,
+		},
+		{
+			Name:       OpPutChecks,
+			Label:      "checks of a call",
+			Method:     http.MethodPut,
+			Path:       extensionsPath + "/calls/{uuid}/checks",
+			Repeatable: true,
+			extension:  apitype.ExtensionChecks,
+		},
 	}
 })
 

@@ -41,7 +41,8 @@ var outputs = map[string]outputKind{
 	"stats": numbers, "queue status": numbers, "pull status": records, "doctor": numbers,
 	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
 	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
-	"queue settings get": written,
+	"queue settings get":  written,
+	"person consent list": numbers, "person consent add": numbers,
 }
 
 func outputOf(cmd *cobra.Command) outputKind {

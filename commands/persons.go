@@ -19,7 +19,7 @@ func personCommand(s *cli.Session) *cobra.Command {
 		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		cli.Verbs{
 			"list": personList, "get": personGet, "create": personCreate, "update": personUpdate,
-			"export": change.Export, "erase": change.Erase,
+			"export": change.Export, "erase": change.Erase, "consent": change.Consent,
 			"stats":  read.PersonStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, personRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, personRows()) },
@@ -27,11 +27,11 @@ func personCommand(s *cli.Session) *cobra.Command {
 }
 
 func personRows() load.Rows {
-	return load.Rows{Record: "person", Shows: render.HasPath[apitype.Person], Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
+	return load.Rows{Record: "person", Shows: render.HasPath[apitype.Person], Creates: change.Fields(append(apitype.PersonFields(), apitype.ConsentFields()...), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
 }
 
 func personList(s *cli.Session) *cobra.Command {
-	flags, o, selection := &read.ListFlags{}, apitype.PersonListOptions{}, &read.PersonSelection{}
+	flags, o, selection, consents := &read.ListFlags{}, apitype.PersonListOptions{}, &read.PersonSelection{}, false
 	cmd := &cobra.Command{
 		Use: "list", Short: "List persons, newest first", Args: cli.NoArgs,
 		Long: "List persons. The service filters by organization, time and IBAN; --phone, --email and --name look at what was\n" +
@@ -46,15 +46,25 @@ func personList(s *cli.Session) *cobra.Command {
 			if passes != nil {
 				s.Note("the service does not filter by --phone, --email and --name; fundesk applies them after the download")
 			}
-			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
-				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,
+			l := read.List[apitype.Person, apitype.PersonListOptions]{
+				Columns: render.PersonColumns(),
+				Options: &o,
+				At:      func(p apitype.Paging) { o.Paging = p },
+				Since:   "createdAfter",
+				Of:      read.Persons,
+				Passes:  passes,
 				ForEdit: &read.ForEdit[apitype.Person]{
 					Asked: &o.Revisions,
 					Of:    func(p apitype.Person) *apitype.Number { return p.Revision },
 				},
-			})
+			}
+			if consents || read.WantsConsents(s) {
+				read.WithConsents(&l)
+			}
+			return read.RunList(s, cmd, flags, l)
 		},
 	}
+	cmd.Flags().BoolVar(&consents, "consents", false, "add the newest consents, which are read person by person")
 	flags.Register(s, cmd)
 	flags.RegisterNoun(cmd)
 	flags.RegisterForEdit(cmd)

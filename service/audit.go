@@ -42,6 +42,7 @@ const (
 	AuditPersonUpdate    AuditOperation = "person.update"
 	AuditPersonOptOut    AuditOperation = "person.opt-out"    // By the result of a call, which is the record.
 	AuditPersonNoContact AuditOperation = "person.no-contact" // Likewise.
+	AuditPersonConsent   AuditOperation = "person.consent"
 	AuditCallCreate      AuditOperation = "call.create"
 	AuditCallAttempt     AuditOperation = "call.add-attempt"
 	AuditCallComplete    AuditOperation = "call.complete"

@@ -186,6 +186,8 @@ type PersonReader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
 	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
+	// Consents are those of a person, newest first. Of two of one time, the one that was added later comes first.
+	Consents(person apitype.UUID) ([]apitype.Consent, error)
 }
 
 // PersonWriter writes persons.
@@ -195,6 +197,8 @@ type PersonWriter interface {
 	// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
 	InsertPerson(p PersonRow, line *AuditLine) error
 	UpdatePerson(p PersonRow) error
+	// InsertConsent adds the consent of a person that comes after so many less one.
+	InsertConsent(person apitype.UUID, ordinal int, c apitype.Consent) error
 }
 
 // CallReader reads calls.
@@ -310,7 +314,7 @@ type PrivacyReader interface {
 type PrivacyWriter interface {
 	LockPersonData(person apitype.UUID) (Kept, error)
 	ErasePerson(id apitype.UUID, at apitype.Time) error
-	// ForgetPerson takes out of the queue what came to it while a person was erased.
+	// ForgetPerson deletes what came to the queue and to the consents while a person was erased.
 	ForgetPerson(id apitype.UUID, at apitype.Time) error
 	EraseUnknown(id apitype.UUID, at apitype.Time) error // Leaves the identifier, so that it is not used again.
 	RewriteCall(c CallRow) error

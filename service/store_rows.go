@@ -248,6 +248,7 @@ type Kept struct {
 	Waiting      int        // Calls in the queue.
 	Leases       []LeaseRow // Also those that have ended.
 	ContactedAt  *apitype.Time
+	Consents     []apitype.Consent
 }
 
 // MarkRow is a mark with the account that made it.

@@ -41,7 +41,8 @@ type Person struct {
 	OwningOrganization Embedded[OrganizationReference] `json:"owningOrganization,omitzero"`
 	QualityResult      Embedded[QualityResult]         `json:"qualityResult,omitzero"`
 
-	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
+	Revision *Number         `json:"_revision,omitzero"` // In exports for editing only.
+	Consents *NewestConsents `json:"consents,omitzero"`  // In exports with consents only.
 }
 
 // PersonFields are the fields of a person, in the order of their columns.

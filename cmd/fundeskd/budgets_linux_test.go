@@ -93,8 +93,11 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease": func(n int) ask {
 			return ask{"/fundesk/v1/queue/calls/" + h.waiting[1] + "/lease", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), user)}
 		},
-		"GET /fundesk/v1/calls/{uuid}/checks": at("/fundesk/v1/calls/"+h.call+"/checks", ""),
-		"PUT /fundesk/v1/calls/{uuid}/checks": at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
+		"GET /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", ""),
+		"PUT /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
+		"GET /fundesk/v1/persons/{uuid}/consents": at("/fundesk/v1/persons/"+h.person+"/consents", ""),
+		"POST /fundesk/v1/persons/{uuid}/consents": at("/fundesk/v1/persons/"+h.person+"/consents",
+			fmt.Sprintf(`{"channel":"mail","basis":"customer","wording":%q,"at":"2026-01-01"}`, strings.Repeat("x", 2000))),
 		"POST /fundesk/v1/do-not-call/check":  at("/fundesk/v1/do-not-call/check", `{"number":"+31600000000"}`),
 		"POST /fundesk/v1/do-not-call":        at("/fundesk/v1/do-not-call", block),
 		"POST /fundesk/v1/do-not-call/remove": at("/fundesk/v1/do-not-call/remove", block),

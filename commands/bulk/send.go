@@ -15,6 +15,8 @@ type Line struct {
 	Sum     Sum              `json:"sum"`     // Of the row as it is written; it tells one that was edited since.
 	Planned bool             `json:"planned"` // Its uuid is in the results file already.
 	Change  apiclient.Change `json:"change"`
+	// After are further changes of the record, which follow if the change took effect. A repeat of one is harmless.
+	After []apiclient.Change `json:"after,omitempty"`
 }
 
 // Job sends the lines of a file and keeps what became of them.
@@ -43,6 +45,11 @@ func (j *Job) Run(ctx context.Context) error {
 			return 0, err
 		}
 		answer, err := j.Client.Send(ctx, line.Change)
+		for _, change := range line.After {
+			if err == nil {
+				_, err = j.Client.Send(ctx, change)
+			}
+		}
 		if outages.isHopeless(err) { // Here, and not in the order of the lines: a slow one must not let many more be sent.
 			stop(err)
 		}

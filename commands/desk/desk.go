@@ -268,6 +268,9 @@ func (l *lineDesk) tellCall() {
 	for _, number := range desk.Numbers(person) {
 		l.say("%s number: %s", l.day.Say(number.Kind), l.day.Locale.Spoken(number.Digits))
 	}
+	if person != nil {
+		l.tellConsents(*person)
+	}
 	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
@@ -296,6 +299,16 @@ func (l *lineDesk) tellCall() {
 	}
 	if l.day.Form.HasDraft() {
 		l.say("entered before and not sent: %s", l.entered())
+	}
+}
+
+// tellConsents tells of each channel with a known consent whether the donor may be contacted, and the proof.
+func (l *lineDesk) tellConsents(person apitype.Person) {
+	for i, optIn := range desk.OptIns(person) {
+		if proof := l.day.Card.ConsentText(apitype.ConsentChannels[i]); proof != "" {
+			yesNo := cmp.Or(desk.YesNo(optIn.In), "unknown")
+			l.say("%s: %s", l.day.Say(optIn.Name), l.day.Say(yesNo)+", "+proof)
+		}
 	}
 }
 

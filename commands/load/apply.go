@@ -216,7 +216,20 @@ func (a *applier) compare(ctx context.Context, client *apiclient.Client, k keyed
 		}
 		return &line, nil
 	}
-	return a.difference(k, raw, etag)
+	consents, others, problems := a.reader.consentsOf(k.values)
+	if len(problems) > 0 {
+		return nil, &bulk.Mistakes{Row: k.Row, What: problems}
+	}
+	k.values = others
+	line, err := a.difference(k, raw, etag)
+	if err != nil || len(consents) == 0 {
+		return line, err
+	}
+	missing, err := missingConsents(ctx, client, k.id, consents)
+	if err != nil {
+		return nil, err
+	}
+	return withConsents(line, k, missing)
 }
 
 // mistaken is a row without a record: why, and what else is wrong with it by itself.

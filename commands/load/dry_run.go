@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -36,7 +37,7 @@ type diffLine struct {
 func (r *rowRun) show() error {
 	s := r.session
 	if r.verb.done == created {
-		return change.PrintRequests(s, true, bulk.Each(r.lines.All(), func(line plannedLine) apiclient.Change { return line.Change }))
+		return change.PrintRequests(s, true, changesOf(r.lines.All()))
 	}
 	service, err := s.ServiceName()
 	if err != nil {
@@ -76,6 +77,19 @@ func (r *rowRun) show() error {
 	return nil
 }
 
+// changesOf returns the changes of lines, in their order.
+func changesOf(lines iter.Seq[plannedLine]) iter.Seq[apiclient.Change] {
+	return func(yield func(apiclient.Change) bool) {
+		for line := range lines {
+			for _, change := range append([]apiclient.Change{line.Change}, line.After...) {
+				if !yield(change) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func diffColumns() []render.Column[diffLine] {
 	cleared := func(text string) render.Text {
 		if text == "" {
@@ -112,6 +126,9 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 		column("uuid", apitype.ExampleUUID)
 	}
 	for _, field := range fields {
+		if isConsent(rowValue{name: field.Path}) { // Not every service keeps them.
+			continue
+		}
 		column(field.Path, field.Example)
 		if field.Example == "" {
 			continue

@@ -97,6 +97,7 @@ type rowRun struct {
 	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
 	created   int                        // Records that were created.
 	left      []string                   // What of exported records is left out.
+	consents  bool                       // Some lines have consents.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -335,6 +336,7 @@ func (r *rowRun) plan(line plannedLine) {
 		}
 	}
 	r.asked.add(line)
+	r.consents = r.consents || len(line.After) > 0 || line.Change.Op == apiclient.OpAddConsent
 	if !r.dryRun {
 		line.Changes = nil
 	}
@@ -358,12 +360,17 @@ func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (l
 	case !given:
 		object["uuid"] = apitype.NewUUID().String()
 	}
+	consents, wrongConsents := r.reader.takeConsents(object)
 	change, err := r.reader.shape.Create(r.session, object)
-	if problems = r.reader.mistakesIn(values, violations, err); len(problems) > 0 {
+	if problems = r.reader.mistakesIn(values, violations, joinViolations(err, wrongConsents)); len(problems) > 0 {
 		return line, problems
 	}
+	after, err := consentChanges(change.UUID, consents)
+	if err != nil {
+		return line, []string{bulk.Reasons(err)}
+	}
 	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.
-	line.Line = bulk.Line{Row: row, Sum: bulk.SumOf(change.UUID, row.SumText()), Planned: earlier.Started(), Change: change}
+	line.Line = bulk.Line{Row: row, Sum: bulk.SumOf(change.UUID, row.SumText()), Planned: earlier.Started(), Change: change, After: after}
 	if earlier.Done && earlier.Sum != (bulk.Sum{}) && earlier.Sum != line.Sum {
 		problems = []string{"was created with other values than it has now; import what is new as another file, with another results file"}
 	}
@@ -421,6 +428,11 @@ func (r *rowRun) send() error {
 	}
 	if _, err := client.Identity(ctx); err != nil {
 		return err
+	}
+	if r.consents {
+		if err := requireConsents(ctx, client); err != nil {
+			return err
+		}
 	}
 	if err := r.ask(ctx, client); err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/bulk"
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
@@ -109,17 +108,7 @@ func EmbedPersons(of *apitype.UUID) func(context.Context, *apiclient.Client, ite
 					known = person.Raw
 				}
 			}
-			for batch, err := range batches(records) {
-				for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(batch), embed) {
-					if !yield(outcome.Value, outcome.Err) || outcome.Err != nil {
-						return
-					}
-				}
-				if err != nil {
-					yield(pledge{}, err)
-					return
-				}
-			}
+			embedInBatches(ctx, records, embed)(yield)
 		}
 	}
 }

@@ -113,6 +113,15 @@ func create[T any](save func(context.Context, service.Caller, T) (service.Answer
 
 // actOn does what the body asks for with the record of the path.
 func actOn[T any](do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
+	return actOnAs(http.StatusOK, do)
+}
+
+// createFor adds what the body describes to the record of the path.
+func createFor[T any](save func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
+	return actOnAs(http.StatusCreated, save)
+}
+
+func actOnAs[T any](status int, do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
 	return func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
@@ -123,7 +132,7 @@ func actOn[T any](do func(context.Context, service.Caller, apitype.UUID, T) (ser
 			return err
 		}
 		answer, err := do(r.Context(), c, id, request)
-		return respond(w, http.StatusOK, answer, err)
+		return respond(w, status, answer, err)
 	}
 }
 

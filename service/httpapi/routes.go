@@ -51,6 +51,8 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
 		{http.MethodGet, "/fundesk/v1/calls/{uuid}/checks", service.CallsRead, get(s.Checks)},
 		{http.MethodPut, "/fundesk/v1/calls/{uuid}/checks", "", allowed(service.MayCheck, actOn(s.PutChecks))},
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/consents", service.PersonsRead, get(s.Consents)},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/consents", service.PersonsUpdate, createFor(s.AddConsent)},
 		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},
 		{http.MethodPost, "/fundesk/v1/do-not-call", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.BlockNumber))},
 		{http.MethodPost, "/fundesk/v1/do-not-call/remove", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.UnblockNumber))},
@@ -97,6 +99,7 @@ var extensionNames = []string{
 	apitype.ExtensionEffects,
 	apitype.ExtensionDoNotCall,
 	apitype.ExtensionChecks,
+	apitype.ExtensionConsents,
 	apitype.ExtensionRevisions,
 }
 

@@ -33,6 +33,9 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	if e.kept.ErasedAt != nil && !lines {
 		out.one("erasedAt", e.kept.ErasedAt)
 	}
+	out.list("consents", "consent", func() error {
+		return each(e.kept.Consents, func(c apitype.Consent) error { out.item(c); return nil })
+	})
 	e.records(ctx, out)
 	e.queue(ctx, out)
 	out.list("audit", "audit", func() error {

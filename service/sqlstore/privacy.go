@@ -42,7 +42,7 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 		WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock, []any{number}, func(p *service.PledgeRow) []any {
 		return []any{&p.Number, uuidDest{&p.UUID}, uuidDest{&p.Owner}, uuidDest{&p.Recruiting}, &p.Status, timeDest{&p.CreatedAt}, timeDest{&p.UpdatedAt}, &p.HasSignature, &p.Rev, &p.Bytes}
 	})
-	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k))
+	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k), r.keptConsents(&k))
 }
 
 func (r *reader) keptOfPledges(k *service.Kept) (err error) {
@@ -167,6 +167,11 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	return err
 }
 
+func (r *reader) keptConsents(k *service.Kept) (err error) {
+	k.Consents, err = r.Consents(k.Person.UUID)
+	return err
+}
+
 // ErasePerson leaves of a person the identifier, and lets none of the person's calls wait.
 func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 	if err := t.change(`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
@@ -181,6 +186,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 		`DELETE FROM queue_calls WHERE ` + ofPerson,
 		`DELETE FROM queue_rings WHERE person_uuid = $1`,
 		`DELETE FROM queue_numbers WHERE person_uuid = $1`,
+		`DELETE FROM consents WHERE person_uuid = $1`,
 	} {
 		if _, err := t.exec(text, identifier(id)); err != nil {
 			return err

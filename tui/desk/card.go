@@ -25,6 +25,7 @@ type Card struct {
 	isBlocked  bool                 // A number of the donor on the desk is blocked.
 	isErased   bool                 // The donor on the desk was erased while the card was shown.
 	undone     *changeGroup         // What was taken back of the call on the desk; nil for nothing.
+	consents   shownConsents
 }
 
 // Tries returns which try the next one is, and how many there may be, where that is known.

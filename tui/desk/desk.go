@@ -121,6 +121,7 @@ type callRead struct {
 	leases    leasesRead // Where it was not.
 	leaseErr  error      // Why the service did not say.
 	renews    bool       // What was shown was old.
+	consents  *shownConsents
 }
 
 // New makes a desk; Begin sets it to work.

@@ -103,8 +103,12 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 				f.Was, f.Is = f.Was+addition.Was, f.Is+addition.Is
 			}
 			fact.Parts = append(fact.Parts, Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)})
-			if p := &fact.Parts[j]; f.IsChanged() && p.Was == p.Is {
+			if p := &fact.Parts[len(fact.Parts)-1]; f.IsChanged() && p.Was == p.Is {
 				p.Is += " " // A masked value may look as the new one does.
+			}
+			if channel, isChannel := contactChannels[key]; isChannel {
+				proof := e.day.Card.ConsentText(channel)
+				fact.Parts = append(fact.Parts, Part{" · ", proof, proof})
 			}
 		}
 		if number := e.day.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil && first.Key == "dateOfBirth" {

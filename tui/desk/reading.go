@@ -159,6 +159,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	if claims {
 		d.claimed, d.claimedBy = id, seq
 	}
+	consented := d.Card.consents.person
 	do(&d.events, func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: claims}
@@ -180,6 +181,9 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.lease = nil // It is that of the other terminal.
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
+		if err == nil && read.call.PersonUUID != consented {
+			read.consents = d.readConsents(ctx, read.call.PersonUUID)
+		}
 		return read, err
 	}, d.onReread)
 }
@@ -284,6 +288,9 @@ func (d *Day) show(read callRead) {
 		d.latest = &read.call
 	}
 	d.Call, d.Checked, d.Taking = &shown, true, false
+	if read.consents != nil {
+		d.Card.consents = *read.consents
+	}
 	if read.holder != nil || read.lease != nil {
 		d.Card.holder, d.Card.isFreed = read.holder, false
 	}

@@ -1,0 +1,129 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A consent is the proof of an opt-in: who agreed to what, where and when. Consents are only added. The newest of a
+// channel decides the opt-in, in the transaction that adds it. Spec gap: S81.
+
+// AddConsent adds a consent to a person. One with the values of another one is a repeat after a lost answer, and
+// changes nothing.
+// POST /fundesk/v1/persons/{uuid}/consents
+func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, request apitype.Consent) (Answer, error) {
+	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
+		return Answer{}, err
+	}
+	err := s.Write(ctx, WriteIsolated, "add the consent", func(tx Tx) error {
+		row, err := VisiblePerson(tx, c, id)
+		if err != nil {
+			return err
+		}
+		known, err := tx.Consents(id)
+		if err != nil || slices.ContainsFunc(known, request.Equal) {
+			return err
+		}
+		if len(known) >= apitype.MaxConsents {
+			return &Error{Kind: Conflict, Detail: fmt.Sprintf("the person has %d consents, and takes no more", len(known))}
+		}
+		now, err := s.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
+		line := c.Audited(AuditPersonConsent, id, now).By(request.UserUUID)
+		newest := apitype.Consents{Consents: known}.Newest(request.Channel)
+		if newest != nil && newest.At.After(request.At.Time) {
+			return s.addConsent(tx, line, row, request, len(known)+1, nil)
+		}
+		return s.addConsent(tx, line, row, request, len(known)+1, request.OptIn())
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answered(request, nil)
+}
+
+// addConsent saves a consent with the opt-in that it decides, if any. Line is that of the change. The person changes
+// in any case, so that consumers see the consent, and so that two of one moment come one after the other.
+func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Consent, ordinal int, optIn *bool) error {
+	var person apitype.Person
+	if err := decode("person", row.Doc, &person); err != nil {
+		return err
+	}
+	before := row
+	if optIn != nil {
+		*optInOf(&person, c.Channel) = optIn
+	}
+	if err := row.write(person); err != nil {
+		return err
+	}
+	row.UpdatedAt = line.At
+	if err := tx.UpdatePerson(row); err != nil {
+		return err
+	}
+	if err := tx.InsertConsent(row.UUID, ordinal, c); err != nil {
+		return err
+	}
+	if optIn != nil && c.Channel == apitype.ChannelPhone {
+		if err := numbersConsented(tx, row, person, *optIn, line); err != nil {
+			return err
+		}
+	}
+	if err := personChanged(tx, row.UUID, person, s.TimeOf(tx)); err != nil {
+		return err
+	}
+	line = personAudited(line, before, row)
+	line.Fields = strings.TrimSuffix("consents."+string(c.Channel)+","+line.Fields, ",")
+	return tx.Audit(line)
+}
+
+// numbersConsented unblocks the numbers of a person who agreed to phone calls, and blocks those of one who objected.
+func numbersConsented(tx Tx, row PersonRow, person apitype.Person, agreed bool, line AuditLine) error {
+	if agreed {
+		return unblockPerson(tx, row, person)
+	}
+	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
+	return blockNumbers(tx, phoneNumbers(person), block)
+}
+
+// optInOf returns the opt-in of a channel.
+func optInOf(p *apitype.Person, channel apitype.ConsentChannel) **bool {
+	switch channel {
+	case apitype.ChannelEmail:
+		return &p.OptInEmail
+	case apitype.ChannelMail:
+		return &p.OptInMail
+	case apitype.ChannelSMS:
+		return &p.OptInSMS
+	default:
+		return &p.OptInPhone
+	}
+}
+
+// Consents returns the consents of a person, newest first.
+// GET /fundesk/v1/persons/{uuid}/consents
+func (s *Service) Consents(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
+	if err := c.Require(PersonsRead); err != nil {
+		return Answer{}, err
+	}
+	found, err := View(ctx, s, "read the consents", func(r Reader) (apitype.Consents, error) {
+		if _, err := VisiblePerson(r, c, id); err != nil {
+			return apitype.Consents{}, err
+		}
+		consents, err := r.Consents(id)
+		return apitype.Consents{Consents: append([]apitype.Consent{}, consents...)}, err
+	})
+	if err == nil {
+		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answered(found, nil)
+}

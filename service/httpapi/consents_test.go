@@ -1,0 +1,179 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// addConsent adds a consent that was given some hours before the floor opened, and returns the status of the answer.
+func (f *floor) addConsent(person apitype.UUID, what string, hours int) int {
+	channel, basis, _ := strings.Cut(what, " ")
+	at := apitype.NewTime(f.base.Add(-time.Duration(hours) * time.Hour))
+	body := fmt.Sprintf(`{"channel":%q,"basis":%q,"source":"web form","wording":"You may call me.","at":%q,"userUuid":%q}`,
+		channel, basis, at, f.users[0])
+	return f.Do(f.token, "POST", consentsPath(person), body).Status
+}
+
+func consentsPath(person apitype.UUID) string {
+	return "/fundesk/v1/persons/" + person.String() + "/consents"
+}
+
+// consents reads the channels and bases of a person's consents, newest first.
+func (f *floor) consents(person apitype.UUID) (found []string) {
+	f.t.Helper()
+	var all apitype.Consents
+	f.Do(f.token, "GET", consentsPath(person), "").Decode(&all)
+	for _, c := range all.Consents {
+		found = append(found, string(c.Channel)+" "+string(c.Basis))
+	}
+	return found
+}
+
+// The newest consent of a channel decides its opt-in, and for phone whether the numbers are blocked.
+// Promise S81: consents decide opt-ins, are only added, exported, and erased with the donor.
+func TestConsentsDecideOptIns(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		donor := f.donor(number)
+		yes, no := new(true), new(false)
+		want := []string{}
+		for _, step := range []struct {
+			what    string
+			hours   int // Before the floor opened.
+			at      int // Where it then is in the list. -1 means that it is there already.
+			optIns  optIns
+			blocked bool
+		}{
+			{"phone consent", 40, 0, optIns{Phone: yes}, false},
+			{"phone consent", 40, -1, optIns{Phone: yes}, false},
+			{"phone withdrawn", 50, 1, optIns{Phone: yes}, false},
+			{"email withdrawn", 60, 2, optIns{Phone: yes, Email: no}, false},
+			{"phone withdrawn", 30, 0, optIns{Phone: no, Email: no}, true},
+			{"phone customer", 30, 0, optIns{Phone: no, Email: no}, true},
+			{"phone consent", 20, 0, optIns{Phone: yes, Email: no}, false},
+			{"sms consent", 10, 0, optIns{Phone: yes, Email: no, SMS: yes}, false},
+			{"mail consent", 9, 0, optIns{Phone: yes, Email: no, SMS: yes, Mail: yes}, false},
+		} {
+			f.Clock.Advance(time.Minute)
+			before := apitype.NewTime(f.Clock.Now().Add(-time.Second))
+			if got := f.addConsent(donor, step.what, step.hours); got != 201 {
+				t.Fatalf("%s: got %d, want 201", step.what, got)
+			}
+			if step.at >= 0 {
+				want = slices.Insert(want, step.at, step.what)
+			}
+			if diff := cmp.Diff(want, f.consents(donor)); diff != "" {
+				t.Errorf("%s: the consents (-want +got):\n%s", step.what, diff)
+			}
+			var got optIns
+			f.Do(f.token, "GET", "/api/v1/persons/"+donor.String(), "").Decode(&got)
+			if diff := cmp.Diff(step.optIns, got); diff != "" {
+				t.Errorf("%s: the opt-ins (-want +got):\n%s", step.what, diff)
+			}
+			if got := f.isBlocked(number); got != step.blocked {
+				t.Errorf("%s: got the number blocked %t, want %t", step.what, got, step.blocked)
+			}
+			changed := f.listed(f.token, "/api/v1/persons?updatedAfter="+before.String())
+			if isNew := step.at >= 0; (len(changed) == 1) != isNew {
+				t.Errorf("%s: got the changed persons %v, want one: %t", step.what, changed, isNew)
+			}
+		}
+		export := func() string {
+			officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
+			return string(f.Do(officer, "GET", "/fundesk/v1/persons/"+donor.String()+"/export", "").Body)
+		}
+		got := export()
+		if strings.Count(got, `"You may call me."`) != len(want) {
+			t.Errorf("the export has not the %d consents: %s", len(want), got)
+		}
+		const line = `"operation":"person.consent"`
+		if strings.Count(got, line) != len(want) || !strings.Contains(got, `"fields":["consents.phone","optInPhone"]`) {
+			t.Errorf("the export has not an audit line for each consent: %s", got)
+		}
+		officer := f.Token(servicetest.May(service.PersonsErase))
+		if got := f.Do(officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`); got.Status != 200 {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+		kept, err := service.View(t.Context(), f.Service, "read", func(r service.Reader) (service.Kept, error) { return r.Kept(donor) })
+		servicetest.Check(t, err)
+		if got := f.addConsent(donor, "sms consent", 1); got != 404 || len(kept.Consents) != 0 {
+			t.Errorf("an erased donor: got %d and the consents %v, want 404 and none", got, kept.Consents)
+		}
+	})
+}
+
+// A withdrawn consent blocks the number for all, and another donor's consent does not lift that.
+func TestConsentsAndBlockedNumbers(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		first, second := f.donor(number), f.donor(number)
+		call := f.call(second, 30*time.Hour, "winback")
+		f.addConsent(first, "phone withdrawn", 2)
+		f.addConsent(second, "phone consent", 1)
+		if !f.isBlocked(number) || f.given(call) {
+			t.Error("the consent of another donor lifted the objection")
+		}
+		f.addConsent(first, "phone consent", 1)
+		f.Clock.Advance(2 * time.Hour) // The queue looks again by the hour.
+		if f.isBlocked(number) || !f.given(call) {
+			t.Error("the donor's own consent did not lift the objection")
+		}
+	})
+}
+
+// What is wrong is refused, and consents that come at once are all kept.
+func TestConsentsRefused(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		donor := f.donor("+31612345678")
+		path := consentsPath(donor)
+		at := func(ahead time.Duration) string { return apitype.NewTime(f.Clock.Now().Add(ahead)).String() }
+		good := fmt.Sprintf(`{"channel":"sms","basis":"customer","at":%q}`, at(4*time.Minute))
+		elsewhere := f.Token(servicetest.For(f.Organization("B")))
+		for _, test := range []struct {
+			token, path, body string
+			want              int
+		}{
+			{f.token, path, good, 201},
+			{f.Token(servicetest.MayNot(service.PersonsUpdate)), path, good, 403},
+			{f.token, consentsPath(apitype.NewUUID()), good, 404},
+			{elsewhere, path, good, 404},
+			{f.token, path, `{}`, 400},
+			{f.token, path, `{"channel":"fax","basis":"customer","at":"2026-01-01"}`, 400},
+			{f.token, path, `{"channel":"sms","basis":"maybe","at":"2026-01-01"}`, 400},
+			{f.token, path, `{"channel":"sms","basis":"consent","at":"2026-01-01"}`, 400}, // Without its source.
+			{f.token, path, `{"channel":"sms","basis":"customer"}`, 400},
+			{f.token, path, fmt.Sprintf(`{"channel":"sms","basis":"customer","at":%q}`, at(6*time.Minute)), 400},
+			{f.token, path, `{"channel":"sms","basis":"customer","at":"2026-01-01","source":""}`, 400},
+			{f.token, path, `{"channel":"sms","basis":"customer","at":"2026-01-01","by":"me"}`, 400},
+		} {
+			if got := f.Do(test.token, "POST", test.path, test.body); got.Status != test.want {
+				t.Errorf("%s: got %d %s, want %d", test.body, got.Status, got.Body, test.want)
+			}
+		}
+		if got := f.Do(elsewhere, "GET", path, "").Status; got != 404 {
+			t.Errorf("got %d for the consents of another organization's donor, want 404", got)
+		}
+		var all sync.WaitGroup
+		for n := range 6 {
+			all.Go(func() {
+				if got := f.addConsent(donor, "mail consent", n/2); got != 201 {
+					t.Errorf("got %d of consents at once", got)
+				}
+			})
+		}
+		all.Wait()
+		if got := f.consents(donor); len(got) != 4 {
+			t.Errorf("got %v, want 4: three pairs are repeats", got)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package desk_test
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+)
+
+// contactFact returns what the card says of the ways to contact the donor.
+func (a *agent) contactFact() string {
+	facts := a.Form.Facts(func(said string) string { return cmp.Or(said, "?") })
+	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return strings.Contains(strings.ToLower(f.String()), "sms") })
+	return facts[i].String()
+}
+
+// withoutConsents is a service that does not announce consents.
+type withoutConsents struct{ http.RoundTripper }
+
+func (w withoutConsents) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.RoundTripper.RoundTrip(r)
+	if err == nil {
+		names := answer.Header.Get(apitype.ExtensionsHeader)
+		answer.Header.Set(apitype.ExtensionsHeader, strings.ReplaceAll(names, ", "+apitype.ExtensionConsents, ""))
+	}
+	return answer, err
+}
+
+// The card shows the newest consent of each channel beside the opt-in, in the agent's language. It reads them once for
+// a donor, and not from a service that does not announce them.
+func TestCardShowsConsents(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		language string
+		isPlain  bool
+		want     string
+	}{
+		"English":         {"", false, "phone yes · web form, 12 May 2026  e-mail no · withdrawn, 13 May 2026  post ?  sms ? · relation, letter, 14 May 2026"},
+		"Dutch":           {"nl", false, "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · bestaande relatie, letter, 14 mei 2026"},
+		"German":          {"de", false, "Telefon yes · web form, 12 Mai 2026  E-Mail no · widerrufen, 13 Mai 2026  Post ?  SMS ? · bestehende Beziehung, letter, 14 Mai 2026"},
+		"no announcement": {"", true, "phone yes  e-mail no  post ?  sms ?"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, 1)
+			person := f.call(f.calls[0]).PersonUUID.String()
+			for _, consent := range []string{
+				`"phone","basis":"consent","source":"web form","at":"2026-05-12"`,
+				`"phone","basis":"withdrawn","at":"2025-05-12"`,
+				`"email","basis":"withdrawn","at":"2026-05-13"`,
+				`"sms","basis":"customer","source":"letter","at":"2026-05-14"`,
+			} {
+				f.Do(f.token, http.MethodPost, "/fundesk/v1/persons/"+person+"/consents", fmt.Sprintf(`{"channel":%s}`, consent))
+			}
+			line := &faultyLine{}
+			f.line = func(r http.RoundTripper) http.RoundTripper {
+				line.RoundTripper = r
+				if test.isPlain {
+					line.RoundTripper = withoutConsents{r}
+				}
+				return line
+			}
+			a := f.agent(t.TempDir())
+			a.Language = test.language
+			if a.Call == nil {
+				a.press("n")
+				a.perform(a.Next())
+			}
+			if got := a.contactFact(); got != test.want {
+				t.Errorf("got %q\nwant %q", got, test.want)
+			}
+			a.perform(a.Poll())
+			reads := 0
+			for _, sent := range line.sent {
+				if strings.HasSuffix(sent, "/consents") {
+					reads++
+				}
+			}
+			if want := map[bool]int{false: 1, true: 0}[test.isPlain]; reads != want {
+				t.Errorf("got %d readings of consents, want %d: %q", reads, want, line.sent)
+			}
+		})
+	}
+}
