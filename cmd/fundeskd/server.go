@@ -118,8 +118,6 @@ func comesLater(err error) bool {
 	switch code := (pgdriver.Driver{}).Code(err); {
 	case code == "3D000", strings.HasPrefix(code, "28"): // No such database, no such login.
 		return false
-	case code == "08P01" && strings.Contains(err.Error(), "startup parameter"): // A pooler never takes it; the code is also that of a server that is away.
-		return false
 	case strings.HasPrefix(code, "42"), strings.HasPrefix(code, "22"): // No right, and what the server will never accept: a parameter or its value.
 		return false
 	default:

@@ -58,9 +58,12 @@ func TestServeTellsMistakesAtOnce(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	name := servicetest.PostgresDatabase(t)
+	pooler := servicetest.NewPooler(t, servicetest.NewServer(t), "session", 0)
 	for what, database := range map[string]string{
 		"no such database": regexp.MustCompile(`/test_\w+`).ReplaceAllString(name, "/nobody"),
 		"no such role":     strings.Replace(name, "user=fundesk", "user=nobody", 1),
+		"a parameter that PostgreSQL never takes": name + "&nobody=1",
+		"a parameter that PgBouncer never takes":  pooler + "&nobody=1",
 	} {
 		e := environment{t: t, folder: t.TempDir(), database: database}
 		if code, out, errs := e.run("", "serve", "--listen", "127.0.0.1:0"); code != exitFailure || out != "" || !strings.Contains(errs, "nobody") {

@@ -103,12 +103,25 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare))}), nil
 }
 
+// Codes of PostgreSQL, from appendix A of its documentation.
+const (
+	codeProtocolViolation = "08P01"
+	codeUndefinedObject   = "42704"
+)
+
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.
+//
+// PgBouncer refuses a parameter that it does not know with the code of a connection that is lost. Code returns what
+// PostgreSQL itself says of such a parameter.
 func (Driver) Code(err error) string {
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refused.Code
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return ""
 	}
-	return ""
+	if refused.Code == codeProtocolViolation && strings.Contains(refused.Message, "startup parameter") {
+		return codeUndefinedObject
+	}
+	return refused.Code
 }
 
 // Disconnected reports whether err says that the server was not reached.
