@@ -237,3 +237,34 @@ func TestProbesWriteOnce(t *testing.T) {
 		t.Errorf("got %q and then %q, want one write", first, again)
 	}
 }
+
+// The log of SQLite grows while a reader needs its beginning. Once nothing reads it, it is cut to 16 MB.
+func TestLogIsCut(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	path := made(t)
+	store := reopen(t, "sqlite:"+path)
+	size := func() int64 {
+		t.Helper()
+		log, err := os.Stat(path + "-wal")
+		servicetest.Check(t, err)
+		return log.Size()
+	}
+	fill := func(megabytes int) {
+		for i := range megabytes {
+			value := strings.Repeat(strconv.Itoa(i%10), 1<<20)
+			update(t, store, func(tx service.Tx) error { return tx.SetSetting("filler", value) })
+		}
+	}
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+		_, err := r.Setting("filler")
+		fill(40)
+		return err
+	})
+	servicetest.Check(t, err)
+	grown := size()
+	fill(20)
+	if cut := size(); grown < 30<<20 || cut > 16<<20 {
+		t.Errorf("got %d bytes beside a reader and %d after it, want the log cut to 16 MB", grown, cut)
+	}
+}
