@@ -225,6 +225,19 @@ func (r *Round) isBehind() bool {
 	return r.epoch == "" && r.date.Add(feedOverlap).Before(r.from.After.Time)
 }
 
+// Begun returns the position of a round that has begun and may not end: where it began, with the epoch of the service.
+// ok is false if the position has an epoch already, the service names none, or the user chose the time.
+func (r *Round) Begun() (p Position, ok bool) {
+	if r.from.Epoch != "" || r.epoch == "" || r.from.Given == nil && !r.from.After.IsZero() {
+		return p, false
+	}
+	p = Position{After: r.from.After, Given: maps.Clone(r.from.Given), Epoch: r.epoch}
+	if p.Given == nil {
+		p.Given = map[string]Stamp{}
+	}
+	return p, true
+}
+
 // Next returns where the feed goes on after a round that was read to its end. It never moves back, but
 // for a live feed that began beyond the service's own now.
 func (r *Round) Next() Position {

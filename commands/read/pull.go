@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -168,7 +169,14 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	}
 	return follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
 		round := feed.From(last.Position)
-		next, err := p.pull(cmd.Context(), round)
+		begun := func() error {
+			started, ok := round.Begun()
+			if !ok || path == "" {
+				return nil
+			}
+			return write(path, position{Service: last.Service, Query: last.Query, Position: started})
+		}
+		next, err := p.pull(cmd.Context(), round, begun)
 		if errors.Is(err, apiclient.ErrEpoch) || errors.Is(err, apiclient.ErrBehind) {
 			return false, cli.WithHint(err, fmt.Sprintf("begin again from the start: fundesk pull %s --reset", p.entity))
 		}
@@ -214,12 +222,8 @@ func (p *puller[T]) keep(path string, next position) error {
 		s.Note("%s; --since moves no position: the next pull begins where the last one without it ended", cli.Count(printed, "record"))
 		return nil
 	}
-	data, err := json.Marshal(next)
-	if err == nil {
-		err = profile.WriteFile(path, data)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the position: %w", err)
+	if err := write(path, next); err != nil {
+		return err
 	}
 	if !p.follow || printed > 0 {
 		s.Note("%s; the next pull begins at %s", cli.Count(printed, "record"), next.After)
@@ -227,8 +231,37 @@ func (p *puller[T]) keep(path string, next position) error {
 	return nil
 }
 
-// pull writes what a round finds, and returns where the next one begins.
-func (p *puller[T]) pull(ctx context.Context, round *apiclient.Round) (next apiclient.Position, err error) {
+// write replaces the file of a position.
+func write(path string, p position) error {
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = profile.WriteFile(path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the position: %w", err)
+	}
+	return nil
+}
+
+// onFirst calls begun before it passes the first record on.
+func onFirst[T any](records iter.Seq2[apiclient.Record[T], error], begun func() error) iter.Seq2[apiclient.Record[T], error] {
+	return func(yield func(apiclient.Record[T], error) bool) {
+		isFirst := true
+		for record, err := range records {
+			if isFirst && err == nil {
+				err = begun()
+			}
+			isFirst = false
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+}
+
+// pull writes what a round finds, and returns where the next one begins. It calls begun before it writes the first
+// record: a pull that is cut short has written records of the service's epoch.
+func (p *puller[T]) pull(ctx context.Context, round *apiclient.Round, begun func() error) (next apiclient.Position, err error) {
 	if p.list, err = p.printer.List(); err != nil {
 		return next, err
 	}
@@ -243,7 +276,7 @@ func (p *puller[T]) pull(ctx context.Context, round *apiclient.Round) (next apic
 	}
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	options.Yielded = func() { out.flushed = p.endPage(ctx) } // Not when the next page answers: that may take long.
-	err = out.walk(apiclient.Changes[T](ctx, p.client, round, options))
+	err = out.walk(onFirst(apiclient.Changes[T](ctx, p.client, round, options), begun))
 	switch {
 	case out.flushed != nil:
 		return next, out.flushed

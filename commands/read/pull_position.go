@@ -122,13 +122,21 @@ func pullStatus(s *cli.Session) *cobra.Command {
 	}
 }
 
+// afterText returns the time of a position, or "" for a first pull that was cut short.
+func afterText(after apitype.Time) string {
+	if after.IsZero() {
+		return ""
+	}
+	return after.String()
+}
+
 func positionColumns() []render.Column[keptPosition] {
 	column := func(name string, isShown bool, value func(keptPosition) string) render.Column[keptPosition] {
 		return render.Column[keptPosition]{Name: name, Default: isShown, Flexible: name != "after", Value: value}
 	}
 	return []render.Column[keptPosition]{
 		column("entity", true, func(k keptPosition) string { return k.Entity }),
-		column("after", true, func(k keptPosition) string { return k.After.String() }),
+		column("after", true, func(k keptPosition) string { return afterText(k.After) }),
 		column("query", true, func(k keptPosition) string { return k.Query }),
 		column("profile", true, func(k keptPosition) string { return k.Profile }),
 		column("service", true, func(k keptPosition) string { return k.Service }),
