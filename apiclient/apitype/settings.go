@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,6 +41,8 @@ type OrganizationSettings struct {
 	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits; AllTypes for every type.
 	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
 	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
+	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
+	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
 }
 
 // ResultChoice is a result that an agent chooses.
@@ -135,6 +138,9 @@ func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	if !maps.Equal(s.CallingHours, o.CallingHours) {
 		names = append(names, "callingHours")
 	}
+	if !maps.EqualFunc(s.RequiredChecks, o.RequiredChecks, slices.Equal[[]string]) {
+		names = append(names, "requiredChecks")
+	}
 	return names
 }
 
@@ -188,10 +194,33 @@ func (s *OrganizationSettings) Validate() Violations {
 			}
 		}
 	}
+	validateRequiredChecks(&v, s.RequiredChecks)
 	if n := s.MaxCallAttempts; n != nil && (*n < 0 || *n > maxAttempts) {
 		v.Add("/maxCallAttempts", "must be a whole number from 0 to %d", maxAttempts)
 	}
 	return v
+}
+
+func validateRequiredChecks(v *Violations, required map[CallType][]string) {
+	for _, kind := range slices.Sorted(maps.Keys(required)) {
+		at := "/requiredChecks/" + string(kind)
+		if !slices.Contains(CallTypes, kind) {
+			v.Add(at, "is no type of call: %s are", strings.Join(Texts(CallTypes), ", "))
+			continue
+		}
+		if len(required[kind]) > MaxChecks {
+			v.Add(at, "must have %d items at most", MaxChecks)
+			continue
+		}
+		for i, name := range required[kind] {
+			switch {
+			case !isCheckName(name):
+				v.Add(at+"/"+strconv.Itoa(i), "%s", wrongCheckName())
+			case slices.Contains(required[kind][:i], name):
+				v.Add(at+"/"+strconv.Itoa(i), "is there twice")
+			}
+		}
+	}
 }
 
 func validateResults(v *Violations, at string, results []ResultChoice) {

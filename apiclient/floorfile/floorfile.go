@@ -28,7 +28,7 @@ type Problems []string
 func (p Problems) Error() string { return strings.Join(p, "; ") }
 
 // keys are the words of TOML for those of the JSON that have others.
-var keys = map[string]string{"uuid": "organization", "maxCallAttempts": "max_attempts", "callingHours": "calling_hours", "asksNotes": "asks_notes"}
+var keys = map[string]string{"uuid": "organization", "maxCallAttempts": "max_attempts", "callingHours": "calling_hours", "asksNotes": "asks_notes", "requiredChecks": "required_checks"}
 
 // Read reads a file whole. Its error is [Problems].
 func Read(text []byte) (s apitype.OrganizationSettings, err error) {
@@ -92,7 +92,7 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 		}
 	}
 	var problems Problems
-	for _, key := range []string{"results", "scripts", "calling_hours"} { // The library takes a map from anything.
+	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks"} { // The library takes a map from anything.
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
 			problems = append(problems, fmt.Sprintf("line %d: %s is a table, with values below it", tomlLine(text, []string{key}), key))
 		}
