@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -43,10 +42,11 @@ func markMissing(tx Tx, row CallRow, call apitype.Call) error {
 	if err := decode("call", row.Private, &private); err != nil {
 		return err
 	}
-	isChecked := func(name string) bool {
-		return private.Checks != nil && slices.ContainsFunc(private.Checks.Items, func(c apitype.Check) bool { return c.Name == name })
+	var checks apitype.CallChecks
+	if private.Checks != nil {
+		checks = *private.Checks
 	}
-	missing := slices.DeleteFunc(slices.Clone(private.RequiredChecks), isChecked)
+	missing := checks.Missing(private.RequiredChecks)
 	mark := MissingChecks{
 		Call:   row.UUID,
 		Person: call.PersonUUID,

@@ -36,6 +36,14 @@ type CallChecks struct {
 	Items    []Check `json:"items"`
 }
 
+// Missing returns those of some required checks that were not made.
+func (c CallChecks) Missing(required []string) []string {
+	isMade := func(name string) bool {
+		return slices.ContainsFunc(c.Items, func(item Check) bool { return item.Name == name })
+	}
+	return slices.DeleteFunc(slices.Clone(required), isMade)
+}
+
 // MissingChecks is a call that was completed without checks which its organization requires.
 // GET /fundesk/v1/calls/missing-checks
 type MissingChecks struct {

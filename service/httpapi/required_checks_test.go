@@ -43,7 +43,9 @@ func TestRequiredChecks(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		lead := f.Token(servicetest.For(f.organization), servicetest.May(service.CallsRead, service.SettingsWrite))
 		settings := settingsPath + "/" + f.organization.String()
-		require := func(required string) int { return f.Do(lead, "PUT", settings, `{"requiredChecks":`+required+`}`).Status }
+		require := func(required string) int {
+			return f.Do(lead, "PUT", settings, `{"requiredChecks":`+required+`}`).Status
+		}
 		donor := f.donor("+31612345678")
 		complete := func(kind string, checks ...string) string {
 			f.Clock.Advance(time.Minute)
