@@ -19,14 +19,17 @@ func (a *agent) contactFact() string {
 	return facts[i].String()
 }
 
-// withoutConsents is a service that does not announce consents.
-type withoutConsents struct{ http.RoundTripper }
+// withoutExtension is a service that does not announce an extension.
+type withoutExtension struct {
+	http.RoundTripper
+	name string
+}
 
-func (w withoutConsents) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w withoutExtension) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.RoundTripper.RoundTrip(r)
 	if err == nil {
 		names := answer.Header.Get(apitype.ExtensionsHeader)
-		answer.Header.Set(apitype.ExtensionsHeader, strings.ReplaceAll(names, ", "+apitype.ExtensionConsents, ""))
+		answer.Header.Set(apitype.ExtensionsHeader, strings.ReplaceAll(names, ", "+w.name, ""))
 	}
 	return answer, err
 }
@@ -62,7 +65,7 @@ func TestCardShowsConsents(t *testing.T) {
 			f.line = func(r http.RoundTripper) http.RoundTripper {
 				line.RoundTripper = r
 				if test.isPlain {
-					line.RoundTripper = withoutConsents{r}
+					line.RoundTripper = withoutExtension{r, apitype.ExtensionConsents}
 				}
 				return line
 			}
