@@ -299,6 +299,9 @@ func TestSampleScriptsAreFair(t *testing.T) {
 			}
 		}
 	}
+	if required := sampleSettings().RequiredChecks; len(required) > 0 {
+		t.Errorf("the sample requires %v, want nothing", required)
+	}
 	if len(scripts) != 9 {
 		t.Errorf("got %d scripts, want those of three types in three languages", len(scripts))
 	}

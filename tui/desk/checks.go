@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -128,12 +129,7 @@ func joinTimes(a, b map[string]time.Time) map[string]time.Time {
 	if len(a) == 0 {
 		return b
 	}
-	both := map[string]time.Time{}
-	for tick, at := range a {
-		both[tick] = at
-	}
-	for tick, at := range b {
-		both[tick] = at
-	}
+	both := maps.Clone(a)
+	maps.Copy(both, b)
 	return both
 }
