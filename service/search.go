@@ -167,7 +167,9 @@ func plain(text string) string {
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue")
 
 // withoutUmlauts returns a text as it is written where there are no umlauts.
-func withoutUmlauts(text string) string { return umlauts.Replace(norm.NFC.String(strings.ToLower(text))) }
+func withoutUmlauts(text string) string {
+	return umlauts.Replace(norm.NFC.String(strings.ToLower(text)))
+}
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 

@@ -113,6 +113,8 @@ func PledgeStats(s *cli.Session) *cobra.Command {
 			numberColumn("euroOnce", "euro once", func(r statRow) *json.Number { return r.Once }),
 		},
 		prepare: func(*cobra.Command, []string) (apitype.PledgeListOptions, func(apitype.Pledge) bool, error) {
+			isPerson := func(name string) bool { return name == apitype.IncludePerson } // None is counted.
+			o.Include = slices.DeleteFunc(o.Include, isPerson)
 			return *o, nil, RefuseParameters(o.Validate())
 		},
 	})

@@ -27,7 +27,7 @@ type searchPart struct {
 func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
 	var parts []searchPart
 	for _, wanted := range f.Search {
-		found, err := r.searchPart(wanted)
+		found, err := r.searchPart(wanted, len(f.Search) == 1)
 		if err != nil {
 			return nil, err
 		}
@@ -100,21 +100,28 @@ const termsBetween = `WITH RECURSIVE found (term) AS (
 	)
 	SELECT term FROM found WHERE term IS NOT NULL LIMIT $3`
 
-// searchPart looks up what the database has of a part.
-func (r *reader) searchPart(wanted []service.Term) (searchPart, error) {
+// searchPart looks up what the database has of a part. Rows are counted if they decide how to search.
+func (r *reader) searchPart(wanted []service.Term, isAlone bool) (searchPart, error) {
 	p := searchPart{wanted: wanted}
 	isMany := false
 	for _, term := range wanted {
-		if !isMany {
-			found, err := all(r.conn, termsBetween, []any{term.Begin, term.Begin + afterTerms, mostTerms + 1}, textDest)
-			if err != nil {
-				return p, err
-			}
-			isMany = len(found) > mostTerms
-			found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasSuffix(text, term.End) })
-			p.terms = append(p.terms, found...)
-			isMany = isMany || len(p.terms) > mostTerms
+		found, err := all(r.conn, termsBetween, []any{term.Begin, term.Begin + afterTerms, mostTerms + 1}, textDest)
+		if err != nil {
+			return p, err
 		}
+		isMany = isMany || len(found) > mostTerms
+		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasSuffix(text, term.End) })
+		p.terms = append(p.terms, found...)
+	}
+	isMany = isMany || len(p.terms) > mostTerms
+	if !isMany && (isAlone || len(p.terms) == 0) {
+		p.rows = len(p.terms)
+		return p, nil
+	}
+	if isMany {
+		p.terms = nil
+	}
+	for _, term := range wanted {
 		var rows int
 		err := r.row(`SELECT COUNT(*) FROM (SELECT 1 FROM search_terms WHERE term >= $1 AND term < $2 LIMIT $3) c`,
 			term.Begin, term.Begin+afterTerms, few).scan(&rows)
@@ -122,11 +129,6 @@ func (r *reader) searchPart(wanted []service.Term) (searchPart, error) {
 			return p, err
 		}
 		p.rows = min(p.rows+rows, few)
-	}
-	if isMany {
-		p.terms = nil
-	} else if len(p.terms) == 0 {
-		p.rows = 0
 	}
 	return p, nil
 }
