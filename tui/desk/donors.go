@@ -36,6 +36,7 @@ type Search struct {
 	answered   string // What found is of.
 	found      []Donor
 	ofCalls    []Donor // The donors of the newest calls. Nil where the service searches, or before they were read.
+	calls      int     // How many calls these are.
 	isOpen     bool
 	isKnown    bool // Whether the service searches, and ofCalls is read if it does not.
 	isSearched bool // By the service.
@@ -47,6 +48,7 @@ type donorsRead struct {
 	typed      string
 	donors     []Donor
 	isSearched bool // By the service. Else the donors are of the newest calls.
+	calls      int  // How many these are.
 }
 
 // donorCalls are the calls of a donor, as far as they matter.
@@ -61,8 +63,8 @@ const pledgesLooked = 10
 // MostFound is how many donors a search shows.
 const MostFound = 50
 
-// CallsSearched is how many of the newest calls are searched where the service does not search donors.
-const CallsSearched = 500
+// callsSearched is how many of the newest calls are searched where the service does not search donors.
+const callsSearched = 500
 
 // SearchFor looks for donors by a text, "" for none yet. It goes on until LeaveSearch.
 func (s *Search) SearchFor(text string) []Event {
@@ -81,6 +83,9 @@ func (s *Search) LeaveSearch() {
 
 // IsSearchedHere reports whether only the donors of the newest calls can be found, since the service does not search.
 func (s *Search) IsSearchedHere() bool { return s.isKnown && !s.isSearched }
+
+// CallsSearched returns how many calls these are.
+func (s *Search) CallsSearched() int { return s.calls }
 
 // IsReadingDonors reports whether an answer is about to come.
 func (s *Search) IsReadingDonors() bool { return s.reading }
@@ -112,11 +117,12 @@ func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (
 		return read, err
 	}
 	if !read.isSearched {
-		size := CallsSearched
+		size := callsSearched
 		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Call], error) {
 			return client.Calls.List(ctx, apitype.CallListOptions{Paging: apitype.Paging{First: &size}, Include: []string{apitype.IncludePerson}})
 		})
-		read.donors = donorsOfCalls(apiclient.Rows(page, itself))
+		calls := apiclient.Rows(page, itself)
+		read.calls, read.donors = len(calls), donorsOfCalls(calls)
 		return read, err
 	}
 	if apitype.CheckSearch(typed) != nil {
@@ -166,7 +172,7 @@ func (s *Search) onDonors(read donorsRead, err error) {
 	if read.isSearched {
 		s.answered, s.found = read.typed, read.donors
 	} else {
-		s.ofCalls = read.donors
+		s.calls, s.ofCalls = read.calls, read.donors
 	}
 	s.ask()
 }
@@ -375,14 +381,14 @@ func (q *Questions) found() Answer {
 		return Answer{}
 	}
 	if len(found) == 0 && isHere {
-		return Answer{Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", CallsSearched)}
+		return Answer{Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.calls)}
 	}
 	if len(found) == 0 {
 		return Answer{Wrong: "no donor was found"}
 	}
 	ask := &Question{Title: "number of the donor"}
 	if isHere {
-		ask.Lines = []string{q.Say("This service cannot search: only the donors of the newest %d calls are found.", CallsSearched)}
+		ask.Lines = []string{q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls)}
 	}
 	for _, donor := range found {
 		known := slices.DeleteFunc([]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })

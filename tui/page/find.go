@@ -113,7 +113,7 @@ func (f *finder) note(found int) string {
 	case found == desk.MostFound:
 		return f.desk.Say("the first %d; type more", desk.MostFound)
 	case search.IsSearchedHere():
-		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", desk.CallsSearched)
+		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", search.CallsSearched())
 	case found == 0 && !f.Editor.IsEmpty():
 		return f.desk.Say("no donor was found")
 	default:

@@ -374,6 +374,9 @@ func (l *List[T]) summary() string {
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += l.Say(" of %s read", l.Day.Locale.Count(l.read))
 	}
+	if l.loaded && l.kind == apitype.EntityPledge && !l.Day.Client.Announces(apitype.ExtensionSearch) {
+		text += l.Say(", this service lists no donors here")
+	}
 	switch {
 	case l.loading:
 		text += ", " + l.Say("reading") + l.Spinner.Sign()
@@ -381,9 +384,6 @@ func (l *List[T]) summary() string {
 		text += l.Say(", more follow")
 	case l.mayBeCut:
 		text += l.Say(", there may be more: the service does not tell")
-	}
-	if l.loaded && l.kind == apitype.EntityPledge && !l.Day.Client.Announces(apitype.ExtensionSearch) {
-		text += l.Say(", this service lists no donors here")
 	}
 	if by := l.arranged.by; by >= 0 {
 		text += l.Say(", sorted by %s", l.Say(l.columns[by].Title))
