@@ -69,12 +69,17 @@ func CallStats(s *cli.Session) *cobra.Command {
 		},
 		columns: []render.Column[statRow]{numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating })},
 		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
-			err := filters.Check()
+			if err := filters.Check(); err != nil {
+				return filters.Options, nil, err
+			}
+			if err := filters.FindUsers(cmd.Context(), s); err != nil {
+				return filters.Options, nil, err
+			}
 			if slices.Contains(by, "organization") {
 				filters.includeFor([]string{"person.owningOrganization"})
 			}
 			filters.LeaveToService(cmd.Context(), s)
-			return filters.Options, filters.Passes(), err
+			return filters.Options, filters.Passes(), nil
 		},
 	})
 	cmd.Short = "Count calls by status, type, attempts and result"
