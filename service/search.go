@@ -109,7 +109,7 @@ func nameWords(p apitype.Person) []string {
 		if part == nil {
 			continue
 		}
-		for _, text := range strings.Fields(*part) {
+		for text := range strings.FieldsSeq(*part) {
 			pieces := splitWords(text)
 			words = append(words, pieces...)
 			if len(pieces) > 1 { // Anne-Marie is also found as Annemarie.
