@@ -13,6 +13,13 @@ import (
 	"fundesk/service"
 )
 
+// A person has a row in search_terms for each term, and one in search_persons with all of them. The transaction of a
+// change keeps both, an erasure removes them, and a load makes them: a dump has none. Both engines ask the same, which
+// FTS5 and pg_trgm would not. The part of a search with the fewest rows leads, and the others are looked at in each
+// person. The rows of few terms are merged in the order of the list. Of many terms, few rows are sorted. Of many rows,
+// the list is walked if its first persons fill the page. Programs from before the search refuse the database: they would
+// leave persons in it who were erased.
+
 // mostTerms is how many terms of the database a search merges. With more it sorts what it finds, or walks the list.
 const mostTerms = 8
 
