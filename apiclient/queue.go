@@ -185,3 +185,9 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 	c.extensions.CompareAndSwap(nil, &said.Extensions)
 	return slices.Contains(*c.extensions.Load(), extension), nil
 }
+
+// Announces reports whether an answer has named an extension. It asks for none.
+func (c *Client) Announces(extension string) bool {
+	known := c.extensions.Load()
+	return known != nil && slices.Contains(*known, extension)
+}

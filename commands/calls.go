@@ -40,6 +40,9 @@ func callList(s *cli.Session) *cobra.Command {
 			if err := flags.Check(cmd); err != nil {
 				return err
 			}
+			if err := filters.FindUsers(cmd.Context(), s); err != nil {
+				return err
+			}
 			filters.LeaveToService(cmd.Context(), s)
 			o := &filters.Options
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.CallListOptions]{

@@ -102,6 +102,7 @@ func filtersTopic() string {
 	var b strings.Builder
 	b.WriteString(filtersText)
 	writeFilters(&b, "person list", apitype.PersonFilters())
+	writeFilters(&b, "person list, where the service can search", []apitype.Filter[apitype.PersonListOptions]{apitype.PersonSearch()})
 	writeFilters(&b, "call list", apitype.CallFilters())
 	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
 	writeFilters(&b, "call list, applied after the download", apitype.CallSelections())

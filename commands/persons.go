@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -34,9 +35,12 @@ func personList(s *cli.Session) *cobra.Command {
 	flags, o, selection, consents := &read.ListFlags{}, apitype.PersonListOptions{}, &read.PersonSelection{}, false
 	cmd := &cobra.Command{
 		Use: "list", Short: "List persons, newest first", Args: cli.NoArgs,
-		Long: "List persons. The service filters by organization, time and IBAN; --phone, --email and --name look at what was\n" +
-			"retrieved, and --limit counts what passes. A list that ends at its limit says so on stderr.",
-		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all --phone 06-12345678\n" +
+		Long: "List persons. The service filters by organization, time and IBAN. Where it can search, --search finds persons by\n" +
+			"name, phone number, e-mail address, postcode with house number, or IBAN: all words must match, each by its\n" +
+			"beginning. --phone, --email and --name look at what was retrieved, and --limit counts what passes. A list that\n" +
+			"ends at its limit says so on stderr.",
+		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --search \"jansen 1234 AB 12\"\n" +
+			"  fundesk person list --all --phone 06-12345678\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			passes, err := selection.Passes(cmd)
@@ -61,6 +65,12 @@ func personList(s *cli.Session) *cobra.Command {
 			if consents || read.WantsConsents(s) {
 				read.WithConsents(&l)
 			}
+			if o.Search != "" {
+				l.Allowed = func(ctx context.Context, client *apiclient.Client) error {
+					return read.NeedSearch(ctx, client, "this service cannot search persons",
+						"among all of them: fundesk person list --all --name, --phone or --email")
+				}
+			}
 			return read.RunList(s, cmd, flags, l)
 		},
 	}
@@ -68,7 +78,7 @@ func personList(s *cli.Session) *cobra.Command {
 	flags.Register(s, cmd)
 	flags.RegisterNoun(cmd)
 	flags.RegisterForEdit(cmd)
-	cli.RegisterFilters(s, cmd, apitype.PersonFilters(), &o)
+	cli.RegisterFilters(s, cmd, append(apitype.PersonFilters(), apitype.PersonSearch()), &o)
 	selection.Register(cmd)
 	return cmd
 }

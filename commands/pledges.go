@@ -32,7 +32,7 @@ func pledgeRows() load.Rows {
 }
 
 func pledgeList(s *cli.Session) *cobra.Command {
-	flags, o, person := &read.ListFlags{}, apitype.PledgeListOptions{}, false
+	flags, o := &read.ListFlags{}, apitype.PledgeListOptions{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List pledges, newest first", Args: cli.NoArgs,
 		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr. Columns\n" +
@@ -43,17 +43,19 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			if err := read.RefuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			person = person || slices.ContainsFunc(s.WantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
+			isNamed := slices.ContainsFunc(s.WantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
+			if isNamed && !slices.Contains(o.Include, apitype.IncludePerson) {
+				o.Include = append(o.Include, apitype.IncludePerson)
+			}
+			person := slices.Contains(o.Include, apitype.IncludePerson)
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
 				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Pledges,
+				Allowed: read.PersonsOfPledges(&o),
 				ForEdit: &read.ForEdit[apitype.Pledge]{
 					Asked: &o.Revisions,
 					Of:    func(p apitype.Pledge) *apitype.Number { return p.Revision },
 				},
-			}
-			if person {
-				l.Embed = read.EmbedPersons(o.PersonUUID)
 			}
 			return read.RunList(s, cmd, flags, l)
 		},
@@ -62,7 +64,6 @@ func pledgeList(s *cli.Session) *cobra.Command {
 	flags.RegisterNoun(cmd)
 	flags.RegisterForEdit(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), &o)
-	read.IncludePersons(cmd, &person)
 	return cmd
 }
 

@@ -41,6 +41,9 @@ func newSettingsService(t *testing.T) *settingsService {
 		switch r.Method + " " + r.URL.Path {
 		case "GET /fundesk/v1/settings":
 			fmt.Fprint(w, f.settings)
+		case "GET /api/v1/calls":
+			fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"11111111-2222-4111-8111-111111111111",`+
+				`"attempts":[{"userUuid":"44444444-4444-4444-8444-444444444444"}]}}]}`)
 		case "PUT /fundesk/v1/settings/" + floorOrganization:
 			body, _ := io.ReadAll(r.Body)
 			f.written = r.Header.Get("If-Match") + " " + string(body)
@@ -122,6 +125,22 @@ func TestAgentByName(t *testing.T) {
 		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "json", "--jq", ".agent")
 		if code != 0 || strings.TrimSpace(out) != strconv.Quote(test.agent) {
 			t.Errorf("%s: got %d %q and the agent %q, want %s", test.name, code, errs, out, test.agent)
+		}
+	}
+	// Calls are chosen by the same names.
+	for _, test := range []struct {
+		name, out, says string
+		code            int
+	}{
+		{"joost", "11111111-2222-4111-8111-111111111111\n", "", 0},
+		{"44444444-4444-4444-8444-444444444444", "11111111-2222-4111-8111-111111111111\n", "", 0},
+		{"Anneke", "", "", 0},
+		{"An", "", `--attempt-by "An" may be Anne or Anneke`, 2},
+		{"Priya", "", "users: Anne, Anneke, Joost de Vries", 2},
+	} {
+		out, errs, code := f.run(t, "call", "list", "--attempt-by", test.name, "-o", "id")
+		if out != test.out || code != test.code || !strings.Contains(errs, test.says) {
+			t.Errorf("calls by %s: got %d %q %q, want %d %q %q", test.name, code, out, errs, test.code, test.out, test.says)
 		}
 	}
 	_, errs, code := runWith(t, map[string]string{"HOME": t.TempDir()}, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", "Anne")

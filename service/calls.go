@@ -432,6 +432,13 @@ func callParts(names []string) includes {
 	}
 }
 
+func pledgeParts(names []string) includes {
+	return includes{
+		person:       slices.Contains(names, apitype.IncludePerson),
+		transactions: slices.Contains(names, apitype.IncludeTransactions),
+	}
+}
+
 // allowed refuses parts that the account may not read. Spec gap: A3.
 func (i includes) allowed(c Caller) error {
 	if i.person && !c.May(PersonsRead) {
@@ -447,6 +454,11 @@ func (i includes) allowed(c Caller) error {
 // comes before the values of a request are looked at. Spec gap: R3.
 func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
+}
+
+// AllowPledgeIncludes does the same for a list of pledges.
+func AllowPledgeIncludes(c Caller, o apitype.PledgeListOptions) error {
+	return pledgeParts(o.Include).allowed(c)
 }
 
 func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {

@@ -91,7 +91,7 @@ func (p *PledgeRow) size() int {
 	if p == nil {
 		return 32
 	}
-	return len(p.Doc) + len(p.RecruiterUser) + 400
+	return len(p.Doc) + len(p.RecruiterUser) + p.PersonRow.size() + 400
 }
 
 func (p *WholePledge) size() int {

@@ -22,10 +22,12 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		CreatedAfter: o.CreatedAfter,
 		UpdatedAfter: o.UpdatedAfter,
 		IBAN:         o.IBAN,
+		Search:       ParseSearch(o.Search),
 		WithRev:      o.Revisions,
 	}
+	isEmpty := !ok || o.Search != "" && len(filter.Search) == 0 // Spec gap: L8
 	l := listing[PersonRow]{
-		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
+		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: isEmpty,
 		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
 		size: PersonRow.Size,
 		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
@@ -185,10 +187,11 @@ func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organizatio
 	return row, row.write(person)
 }
 
-// write puts a person into its row: the document and the columns that lists filter by.
+// write puts a person into its row: the document, the columns that lists filter by, and the terms.
 func (p *PersonRow) write(person apitype.Person) (err error) {
 	p.UUID, p.CreatedAt, p.IBAN = person.UUID, person.CreatedAt, person.IBAN
 	p.Owner = person.OwningOrganization.Value().UUID
+	p.Terms = TermsOf(person)
 	p.Doc, err = encode("person", person)
 	return err
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -14,7 +15,8 @@ import (
 // ListPledges is a page of the pledges that the caller may see.
 // GET /api/v1/pledges (interface: Pledges)
 func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeListOptions) (Answer, error) {
-	if err := c.Require(PledgesRead); err != nil {
+	parts := pledgeParts(o.Include)
+	if err := cmp.Or(c.Require(PledgesRead), parts.allowed(c)); err != nil {
 		return Answer{}, err
 	}
 	viewer, err := s.laterViewer(ctx, c)
@@ -29,14 +31,15 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	if o.Status != nil {
 		filter.Status = *o.Status
 	}
-	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
-	filter.WithPersonOwner = parts.transactions
+	filter.WithPersonOwner, filter.WithPerson = parts.transactions, parts.person
 	var transactions map[int64][]TransactionRow
 	l := listing[PledgeRow]{
 		what: "list pledges", kind: pledgeCursor, paging: o.Paging,
 		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
 		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
-		node: func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) },
+		node: func(dst []byte, row PledgeRow) []byte {
+			return viewer.appendListedPledge(dst, row, parts, transactions)
+		},
 	}
 	if o.Revisions {
 		l.rev = func(row PledgeRow) int64 { return row.Rev }
@@ -47,9 +50,9 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 				func(row PledgeRow) bool { return viewer.mayReadPerson(row.PersonOwner) })
 			return err
 		}
-		if c.May(PersonsRead) { // They name payers and their bank accounts.
-			l.note, l.filters = AuditPledgeList, o.Query
-		}
+	}
+	if parts.person || (parts.transactions && c.May(PersonsRead)) { // They name payers and their bank accounts.
+		l.note, l.filters = AuditPledgeList, o.Query
 	}
 	answer, err := answerList(ctx, s, c, l)
 	if at := answer.Settled; at != nil && at.After(viewer.now.Time) { // What is released since is not in the page.

@@ -39,6 +39,7 @@ type PersonRow struct {
 	Quality    []byte  // The quality result, nil when there is none.
 	Rev        int64
 	Doc        []byte
+	Terms      []string // By which the person is found. Written only.
 }
 
 // CallRow is a call as it is kept. Doc is the node as the call list sends it when
@@ -74,6 +75,7 @@ type PledgeRow struct {
 	Recruiting    apitype.UUID // Recruiting organization.
 	Person        apitype.UUID
 	PersonOwner   apitype.UUID // Owning organization of the person, read when a filter asks for it.
+	PersonRow     *PersonRow   // Owner and document, likewise. The caller may not see everybody.
 	Recruiter     apitype.UUID
 	Status        apitype.PledgeStatus
 	CreatedAt     apitype.Time
@@ -180,6 +182,7 @@ type PersonFilter struct {
 	CreatedAfter *apitype.Time
 	UpdatedAfter *apitype.Time
 	IBAN         string
+	Search       Search
 	WithRev      bool // Read Rev.
 }
 
@@ -215,6 +218,7 @@ type PledgeFilter struct {
 	ReleasedBy    apitype.Time // The present, with ReleasedAfter.
 
 	WithPersonOwner bool // Read PersonOwner.
+	WithPerson      bool // Read PersonRow.
 	WithRev         bool // Read Rev.
 }
 

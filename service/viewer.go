@@ -263,6 +263,19 @@ func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, tran
 	return append(dst, '}')
 }
 
+// appendListedPledge writes a pledge as the list of pledges sends it.
+func (v viewer) appendListedPledge(dst []byte, row PledgeRow, parts includes, transactions map[int64][]TransactionRow) []byte {
+	dst = v.appendPledgeNode(dst, row, parts, transactions)
+	if !parts.person {
+		return dst
+	}
+	var person []byte
+	if v.caller.shown(row.PersonRow) {
+		person = row.PersonRow.Doc
+	}
+	return append(member(dst[:len(dst)-1], "person", person), '}')
+}
+
 func appendTransaction(dst []byte, t TransactionRow) []byte { return append(dst, t.Doc...) }
 
 // transactionsOf reads the transactions of a page of rows by pledge; those of a person whom

@@ -69,11 +69,11 @@ type world struct {
 
 var organizationID = ids(0x10, 1)
 
-// newWorld is newQueueWorld without the queue.
+// newWorld is newQueueWorld without extensions but the search.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := newQueueWorld(t)
-	w.InterfaceOnly() // What a queue changes has tests of its own.
+	w.InterfaceOnly(apitype.ExtensionSearch) // What a queue changes has tests of its own.
 	return w
 }
 

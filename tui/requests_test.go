@@ -236,6 +236,7 @@ func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
+	w.InterfaceOnly()
 	w.loadRequested(550, w.Clock.Now().Add(-time.Hour))
 	w.options.Client = w.clientOf(t, silent{w.Transport()}, w.Clock.Now)
 	d := newDriver(t, w.options)

@@ -146,7 +146,9 @@ type PersonListOptions struct {
 	IBAN                    string
 	// UpdatedAfter chooses persons who were changed or created, where ExtensionFilters is announced.
 	UpdatedAfter *Time
-	Revisions    bool // Edges carry them, where ExtensionRevisions is announced.
+	// Search finds persons by a name, number or address, where ExtensionSearch is announced.
+	Search    string
+	Revisions bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // ErasedPerson is a person of whom nothing is known but that they were erased.
@@ -175,12 +177,18 @@ func PersonFilters() []Filter[PersonListOptions] {
 	}
 }
 
-// personParameters are all parameters of the person list; updatedAfter and revisions are none of the interface.
+// PersonSearch is the filter of the person list by what an agent types, where ExtensionSearch is announced.
+func PersonSearch() Filter[PersonListOptions] {
+	help := "only persons with this name, phone number, e-mail address, postcode and house number, or IBAN"
+	return Filter[PersonListOptions]{Name: "search", Help: help, field: func(o *PersonListOptions) field { return searchField(&o.Search) }}
+}
+
+// personParameters are all parameters of the person list; updatedAfter, search and revisions are none of the interface.
 func personParameters() []Filter[PersonListOptions] {
 	updated := Filter[PersonListOptions]{Name: "updatedAfter", field: func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }}
 	revisions := revisionsFilter(func(o *PersonListOptions) *bool { return &o.Revisions })
 	paging := within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())
-	return append(append(PersonFilters(), updated, revisions), paging...)
+	return append(append(PersonFilters(), updated, PersonSearch(), revisions), paging...)
 }
 
 // Query is the options as query parameters.

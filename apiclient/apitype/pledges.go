@@ -2,6 +2,7 @@ package apitype
 
 import (
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -171,7 +172,7 @@ type Transaction struct {
 // GET /api/v1/pledges (interface: Pledges)
 type PledgeListOptions struct {
 	Paging
-	Include       []string // Only IncludeTransactions.
+	Include       []string // PledgeIncludes.
 	PersonUUID    *UUID
 	WithPaymentQR *bool // Has a transaction of PaymentQRMethod. Spec gap: L13.
 	Status        *PledgeStatus
@@ -184,11 +185,14 @@ type PledgeListOptions struct {
 // service names it after a payment scheme.
 const PaymentQRParameter = "withPaymentQr"
 
+// PledgeIncludes are the parts that the pledge list embeds: IncludePerson only where ExtensionSearch is announced.
+var PledgeIncludes = []string{IncludePerson, IncludeTransactions}
+
 // PledgeFilters are the filters of the pledge list.
 func PledgeFilters() []Filter[PledgeListOptions] {
 	return []Filter[PledgeListOptions]{
-		{"include", "", "embed transactions", func(o *PledgeListOptions) field {
-			return listField(&o.Include, []string{IncludeTransactions}, false)
+		{"include", "", "embedded objects: person, transactions (repeatable)", func(o *PledgeListOptions) field {
+			return listField(&o.Include, PledgeIncludes, false)
 		}},
 		{"personUuid", "person", "only pledges of this person", func(o *PledgeListOptions) field { return uuidField(&o.PersonUUID) }},
 		{PaymentQRParameter, "", "only pledges with a payment by QR code (=false: only those without)", func(o *PledgeListOptions) field {
@@ -220,8 +224,8 @@ func ParsePledgeListOptions(values url.Values) (PledgeListOptions, Violations) {
 func (o PledgeListOptions) Validate() Violations {
 	var v Violations
 	for _, name := range o.Include {
-		if name != IncludeTransactions {
-			v.addParameter("include", "must be %s", IncludeTransactions)
+		if !slices.Contains(PledgeIncludes, name) {
+			v.addParameter("include", "must be %s", Alternatives(PledgeIncludes))
 		}
 	}
 	return v

@@ -265,7 +265,7 @@ func TestRefusedParameters(t *testing.T) {
 		{persons, "owningOrganizationUuids=x", "owningOrganizationUuids is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{persons, "owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10,6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11&owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e12", ""},
 		{persons, "owningOrganizationUuids=,", "owningOrganizationUuids must not be empty"},
-		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, revisions, before, last, after, first"},
+		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, search, revisions, before, last, after, first"},
 		{calls, "include=person,x&status=y", "include must be one of person, personQualityResult, pledge, transactions, recruiterFullName; status must be one of requested, completed, cancelled, expired"},
 		{calls, "requestedFrom=2026-11-20", "requestedFrom must be used with requestedUntil"},
 		{calls, "requestedUntil=2026-11-20", "requestedFrom must be used with requestedUntil"},
@@ -277,7 +277,7 @@ func TestRefusedParameters(t *testing.T) {
 		{calls, "externalReferenceId=null&externalApplicationName=null", ""},
 		{calls, "externalReferenceId=a&externalApplicationName=b", ""},
 		{calls, "include=recruiterFullName,person", ""},
-		{pledges, "include=x&status=y&withPaymentQr=z&personUuid=u", "include must be transactions; personUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits); status must be one of lead, active, dropped, cancelled, fulfilled; withPaymentQr must be true or false"},
+		{pledges, "include=x&status=y&withPaymentQr=z&personUuid=u", "include must be person or transactions; personUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits); status must be one of lead, active, dropped, cancelled, fulfilled; withPaymentQr must be true or false"},
 		{queue, "types=x&languages=yy&userUuid=z", "languages must be an ISO 639-1 language code, such as nl; types must be one of verification, happy_call, winback; userUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{waiting, "first=501&after=&last=1", "after must not be empty; first must be a whole number from 0 to 500; last is not a parameter of this list; known are types, languages, owningOrganizationUuids, userUuid, first, after"},
 		{agents, "since=then&x=1", "since is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20; x is not a parameter of this list; known are since"},
@@ -336,7 +336,7 @@ func TestFiltersAsTyped(t *testing.T) {
 	want := map[string]string{
 		"owning-organization": "uuid ", "created-after": "time ", "iban": "string ", "external-status-code": "string ", "external-reference-id": "string ",
 		"external-application-name": "string ", "requested-from": "time ", "requested-until": "time ", "requested-after": "time ", "updated-after": "time ",
-		"include": "strings transactions", "person": "uuid ", "with-payment-qr": "bool true false", "status": "string lead active dropped cancelled fulfilled", "released-after": "time ",
+		"include": "strings person transactions", "person": "uuid ", "with-payment-qr": "bool true false", "status": "string lead active dropped cancelled fulfilled", "released-after": "time ",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)

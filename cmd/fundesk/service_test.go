@@ -224,6 +224,8 @@ func TestServiceOfAStranger(t *testing.T) {
 		{"fundesk person update 00000000-0000-4001-8000-000000000002 --clear email --jq .email", 0, "null", ""},
 		{"fundesk person create --first-name Bo --owning-organization " + one + " --recruiting-organization " + one + " -o id | wc -l", 0, "1", ""},
 		{"fundesk processed mark call " + one + " --jq .[0].ok", 0, "true", ""},
+		{"fundesk person list --search number", 2, "", "--all --name"},
+		{"fundesk pledge list --columns person.lastName", 2, "", "fundesk pledge get -"},
 		{"FUNDESK_TOKEN=other fundesk call list", 4, "", "Who are you?"},
 		{"fundesk doctor --interface -o json --jq 'map(select(.ok | not) | .point) | join(\", \")'", 0, `"person times, call times, pledge list, pledge pages, pledge times, refusals, queue"`, ""},
 		{"fundesk doctor -o json --jq 'all(.ok)'", 0, "true", ""},
@@ -239,6 +241,16 @@ func TestServiceOfAStranger(t *testing.T) {
 	term.waitFor("requested calls so far") // Though the first page says that nothing stands before it.
 	term.send("n")
 	term.waitFor("y copies") // One of the oldest of 135: agents are spread over those.
+	term.send("/number 7")
+	term.waitFor("Anna Number 7 ")
+	term.waitFor("only the donors of the newest 50 calls: this service cannot search")
+	term.send("Escape")
+	term.send("4")
+	term.waitFor("this service lists no donors here")
+	term.send("3")
+	term.send("/number 13", "Enter")
+	term.waitFor("Anna Number 13")
+	term.waitFor("local: words")
 }
 
 // program returns fundesk with its arguments, as it runs on this machine.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -150,36 +149,12 @@ func (f *profileFlags) setAgent(s *cli.Session, cmd *cobra.Command, name string,
 	if err != nil {
 		return err
 	}
-	user, err := userNamed(settings.Users, agent)
+	user, err := cli.UserNamed(settings.Users, "agent-name", agent)
 	if err != nil {
 		return err
 	}
 	s.Note("the agent is %s, user %s", render.Clean(user.Name), user.UUID)
 	return cmd.Flags().Set("agent", user.UUID.String())
-}
-
-// userNamed is the user of a name, or the only one whose name begins so.
-func userNamed(users []apitype.UserName, name string) (apitype.UserName, error) {
-	var found, all []string
-	var at apitype.UserName
-	for _, exact := range []bool{true, false} {
-		found, all = nil, nil
-		for _, user := range users {
-			all = append(all, render.Clean(user.Name))
-			if user.Name == name || !exact && strings.HasPrefix(strings.ToLower(user.Name), strings.ToLower(name)) {
-				found, at = append(found, render.Clean(user.Name)), user
-			}
-		}
-		if len(found) == 1 {
-			return at, nil
-		}
-		if len(found) > 1 {
-			slices.Sort(found)
-			return at, cli.WithHint(cli.UsageError("--agent-name "+cli.Quote(name)+" may be "+strings.Join(found, " or ")), "write more of the name, or add --agent UUID")
-		}
-	}
-	slices.Sort(all)
-	return at, cli.WithHint(cli.UsageError("the service has no user "+cli.Quote(name)), "users: "+strings.Join(all, ", "))
 }
 
 func profileUse(s *cli.Session) *cobra.Command {

@@ -166,7 +166,7 @@ func FlagError(err error) error {
 	switch {
 	case strings.HasPrefix(wants, "is not "):
 		return UsageError(name + " " + Quote(value) + " " + wants)
-	case value == "":
+	case value == "" || strings.HasPrefix(wants, "must have "): // What it lacks is plain, and it may name a donor.
 		return UsageError(name + " " + wants)
 	default:
 		return UsageError(name + " " + wants + ", not " + Quote(value))

@@ -2,12 +2,14 @@ package read
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/render"
@@ -18,6 +20,7 @@ import (
 type CallFilters struct {
 	Options    apitype.CallListOptions
 	selection  apitype.CallSelection
+	attemptBy  string // A name, which only the service can make a user of.
 	noExternal bool
 }
 
@@ -26,6 +29,50 @@ func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
 	cli.RegisterFilters(s, cmd, apitype.CallFilters(), &c.Options)
 	cli.RegisterFilters(s, cmd, apitype.CallSelections(), &c.selection)
 	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
+	flag := cmd.Flags().Lookup("attempt-by")
+	byUUID := flag.Value
+	flag.Usage += ": a name, or the UUID"
+	flag.Value = &cli.Value{Word: "user", Text: byUUID.String, Read: func(text string) error {
+		c.attemptBy = ""
+		if byUUID.Set(text) != nil {
+			c.attemptBy = text
+		}
+		if strings.TrimSpace(text) == "" {
+			return errNoUser
+		}
+		return nil
+	}}
+}
+
+var errNoUser = errors.New("must not be empty; leave it out for everybody")
+
+// FindUsers asks the service who has the names of the flags.
+func (c *CallFilters) FindUsers(ctx context.Context, s *cli.Session) error {
+	if c.attemptBy == "" {
+		return nil
+	}
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	has, err := client.Has(ctx, apitype.ExtensionSettings)
+	if err != nil {
+		return err
+	}
+	if !has {
+		return cli.WithHint(cli.UsageError("this service names no users"), "give the UUID: --attempt-by UUID")
+	}
+	read, _, err := client.Settings(ctx, "")
+	settings, err := apiclient.Decoded(read, err)
+	if err != nil {
+		return err
+	}
+	user, err := cli.UserNamed(settings.Users, "attempt-by", c.attemptBy)
+	if err != nil {
+		return err
+	}
+	c.selection.AttemptBy = &user.UUID
+	return nil
 }
 
 // Check refuses filters that do not go together.

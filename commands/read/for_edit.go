@@ -33,6 +33,9 @@ func (l List[T, O]) open(ctx context.Context, s *cli.Session, flags *ListFlags) 
 		columns = append(slices.Clip(columns), render.RevisionColumn(l.ForEdit.Of))
 	}
 	client, printer, err := cli.Open(ctx, s, l.Identifier, columns)
+	if err == nil && l.Allowed != nil {
+		err = l.Allowed(ctx, client)
+	}
 	if err != nil || l.ForEdit == nil {
 		return client, printer, err
 	}

@@ -130,6 +130,8 @@ type List[T any, O apiclient.ListOptions] struct {
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
 	// Embed adds to records what the list of the service does not show; nil: nothing.
 	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
+	// Allowed refuses what the service does not announce. Nil allows everything.
+	Allowed func(context.Context, *apiclient.Client) error
 }
 
 // RunList prints a list.

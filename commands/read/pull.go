@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type puller[T any] struct {
 	check    func() error
 	columns  func() []render.Column[T]
 	feed     func(c *apiclient.Client, since string) apiclient.Feed
+	allowed  func(context.Context, *apiclient.Client) error // Refuses what the service does not announce. Nil allows everything.
 	since    *apitype.Time
 	updated  bool
 	state    string
@@ -124,9 +126,10 @@ func pullPledges(s *cli.Session) *cobra.Command {
 	p := &puller[apitype.Pledge]{
 		entity: apitype.EntityPledge, after: "releasedAfter", check: func() error { return RefuseParameters(o.Validate()) },
 		columns: func() []render.Column[apitype.Pledge] {
-			return FilledColumns(s, render.PledgeColumns(), func(string) bool { return false })
+			return FilledColumns(s, render.PledgeColumns(), func(string) bool { return slices.Contains(o.Include, apitype.IncludePerson) })
 		},
-		feed: func(c *apiclient.Client, since string) apiclient.Feed { return c.Pledges.Feed(*o, since) },
+		allowed: PersonsOfPledges(o),
+		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Pledges.Feed(*o, since) },
 	}
 	cmd := p.command(s)
 	cli.RegisterFilters(s, cmd, cli.Without(apitype.PledgeFilters(), "updatedAfter", "releasedAfter"), o)
@@ -160,6 +163,11 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
 			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
 				"for new ones: fundesk pull person"))
+		}
+	}
+	if p.allowed != nil {
+		if err := p.allowed(cmd.Context(), p.client); err != nil {
+			return err
 		}
 	}
 	feed := p.feed(p.client, p.after)

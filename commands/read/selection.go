@@ -65,51 +65,23 @@ func hasNumber(number *string, digits string) bool {
 	return number != nil && strings.HasSuffix(digitsOf(*number), digits)
 }
 
-// IncludePersons has the flag --include of pledges take person, too, which is not of the interface and is
-// added here.
-func IncludePersons(cmd *cobra.Command, person *bool) {
-	flag := cmd.Flags().Lookup("include")
-	flag.Usage = "embedded objects: person, transactions (repeatable); persons are read one by one where the list has none"
-	others := flag.Value
-	flag.Value = &cli.Value{Word: others.Type(), Text: others.String, Read: func(text string) error {
-		names := strings.Split(text, ",")
-		left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.TrimSpace(name) == apitype.IncludePerson })
-		*person = *person || len(left) < len(names)
-		if len(left) == 0 {
-			return nil
-		}
-		return others.Set(strings.Join(left, ","))
-	}, Choice: func() []string { return []string{apitype.IncludePerson, apitype.IncludeTransactions} }}
+// NeedSearch refuses what only a service with the search can do. wayOut is what does without.
+func NeedSearch(ctx context.Context, client *apiclient.Client, what, wayOut string) error {
+	has, err := client.Has(ctx, apitype.ExtensionSearch)
+	if err != nil || has {
+		return err
+	}
+	return cli.WithHint(cli.UsageError(what), wayOut)
 }
 
-// EmbedPersons puts into each pledge the person that the list of the service leaves out. Of
-// one person's pledges it is read once, else with each pledge, several at a time.
-func EmbedPersons(of *apitype.UUID) func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[apitype.Pledge], error]) iter.Seq2[apiclient.Record[apitype.Pledge], error] {
-	type pledge = apiclient.Record[apitype.Pledge]
-	return func(ctx context.Context, client *apiclient.Client, records iter.Seq2[pledge, error]) iter.Seq2[pledge, error] {
-		var known json.RawMessage
-		embed := func(ctx context.Context, record pledge) (pledge, error) {
-			var err error
-			person := known
-			var members map[string]json.RawMessage
-			_ = json.Unmarshal(record.Raw, &members) // What is no object has none.
-			if _, has := members["person"]; has {
-				return record, nil
-			}
-			if person == nil {
-				person, err = personOfPledge(ctx, client, record)
-			}
-			record.Raw = withMember(record.Raw, "person", person)
-			return record, err
+// PersonsOfPledges refuses a list of pledges with persons where the service has none.
+func PersonsOfPledges(o *apitype.PledgeListOptions) func(context.Context, *apiclient.Client) error {
+	return func(ctx context.Context, client *apiclient.Client) error {
+		if !slices.Contains(o.Include, apitype.IncludePerson) {
+			return nil
 		}
-		return func(yield func(pledge, error) bool) {
-			if of != nil {
-				if person, err := client.Persons.Get(ctx, *of); err == nil {
-					known = person.Raw
-				}
-			}
-			embedInBatches(ctx, records, embed)(yield)
-		}
+		return NeedSearch(ctx, client, "this service lists pledges without their persons",
+			"each pledge with its person: fundesk pledge list -o id | fundesk pledge get -")
 	}
 }
 
@@ -134,25 +106,6 @@ func batches[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[[]a
 		}
 		yield(batch, nil)
 	}
-}
-
-// personOfPledge reads a pledge for the person that it shows alone; null for none.
-func personOfPledge(ctx context.Context, client *apiclient.Client, record apiclient.Record[apitype.Pledge]) (json.RawMessage, error) {
-	id, err := apitype.RecordUUID(record.Raw)
-	if err != nil {
-		return nil, cli.Failure(apiclient.KindUnavailable, "a pledge has no uuid")
-	}
-	whole, err := client.Pledges.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var members struct {
-		Person json.RawMessage `json:"person"`
-	}
-	if json.Unmarshal(whole.Raw, &members) != nil || members.Person == nil {
-		return json.RawMessage("null"), nil
-	}
-	return members.Person, nil
 }
 
 // withMember is an object with a member more, at its end; the rest stays as it was sent.

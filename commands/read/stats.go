@@ -69,12 +69,17 @@ func CallStats(s *cli.Session) *cobra.Command {
 		},
 		columns: []render.Column[statRow]{numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating })},
 		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
-			err := filters.Check()
+			if err := filters.Check(); err != nil {
+				return filters.Options, nil, err
+			}
+			if err := filters.FindUsers(cmd.Context(), s); err != nil {
+				return filters.Options, nil, err
+			}
 			if slices.Contains(by, "organization") {
 				filters.includeFor([]string{"person.owningOrganization"})
 			}
 			filters.LeaveToService(cmd.Context(), s)
-			return filters.Options, filters.Passes(), err
+			return filters.Options, filters.Passes(), nil
 		},
 	})
 	cmd.Short = "Count calls by status, type, attempts and result"
@@ -113,6 +118,8 @@ func PledgeStats(s *cli.Session) *cobra.Command {
 			numberColumn("euroOnce", "euro once", func(r statRow) *json.Number { return r.Once }),
 		},
 		prepare: func(*cobra.Command, []string) (apitype.PledgeListOptions, func(apitype.Pledge) bool, error) {
+			isPerson := func(name string) bool { return name == apitype.IncludePerson } // None is counted.
+			o.Include = slices.DeleteFunc(o.Include, isPerson)
 			return *o, nil, RefuseParameters(o.Validate())
 		},
 	})

@@ -30,7 +30,7 @@ func (a *api) operations() []route {
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/complete", service.CallsComplete, change(s.CompleteCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/cancel", service.CallsCancel, change(s.CancelCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/expire", service.CallsExpire, change(s.ExpireCall)},
-		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, list(apitype.ParsePledgeListOptions, s.ListPledges)},
+		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, list(apitype.ParsePledgeListOptions, s.ListPledges, service.AllowPledgeIncludes)},
 		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, create(s.CreatePledge)},
 		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, get(s.GetPledge)},
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, change(s.UpdatePledge)},
@@ -102,6 +102,7 @@ var extensionNames = []string{
 	apitype.ExtensionChecks,
 	apitype.ExtensionConsents,
 	apitype.ExtensionRevisions,
+	apitype.ExtensionSearch,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -9,29 +10,39 @@ import (
 	"fundesk/service/httpapi"
 )
 
-// InterfaceOnly takes the extensions away from the service: it answers as one that was
-// written from the interface alone.
-func (h *Harness) InterfaceOnly() { h.interfaceOnly.Store(true) }
+// InterfaceOnly takes the extensions away from the service, but for those that are named: it answers as one that was
+// written from the interface.
+func (h *Harness) InterfaceOnly(but ...string) { h.interfaceOnly.Store(&but) }
 
-// withoutExtensions hides the extensions of a handler while hidden is set.
-func withoutExtensions(inner http.Handler, hidden *atomic.Bool) http.Handler {
+// withoutExtensions hides the extensions of a handler once those that are left are stored.
+func withoutExtensions(inner http.Handler, left *atomic.Pointer[[]string]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		left := left.Load()
 		switch {
-		case !hidden.Load():
+		case left == nil:
 			inner.ServeHTTP(w, r)
-		case strings.HasPrefix(r.URL.Path, "/fundesk/"):
+		case strings.HasPrefix(r.URL.Path, "/fundesk/") && (r.URL.Path != "/fundesk/v1" || len(*left) == 0):
 			httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
+		case r.URL.Path == "/fundesk/v1":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"extensions":["%s"]}`, strings.Join(*left, `","`))
 		default:
-			inner.ServeHTTP(&silentWriter{ResponseWriter: w}, r)
+			inner.ServeHTTP(&silentWriter{ResponseWriter: w, left: *left}, r)
 		}
 	})
 }
 
-// silentWriter does not announce extensions.
-type silentWriter struct{ http.ResponseWriter }
+// silentWriter announces few extensions, or none.
+type silentWriter struct {
+	http.ResponseWriter
+	left []string
+}
 
 func (w *silentWriter) WriteHeader(status int) {
 	w.Header().Del(apitype.ExtensionsHeader)
+	if len(w.left) > 0 {
+		w.Header().Set(apitype.ExtensionsHeader, strings.Join(w.left, ", "))
+	}
 	w.ResponseWriter.WriteHeader(status)
 }
 

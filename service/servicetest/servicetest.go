@@ -76,7 +76,7 @@ type Harness struct {
 	URL      string // Of a server on this machine, without a slash at the end.
 
 	t             testing.TB
-	interfaceOnly *atomic.Bool
+	interfaceOnly *atomic.Pointer[[]string]
 }
 
 // Clock is a clock that only moves when it is told to. It is safe for concurrent use.
@@ -178,7 +178,7 @@ func New(t testing.TB, options ...Option) *Harness {
 // NewOn is [New] on a database that the test names.
 func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
-	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Bool)}
+	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
 	var err error
 	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}}); err != nil {
 		t.Fatal(err)

@@ -117,6 +117,9 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	if err != nil || len(taken) > 0 {
 		return taken, err
 	}
+	if err := t.insertLoaded(rows); err != nil {
+		return nil, err
+	}
 	for _, contact := range rows.Contacts {
 		if err := t.RecordContact(contact.Person, contact.At, nil); err != nil {
 			return nil, err

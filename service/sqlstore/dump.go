@@ -186,7 +186,13 @@ func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip 
 		saved += int(n)
 		return err
 	})
-	if err != nil || known.columns[0] != "number" {
+	if err != nil {
+		return saved, err
+	}
+	if err := t.searchDumped(table, rows); err != nil {
+		return saved, err
+	}
+	if known.columns[0] != "number" {
 		return saved, err
 	}
 	return saved, t.engine.advanceNumbers(t.conn, table)

@@ -124,16 +124,21 @@ func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond stri
 	return column + ` = ANY($1::bigint[])`, numbers
 }
 
-// insertPersonAudited adds a person, and the line about it by the number that the person got.
+// insertPersonAudited adds a person, by what it is found, and the line about it by the number that the person got.
 var insertPersonAudited = sync.OnceValue(func() string {
-	return `WITH person AS (` + insertPerson() + ` ON CONFLICT DO NOTHING RETURNING number)
+	terms := len(personColumns) + 1
+	place := "$" + strconv.Itoa(terms)
+	return `WITH person AS (` + insertPerson() + ` ON CONFLICT DO NOTHING RETURNING number, created_at, uuid, owner),
+	searched AS (INSERT INTO search_persons (person_number, created_at, terms) SELECT number, created_at, ` + place + ` FROM person),
+	found AS (INSERT INTO search_terms (term, created_at, uuid, owner, number)
+		SELECT x.value, created_at, uuid, owner, number FROM person, unnest(string_to_array(LTRIM(` + place + `), ' ')) AS x (value))
 	INSERT INTO audit (` + strings.Join(auditColumns, `, `) + `)
-	SELECT ` + strings.Join(placesFrom(len(personColumns)+1, auditArguments), `, `) + `, number FROM person`
+	SELECT ` + strings.Join(placesFrom(terms+1, auditArguments), `, `) + `, number FROM person`
 })
 
 // insertPerson is one statement: being run at all is most of what a second one costs.
-func (e *postgresEngine) insertPerson(c *conn, person, line []any) error {
-	n, err := c.exec(insertPersonAudited(), slices.Concat(person, line)...)
+func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
+	n, err := c.exec(insertPersonAudited(), slices.Concat(personDest(&p), []any{joinTerms(p.Terms)}, line)...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 
 	"modernc.org/libc"
@@ -99,4 +101,27 @@ func ApplicationName(r service.Reader) (name string, err error) {
 	}
 	err = r.(*reader).row(`SELECT current_setting('application_name')`).scan(&name)
 	return name, err
+}
+
+// SearchRows returns by what persons are found, as lines.
+func (s *Store) SearchRows(ctx context.Context) (lines []string, err error) {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
+		const terms = `SELECT t.term || ' ' || t.created_at || ' ' || p.number FROM search_terms t
+			JOIN persons p ON p.number = t.number AND p.uuid = t.uuid AND p.owner = t.owner AND p.created_at = t.created_at
+			JOIN search_persons s ON s.person_number = p.number AND s.created_at = t.created_at
+			ORDER BY t.term, t.created_at, t.uuid`
+		found, err := all(c, terms, nil, textDest)
+		lines = append(lines, found...)
+		if err != nil {
+			return err
+		}
+		var rows int
+		if err := c.row(`SELECT COUNT(*) FROM search_terms`).scan(&rows); err != nil || rows != len(found) {
+			return errors.Join(err, fmt.Errorf("%d terms, of which %d agree with their persons", rows, len(found)))
+		}
+		persons, err := all(c, `SELECT person_number || terms FROM search_persons ORDER BY person_number`, nil, textDest)
+		lines = append(lines, persons...)
+		return err
+	})
+	return lines, err
 }

@@ -93,7 +93,7 @@ func (e *sqliteEngine) migrate(ctx context.Context, o Options) (err error) {
 	}
 	texts := o.texts()
 	for i, text := range texts[found.version:] {
-		if _, err := c.raw.ExecContext(ctx, sqliteWords.Replace(text)); err != nil {
+		if err := c.migrate(ctx, sqliteWords.Replace(text)); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", found.version+i+1, err)
 		}
 	}
@@ -104,6 +104,22 @@ func (e *sqliteEngine) migrate(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	_, err = c.raw.ExecContext(ctx, `COMMIT`)
+	return err
+}
+
+// fill is the line of a migration where Go fills the search.
+const fill = "\n--fill\n"
+
+// migrate runs a migration in the words of the engine.
+func (c *conn) migrate(ctx context.Context, text string) error {
+	before, after, fills := strings.Cut(text, fill)
+	if _, err := c.raw.ExecContext(ctx, before); err != nil || !fills {
+		return err
+	}
+	if err := c.fillSearch(); err != nil {
+		return err
+	}
+	_, err := c.raw.ExecContext(ctx, after)
 	return err
 }
 
@@ -220,7 +236,7 @@ func (e *postgresEngine) migrateNext(ctx context.Context, c *conn, o Options) (d
 		next++
 	} else {
 		for ; next < len(texts) && !byItself(next); next++ {
-			if _, err := c.raw.ExecContext(ctx, strings.ReplaceAll(postgresWords.Replace(texts[next]), concurrently, "")); err != nil {
+			if err := c.migrate(ctx, strings.ReplaceAll(postgresWords.Replace(texts[next]), concurrently, "")); err != nil {
 				return false, c.fail(fmt.Errorf("migrate to version %d: %w", next+1, err))
 			}
 		}
@@ -293,8 +309,9 @@ func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 
 // servedBy is the version that a program must know, or a later one, to serve the schema as the
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
-// it, and comes a release after the one that stopped using it.
-const servedBy = 1
+// it, and comes a release after the one that stopped using it. So does the search: programs that do not know it
+// would leave in it persons who were erased.
+const servedBy = 6
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

@@ -21,7 +21,19 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 
 // personQuery filters persons; an error is of the database.
 func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
+	if len(f.Search) > 0 {
+		return r.searchQuery(f, part)
+	}
 	q := &listQuery{table: "persons", time: "created_at"}
+	q.persons(f)
+	if f.UpdatedAfter != nil {
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part)
+	}
+	return q, nil
+}
+
+// persons filters persons by what their own row holds, but for the time of the last change.
+func (q *listQuery) persons(f service.PersonFilter) {
 	q.scope(f.Scope, `t.owner`)
 	if len(q.branches) == 0 { // An erased person belongs to no organization.
 		q.conds = append(q.conds, notErased)
@@ -32,10 +44,6 @@ func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQ
 	if f.IBAN != "" {
 		q.where(`t.iban = %s`, f.IBAN)
 	}
-	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part)
-	}
-	return q, nil
 }
 
 const notErased = `t.erased_at IS NULL`
@@ -93,10 +101,13 @@ func personDest(p *service.PersonRow) []any {
 }
 
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
-	if line == nil {
-		return t.insert(insertPerson(), personDest(&p)...)
+	if line != nil {
+		return t.engine.insertPerson(t.conn, p, auditValues(*line))
 	}
-	return t.engine.insertPerson(t.conn, personDest(&p), auditValues(*line))
+	if err := t.insert(insertPerson(), personDest(&p)...); err != nil {
+		return err
+	}
+	return t.insertSearched([]searched{searchedRow(p)})
 }
 
 func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonRow, error) {
@@ -106,6 +117,10 @@ func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonR
 }
 
 func (t *tx) UpdatePerson(p service.PersonRow) error {
-	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+	err := t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli(), p.CreatedAt.UnixMilli())
+	if err != nil {
+		return err
+	}
+	return t.updateSearched(p)
 }

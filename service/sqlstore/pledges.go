@@ -115,14 +115,18 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 		return nil, err
 	}
 	owner, joins := `NULL`, ` LEFT JOIN users u ON u.uuid = t.recruiter`
-	if f.WithPersonOwner {
+	if f.WithPersonOwner || f.WithPerson {
 		owner, joins = `p.owner`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
 	}
 	columns := `t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, ` + owner
 	if f.WithRev {
 		columns += `, t.rev`
 	}
+	if f.WithPerson {
+		columns += `, p.doc`
+	}
 	return readPage(r, q.page(columns, joins, part), q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
+		var person service.PersonRow
 		dest := []any{
 			&p.Number,
 			uuidDest{&p.UUID},
@@ -137,7 +141,12 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 		if f.WithRev {
 			dest = append(dest, &p.Rev)
 		}
+		if f.WithPerson {
+			dest = append(dest, docDest{&person.Doc})
+			p.PersonRow = &person
+		}
 		err = result.Scan(dest...)
+		person.Owner = p.PersonOwner
 		return p, err
 	})
 }

@@ -174,6 +174,9 @@ func (r *reader) keptConsents(k *service.Kept) (err error) {
 
 // ErasePerson leaves of a person the identifier, and lets none of the person's calls wait.
 func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
+	if err := t.eraseSearched(id); err != nil {
+		return err
+	}
 	if err := t.change(`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
 		WHERE uuid = $1 AND erased_at IS NULL`, identifier(id), identifier(apitype.UUID{}), []byte{}, at.UnixMilli()); err != nil {
 		return err

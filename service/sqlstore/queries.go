@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -28,6 +29,8 @@ type listQuery struct {
 	branches []string // Disjoint conditions of which one holds; empty: none needed.
 	args     []any
 	bySort   string // Sort what a filter by this column finds, rather than walk the list in order; empty: walk.
+	records  string // The table of the rows, found by another one. Empty for the table itself.
+	repeats  bool   // A branch may have a record more than once.
 }
 
 // arg binds a value and is its place.
@@ -163,7 +166,7 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	one := strings.Join(q.branches, ``)
 	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
 	switch {
-	case len(q.branches) > 1:
+	case len(q.branches) > 1, q.records != "":
 		found = q.merged(r.Backward, limit)
 	case q.bySort == "" && len(q.checks) == 0:
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) + limit
@@ -174,17 +177,26 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 
 // rows are those of the table with the numbers and times that a query finds, each once.
 func (q *listQuery) rows(found string) string {
-	return fmt.Sprintf(`(%s) f JOIN %s t ON t.number = f.number AND t.%s = f.%s`, found, q.table, q.time, q.time)
+	table := cmp.Or(q.records, q.table)
+	return fmt.Sprintf(`(%s) f JOIN %s t ON t.number = f.number AND t.%s = f.%s`, found, table, q.time, q.time)
 }
 
-// merged are the numbers and times of the first rows of all branches together.
+// merged are the numbers and times of the first rows of all branches together. Those that are found by another table
+// may be in several.
 func (q *listQuery) merged(backward bool, limit string) string {
 	keys := make([]string, len(q.branches))
-	for i, branch := range q.branches {
-		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT t.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
-			q.time, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
+	distinct, union := ``, ` UNION ALL `
+	if q.repeats {
+		distinct = `DISTINCT `
 	}
-	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
+	if q.records != "" {
+		union = ` UNION `
+	}
+	for i, branch := range q.branches {
+		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT %st.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
+			q.time, distinct, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
+	}
+	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, union) + `) k` + q.order("k", backward) + limit
 }
 
 // errFull ends the reading of a range of which nothing more is wanted.

@@ -35,6 +35,8 @@ func TestCopyTables(t *testing.T) {
 	for _, table := range copyTables() {
 		got[table.name] = slices.Sorted(slices.Values(table.columns))
 	}
+	delete(want, "search_persons") // What a load fills from the persons.
+	delete(want, "search_terms")
 	want["tokens"] = slices.DeleteFunc(want["tokens"], func(column string) bool { return column == "signed_by" }) // Of earlier programs.
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("copied and in the schema: %s", diff)

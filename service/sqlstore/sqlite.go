@@ -246,10 +246,12 @@ func (e *sqliteEngine) Close() (err error) {
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertPerson leaves the line to those that are added before the commit.
-func (e *sqliteEngine) insertPerson(c *conn, person, line []any) error {
-	err := c.insert(insertPerson(), person...)
+func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
+	if err := c.insert(insertPerson(), personDest(&p)...); err != nil {
+		return err
+	}
 	c.lines = append(c.lines, line)
-	return err
+	return c.insertSearched([]searched{searchedRow(p)})
 }
 
 // Analyze does nothing: every index was chosen without statistics.

@@ -72,8 +72,12 @@ type engine interface {
 	excludeErasure(c *conn, load bool) error
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
-	// insertPerson adds a person, and the line of the audit about it.
-	insertPerson(c *conn, person, line []any) error
+	// insertPerson adds a person, with the terms by which it is found, and the line of the audit about it.
+	insertPerson(c *conn, p service.PersonRow, line []any) error
+	// eachTerm is a table x of the terms of a row s of search_persons.
+	eachTerm() string
+	// amongTexts is likewise for texts without quotes and backslashes.
+	amongTexts(column string, texts []string) (cond string, arg any)
 	// giveTime returns a time in milliseconds, or the highest that was given, and saves it.
 	giveTime(c *conn, now int64) (int64, error)
 	// highestTime is the query of the highest time that was given.

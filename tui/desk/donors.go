@@ -28,28 +28,27 @@ type Caller struct {
 	Pledge *apitype.UUID // The newest; nil for none.
 }
 
-// Search holds what was read of the persons. The interface has no filter for names and
-// numbers: they are walked, the newest first, while somebody searches, and so many at a time.
+// Search finds donors. The service searches them where it announces that; elsewhere the donors of the newest calls are
+// searched here.
 type Search struct {
 	*base
-	all      []Donor
-	cursor   string
-	size     int
-	most     int    // How many are read before somebody asks for more.
-	isOpen   bool   // Somebody searches.
-	wanted   string // What is read until there are mostFound of it; "" reads on.
-	reading  bool
-	ended    bool
-	mayBeCut bool // Nothing tells whether these are all.
+	typed      string // What the agent looks for.
+	answered   string // What found is of.
+	found      []Donor
+	ofCalls    []Donor // The donors of the newest calls. Nil where the service searches, or before they were read.
+	calls      int     // How many calls these are.
+	isOpen     bool
+	isKnown    bool // Whether the service searches, and ofCalls is read if it does not.
+	isSearched bool // By the service.
+	reading    bool
 }
 
-// donorsRead is a page of donors.
+// donorsRead is an answer to a search.
 type donorsRead struct {
-	donors   []Donor
-	cursor   string
-	more     bool
-	mayBeCut bool
-	size     int
+	typed      string
+	donors     []Donor
+	isSearched bool // By the service. Else the donors are of the newest calls.
+	calls      int  // How many these are.
 }
 
 // donorCalls are the calls of a donor, as far as they matter.
@@ -61,59 +60,99 @@ type donorCalls struct {
 // pledgesLooked is how many pledges of a donor are looked at for an open call.
 const pledgesLooked = 10
 
-// DonorsAtOnce is how many donors a search reads: at 500 a request, ten requests. What is read
-// is kept as long as the program runs.
-const DonorsAtOnce = 5_000
+// MostFound is how many donors a search shows.
+const MostFound = 50
 
-// SearchDonors begins to read who there is, the newest DonorsAtOnce; it goes on until LeaveSearch.
-func (s *Search) SearchDonors() []Event {
-	s.isOpen = true
-	s.most = max(s.most, DonorsAtOnce)
-	s.readDonors()
+// callsSearched is how many of the newest calls are searched where the service does not search donors.
+const callsSearched = 500
+
+// SearchFor looks for donors by a text, "" for none yet. It goes on until LeaveSearch.
+func (s *Search) SearchFor(text string) []Event {
+	s.isOpen, s.typed = true, text
+	s.ask()
 	return s.drain()
 }
 
-// SearchOn reads DonorsAtOnce more.
-func (s *Search) SearchOn() []Event {
-	s.most = len(s.all) + DonorsAtOnce
-	s.readDonors()
-	return s.drain()
+// LeaveSearch ends the search. The calls that were read are read again for the next one.
+func (s *Search) LeaveSearch() {
+	s.isOpen, s.typed, s.answered, s.found = false, "", "", nil
+	if !s.isSearched {
+		s.isKnown, s.ofCalls = false, nil
+	}
 }
 
-// HasMoreDonors reports whether there are donors that only SearchOn reads.
-func (s *Search) HasMoreDonors() bool {
-	return s.most > 0 && !s.ended && !s.reading && len(s.all) >= s.most
-}
+// IsSearchedHere reports whether only the donors of the newest calls can be found, since the service does not search.
+func (s *Search) IsSearchedHere() bool { return s.isKnown && !s.isSearched }
 
-// LeaveSearch ends the reading. What was read is kept for the next search.
-func (s *Search) LeaveSearch() { s.isOpen, s.wanted = false, "" }
+// CallsSearched returns how many calls these are.
+func (s *Search) CallsSearched() int { return s.calls }
 
-// DonorsRead returns how many donors can be found so far; all reports whether there are no others.
-func (s *Search) DonorsRead() (n int, all bool) {
-	return len(s.all), s.ended && !s.mayBeCut
-}
-
-// IsReadingDonors reports whether more donors are about to come.
+// IsReadingDonors reports whether an answer is about to come.
 func (s *Search) IsReadingDonors() bool { return s.reading }
 
-func (s *Search) readDonors() {
-	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most || len(s.FindDonors(s.wanted, mostFound)) == mostFound {
+// wants reports whether the service is to be asked for what is typed.
+func (s *Search) wants() bool {
+	if !s.isKnown {
+		return true
+	}
+	return s.isSearched && s.typed != s.answered && apitype.CheckSearch(s.typed) == nil
+}
+
+// ask asks for what is typed, one request at a time.
+func (s *Search) ask() {
+	if !s.isOpen || s.reading || !s.wants() {
 		return
 	}
 	s.reading = true
-	after, size := s.cursor, cmp.Or(s.size, WalkPage)
-	do(&s.events, func(ctx context.Context) (donorsRead, error) {
-		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Person], error) {
-			return s.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: &size}})
+	typed := s.typed
+	do(&s.events, func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) }, s.onDonors)
+}
+
+// searchDonors asks the service for donors, or reads those of the newest calls.
+func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (donorsRead, error) {
+	read := donorsRead{typed: typed}
+	var err error
+	read.isSearched, err = client.Has(ctx, apitype.ExtensionSearch)
+	if err != nil {
+		return read, err
+	}
+	if !read.isSearched {
+		size := callsSearched
+		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Call], error) {
+			return client.Calls.List(ctx, apitype.CallListOptions{Paging: apitype.Paging{First: &size}, Include: []string{apitype.IncludePerson}})
 		})
-		if err != nil {
-			return donorsRead{}, err
+		calls := apiclient.Rows(page, itself)
+		read.calls, read.donors = len(calls), donorsOfCalls(calls)
+		return read, err
+	}
+	if apitype.CheckSearch(typed) != nil {
+		return read, nil
+	}
+	page, err := client.Persons.List(ctx, apitype.PersonListOptions{Search: typed, Paging: apitype.Paging{First: new(MostFound)}})
+	read.donors = apiclient.Rows(page, newDonor)
+	return read, err
+}
+
+func itself[T any](value T) T { return value }
+
+// donorsOfCalls returns the donors of calls, each once, with one of their calls that is open.
+func donorsOfCalls(calls []apitype.Call) []Donor {
+	var donors []Donor
+	for _, call := range calls {
+		person := call.Person.Pointer()
+		if person == nil {
+			continue
 		}
-		return donorsRead{
-			donors: apiclient.Rows(page, newDonor), cursor: page.EndCursor, size: size,
-			more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut,
-		}, nil
-	}, s.onDonors)
+		at := slices.IndexFunc(donors, func(d Donor) bool { return d.ID == person.UUID })
+		if at < 0 {
+			at = len(donors)
+			donors = append(donors, newDonor(*person))
+		}
+		if call.Status == apitype.CallRequested && donors[at].OpenCall.IsZero() {
+			donors[at].OpenCall = call.UUID
+		}
+	}
+	return donors
 }
 
 func newDonor(p apitype.Person) Donor {
@@ -125,19 +164,23 @@ func newDonor(p apitype.Person) Donor {
 
 func (s *Search) onDonors(read donorsRead, err error) {
 	s.reading = false
-	if !s.day.isRead("cannot read the donors", err) {
+	if !s.day.isRead("cannot look for donors", err) {
 		s.isOpen = false
 		return
 	}
-	s.all = append(s.all, read.donors...)
-	s.cursor, s.size, s.ended, s.mayBeCut = read.cursor, read.size, !read.more, read.mayBeCut
-	s.readDonors()
+	s.isKnown, s.isSearched = true, read.isSearched
+	if read.isSearched {
+		s.answered, s.found = read.typed, read.donors
+	} else {
+		s.calls, s.ofCalls = read.calls, read.donors
+	}
+	s.ask()
 }
 
-// FindDonors returns those who have the words in their name or city, or the digits in one of their
-// numbers, however they are written; those with an open call come first.
-func (s *Search) FindDonors(search string, limit int) []Donor {
-	terms, number := SearchTerms(search), newDialled(search)
+// FindDonors returns the donors who were found for what is typed; those with an open call come first. Of those whose
+// calls are known here it returns those who have the words in their name or city, or the digits in a number.
+func (s *Search) FindDonors(limit int) []Donor {
+	terms, number := SearchTerms(s.typed), newDialled(s.typed)
 	if len(terms) == 0 {
 		return nil
 	}
@@ -150,26 +193,32 @@ func (s *Search) FindDonors(search string, limit int) []Donor {
 	var found, others []Donor
 	seen := map[apitype.UUID]bool{}
 	add := func(donor Donor) {
-		if seen[donor.ID] || !donor.has(terms, number) {
+		if seen[donor.ID] {
 			return
 		}
 		seen[donor.ID] = true
-		if donor.OpenCall = open[donor.ID]; donor.OpenCall.IsZero() {
+		if id := open[donor.ID]; !id.IsZero() {
+			donor.OpenCall = id
+		}
+		if s.day.Changes.isPending(donor.OpenCall) {
+			donor.OpenCall = apitype.UUID{}
+		}
+		if donor.OpenCall.IsZero() {
 			others = append(others, donor)
 		} else {
 			found = append(found, donor)
 		}
 	}
+	isAnswer := s.isSearched && s.answered == s.typed
+	for _, donor := range slices.Concat(s.found, s.ofCalls) {
+		if isAnswer || donor.has(terms, number) { // What was found for another text is shown if it has this one.
+			add(donor)
+		}
+	}
 	for _, c := range known {
 		donor := Donor{ID: c.person, Name: c.Name, numbers: c.numbers}
-		if i := slices.IndexFunc(s.all, func(other Donor) bool { return other.ID == c.person }); i >= 0 {
-			donor = s.all[i]
-		}
-		add(donor)
-	}
-	for _, donor := range s.all {
-		if add(donor); len(found)+len(others) >= limit {
-			break
+		if donor.has(terms, number) {
+			add(donor)
 		}
 	}
 	found = append(found, others...)
@@ -307,38 +356,40 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 // mostFound is how many donors a question offers.
 const mostFound = 9
 
-// Find asks for a donor who calls back, by a name, a city or digits of a number. It puts the open call on the desk,
-// or asks what a new one is to be about.
+// Find asks for a donor who calls back. It puts the open call on the desk, or asks what a new one is to be about.
 func (q *Questions) Find(search string) Answer {
 	if search == "" {
-		return Answer{Next: &Question{Title: "name, city, or digits of a number", Typed: q.Find, Empty: func() Answer { return Answer{} }}}
+		return Answer{Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }}}
 	}
-	q.day.Search.wanted = search
-	return Answer{Events: q.day.Search.SearchDonors(), Then: func() Answer { return q.found(search) }}
+	return Answer{Events: q.day.Search.SearchFor(search), Then: func() Answer { return q.found() }}
 }
 
-// found offers the donors that were found. Where the newest have none it asks whether to read on.
-func (q *Questions) found(search string) Answer {
-	s := q.day.Search
-	found := s.FindDonors(search, mostFound)
-	if len(found) == 0 && s.HasMoreDonors() {
-		n, _ := s.DonorsRead()
-		leave := does(func() []Event {
-			s.LeaveSearch()
-			return nil
-		})
-		title := q.Say("no match among the newest %s; m looks through more, empty for not", q.day.Count(n, "donor", "donors"))
-		return Answer{Next: &Question{Title: title, Empty: leave, Typed: func(text string) Answer {
-			if text != "m" {
-				return leave()
-			}
-			return Answer{Events: s.SearchOn(), Then: func() Answer { return q.found(search) }}
-		}}}
+// Title says by what a donor is found.
+func (s *Search) Title() string {
+	if s.IsSearchedHere() {
+		return "Find a donor: name, city, or digits of a number"
 	}
-	if s.LeaveSearch(); len(found) == 0 {
-		return Answer{Wrong: "no donor has that name or number"}
+	return "Find a donor: name, number, e-mail, postcode and house number, IBAN"
+}
+
+// found offers the donors that were found.
+func (q *Questions) found() Answer {
+	s := q.day.Search
+	found, isKnown, isHere := s.FindDonors(mostFound), s.isKnown, s.IsSearchedHere()
+	s.LeaveSearch()
+	if !isKnown { // That it could not be read was said.
+		return Answer{}
+	}
+	if len(found) == 0 && isHere {
+		return Answer{Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.calls)}
+	}
+	if len(found) == 0 {
+		return Answer{Wrong: "no donor was found"}
 	}
 	ask := &Question{Title: "number of the donor"}
+	if isHere {
+		ask.Lines = []string{q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls)}
+	}
 	for _, donor := range found {
 		known := slices.DeleteFunc([]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
 		pick := func() Answer { return Answer{Events: s.OpenDonor(donor), Then: q.opened} }

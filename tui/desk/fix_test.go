@@ -499,23 +499,6 @@ func TestOpenCallOfADonor(t *testing.T) {
 	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
-	d.Search.isOpen = true
-	d.Search.onDonors(donorsRead{}, errNotTaken)
-	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the donors: 422 no"}) || d.Search.isOpen {
-		t.Errorf("got %q, want it said, and no more read", texts)
-	}
-	for n := range 5 {
-		d.Search.all = append(d.Search.all, Donor{ID: callID(n), Name: "Bos", City: "Stad"})
-	}
-	d.Search.all = append(d.Search.all, Donor{ID: callID(0), Name: "Bos"})
-	for limit, want := range map[int]int{2: 2, 5: 5, 9: 5} {
-		if got := len(d.Search.FindDonors("bos", limit)); got != want {
-			t.Errorf("got %d of at most %d, want %d", got, limit, want)
-		}
-	}
-	if got := len(d.Search.FindDonors("stad", 9)); got != 5 {
-		t.Errorf("got %d of a city, want 5", got)
-	}
 	for number, want := range map[string]dialled{
 		"06 12": {"612", true}, "+31 (0)6": {"316", true}, "612": {"612", false}, "06x": {}, "00316": {"316", true},
 	} {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,13 +88,16 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// A donor is found by any number, as whatever phone shows it, and by a name that was heard.
+// TestFindDonors searches the donors of the newest calls of a service that cannot search: by any number, as whatever
+// phone shows it, and by a name that was heard.
 func TestFindDonors(t *testing.T) {
 	t.Parallel()
 	d := newDay()
+	d.Search.isKnown = true
 	add := func(n int, name, mobile, home string) {
 		p := apitype.Person{UUID: callID(100 + n), LastName: &name, MobilePhoneNumber: &mobile, PhoneNumber: &home}
-		d.Search.all = append(d.Search.all, newDonor(p))
+		p.Address = apitype.Embed(apitype.Address{City: "Stad"})
+		d.Search.ofCalls = append(d.Search.ofCalls, newDonor(p))
 	}
 	add(1, "Müller", "+491713920000", "+492212718129")
 	add(2, "Veenstra", "+31627646660", "+31201234567")
@@ -109,12 +113,14 @@ func TestFindDonors(t *testing.T) {
 		{"6 27", "Meijer Veenstra"},
 		{"0221/2718129", "Müller"},
 		{"meyer", "Meijer"},
+		{"stad", "Meijer Müller Veenstra"},
 		{"  ", ""},
 		{"nobody", ""},
 	}
 	for _, test := range tests {
 		got := ""
-		for _, donor := range d.Search.FindDonors(test.search, 9) {
+		d.Search.SearchFor(test.search)
+		for _, donor := range d.Search.FindDonors(9) {
 			if got != "" {
 				got += " "
 			}
@@ -126,39 +132,55 @@ func TestFindDonors(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%q: got %q, want %q", test.search, got, test.want)
 		}
+		if got := len(d.Search.FindDonors(2)); got > 2 {
+			t.Errorf("%q: got %d of at most 2", test.search, got)
+		}
 	}
 }
 
-// A search does not walk every person that there is: it reads the newest 5,000, and more when
-// it is asked to.
-func TestDonorSearchIsBounded(t *testing.T) {
+// TestSearchedDonors types while the service searches: there is one request at a time, an answer counts for its text
+// alone, and nothing is asked that cannot be searched. At a service that cannot search, the newest calls are read once.
+func TestSearchedDonors(t *testing.T) {
 	t.Parallel()
-	d := newDay()
-	if d.Search.HasMoreDonors() {
-		t.Error("before anybody searches: got more donors to read")
+	page := func(edges string) string { return `200 {"pageInfo":{"hasNextPage":false},"edges":[` + edges + `]}` }
+	person := func(n int, name string) string {
+		return fmt.Sprintf(`{"uuid":%q,"lastName":%q}`, callID(n), name)
 	}
-	events := d.Search.SearchDonors()
-	for n := 500; n <= 10_000; n += 500 {
-		if len(events) != 1 || d.Search.HasMoreDonors() {
-			t.Fatalf("after %d donors: got %d requests, want one", n-500, len(events))
+	bos, berg := `{"node":`+person(101, "Bos")+`}`, `{"node":`+person(102, "Berg")+`}`
+	found := func(d *Day) string {
+		var names []string
+		for _, donor := range d.Search.FindDonors(9) {
+			names = append(names, donor.Name)
 		}
-		d.Search.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
-		events = d.drain()
-		if n%5000 != 0 {
-			continue
-		}
-		if len(events) != 0 || !d.Search.HasMoreDonors() {
-			t.Fatalf("after %d donors: got %d requests, want none before somebody asks", n, len(events))
-		}
-		d.Search.LeaveSearch()
-		if events = d.Search.SearchDonors(); len(events) != 0 {
-			t.Fatalf("opened again after %d donors: got %d requests, want none", n, len(events))
-		}
-		events = d.Search.SearchOn()
+		return strings.Join(names, " ")
 	}
-	d.Search.onDonors(donorsRead{}, nil)
-	if n, all := d.Search.DonorsRead(); n != 10_000 || !all || d.Search.HasMoreDonors() {
-		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.Search.HasMoreDonors())
+	d := dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": page(bos + "," + berg)})
+	first := d.Search.SearchFor("b")
+	if more := d.Search.SearchFor("bo"); len(first) != 1 || len(more) != 0 || found(d) != "" {
+		t.Fatalf("got %d and %d requests, %q found, want one and nobody", len(first), len(more), found(d))
+	}
+	second := d.Receive(first[0].(Job)(t.Context()))
+	if got := found(d); len(second) != 1 || got != "Bos" {
+		t.Fatalf("after the first answer: got %d requests, %q, want one for the longer text, and whom it fits", len(second), got)
+	}
+	if last := d.Receive(second[0].(Job)(t.Context())); len(last) != 0 || found(d) != "Bos Berg" || d.Search.IsSearchedHere() {
+		t.Errorf("after the second: got %d requests, %q, want what the service found", len(last), found(d))
+	}
+	for _, text := range []string{"", " .", strings.Repeat("x", 300)} {
+		if asked := d.Search.SearchFor(text); len(asked) != 0 {
+			t.Errorf("%q: got a request", text)
+		}
+	}
+	d.Search.LeaveSearch()
+	call := `{"node":{"uuid":"` + callID(1).String() + `","status":"requested","person":` + person(101, "Bos") + `}}`
+	d = dayAt(t, answers{"GET /fundesk/v1": `404 {}`, "GET /api/v1/calls": page(call + "," + strings.Replace(call, "requested", "completed", 1))})
+	work(t, d, d.Search.SearchFor(""))
+	if asked := d.Search.SearchFor("bos"); len(asked) != 0 || found(d) != "Bos" || !d.Search.IsSearchedHere() || d.Search.FindDonors(9)[0].OpenCall != callID(1) {
+		t.Errorf("of the newest calls: got %d requests, %q, want Bos with the open call", len(asked), found(d))
+	}
+	d = dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": `422 {"detail":"no"}`})
+	if texts := work(t, d, d.Search.SearchFor("bos")); !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) || d.Search.isOpen {
+		t.Errorf("got %q, want it said, and no more asked", texts)
 	}
 }
 

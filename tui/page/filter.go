@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,7 +20,8 @@ import (
 // that are looked for in what is shown.
 type parsedFilter struct {
 	values map[string]string
-	terms  []string
+	words  []string // As they were typed, and
+	terms  []string // ready for desk.Finds.
 	now    time.Time
 }
 
@@ -29,7 +31,7 @@ func parseFilter(say func(string, ...any) string, text string, now time.Time, fi
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
-			t.terms = append(t.terms, desk.Fold(word))
+			t.words, t.terms = append(t.words, word), append(t.terms, desk.Fold(word))
 			continue
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
@@ -62,22 +64,45 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		r.leftOut = selects != nil && !selects(record)
 		return r
 	}
-	searched := func(ctx context.Context, rows []Row) error {
-		if l.donors == nil || len(t.terms) == 0 {
-			return nil
-		}
-		return l.donors.read(ctx, l.Day.Client, l.donors.missing(rows)) // They are searched, too.
+	words := strings.Join(t.words, " ")
+	if apitype.CheckSearch(words) != nil {
+		words = ""
 	}
-	q := query{says: t.says(l.Say, fieldNames(s.local)), fetch: func(ctx context.Context, after string) (batch, error) {
-		o := o
+	var mayNot atomic.Bool // The account may not read persons.
+	// extended returns the options for a service with the search, and whether that looks for the words.
+	extended := func(ctx context.Context, o O) (O, bool) {
+		has, err := l.Day.Client.Has(ctx, apitype.ExtensionSearch)
+		if err != nil || !has || s.search == nil || mayNot.Load() { // An error is that of the list, too.
+			return o, false
+		}
+		isFound := s.search(&o, words)
+		return o, isFound
+	}
+	marked := func(rows []Row, isFound bool) []Row {
+		for i := range rows {
+			rows[i].found = isFound
+		}
+		return rows
+	}
+	says := func() string { return t.says(l.Say, fieldNames(s.local), words != "" && l.searches()) }
+	read := func(ctx context.Context, after string) (page apiclient.Page[T], isFound bool, err error) {
+		o, isFound := extended(ctx, o)
 		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}
-		page, err := s.of(l.Day.Client).List(ctx, o)
+		page, err = s.of(l.Day.Client).List(ctx, o)
+		return page, isFound, err
+	}
+	q := query{says: says, fetch: func(ctx context.Context, after string) (batch, error) {
+		page, isFound, err := read(ctx, after)
+		if apiclient.KindOf(err) == apiclient.KindForbidden && s.search != nil && !mayNot.Swap(true) {
+			page, isFound, err = read(ctx, after)
+		}
 		if err != nil {
 			return batch{}, err
 		}
-		b := batch{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}
-		return b, searched(ctx, b.rows)
+		rows := marked(apiclient.Rows(page, row), isFound)
+		return batch{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
 	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changes, err error) {
+		o, isFound := extended(ctx, o)
 		o, filters := s.feeds(o)
 		for i, filter := range filters {
 			feed, from := s.of(l.Day.Client).Feed(o, filter), since
@@ -95,10 +120,11 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 			}
 			c.isCut, c.after = c.isCut || news.IsCut, append(c.after, news.Next)
 		}
-		return c, searched(ctx, c.rows)
+		marked(c.rows, isFound)
+		return c, nil
 	}}
 	if len(t.terms) > 0 || selects != nil {
-		q.keep = func(r Row) bool { return !r.leftOut && desk.FindsInList(l.searched(r), t.terms) }
+		q.keep = func(r Row) bool { return !r.leftOut && (r.found || desk.FindsInList(l.searched(r), t.terms)) }
 	}
 	if s.remains != nil {
 		q.remains = func(r Row) bool { return s.remains(o, r) }
@@ -119,7 +145,7 @@ func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error 
 }
 
 // says tells which parts of a filter the service does, and which are done here.
-func (t parsedFilter) says(say func(string, ...any) string, local []string) string {
+func (t parsedFilter) says(say func(string, ...any) string, local []string, isSearched bool) string {
 	var there, here []string
 	for name := range t.values {
 		if slices.Contains(local, name) {
@@ -128,7 +154,10 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string) stri
 			there = append(there, name)
 		}
 	}
-	if len(t.terms) > 0 {
+	switch {
+	case isSearched:
+		there = append(there, say("words"))
+	case len(t.terms) > 0:
 		here = append(here, say("words"))
 	}
 	var parts []string
@@ -149,7 +178,7 @@ const mostHistory = 50
 // AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
 // until the screen is full, and Enter asks the service.
 func (l *List[T]) AskFilter() tea.Cmd {
-	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint, history: l.filters, complete: l.completions}
+	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint(), history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) (string, tea.Cmd) {
 		t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
@@ -191,6 +220,9 @@ func (l *List[T]) narrow(terms []string) tea.Cmd {
 // then until the screen is full, within reason.
 func (l *List[T]) wantsFound() bool {
 	narrows := l.query.keep != nil || len(l.arranged.terms) > 0
+	if len(l.arranged.terms) > 0 && l.searches() {
+		return false // Enter asks the service.
+	}
 	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
 }
 

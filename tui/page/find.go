@@ -14,23 +14,24 @@ import (
 	"fundesk/tui/widget"
 )
 
-// finder looks for a donor who rings back, while the donors are still being read.
+// finder looks for a donor who rings back.
 type finder struct {
 	picker
 	desk *Desk
 }
 
-// mostFound is how many donors are shown.
-const mostFound = 50
-
 // AskDonor opens the search for a donor.
 func (d *Desk) AskDonor() tea.Cmd {
 	d.Dialog = &finder{desk: d}
-	return d.Host.Perform(d.Day.Search.SearchDonors())
+	return d.Host.Perform(d.Day.Search.SearchFor(""))
 }
 
-func (f *finder) found() []desk.Donor {
-	return f.desk.Day.Search.FindDonors(f.Editor.Value(), mostFound)
+func (f *finder) found() []desk.Donor { return f.desk.Day.Search.FindDonors(desk.MostFound) }
+
+// search looks for what is typed now.
+func (f *finder) search() tea.Cmd {
+	f.cursor = 0
+	return f.desk.Host.Perform(f.desk.Day.Search.SearchFor(f.Editor.Value()))
 }
 
 // Key implements Dialog.
@@ -51,13 +52,9 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			return Closes, f.desk.Host.Jump(Reference{apitype.EntityPerson, found[f.cursor].ID})
 		}
 		return Closes, f.desk.Host.Perform(f.desk.Day.Search.OpenDonor(found[f.cursor]))
-	case "ctrl+r":
-		if f.desk.Day.Search.HasMoreDonors() {
-			return Stays, f.desk.Host.Perform(f.desk.Day.Search.SearchOn())
-		}
 	default:
 		if f.Editor.Update(msg) {
-			f.cursor = 0
+			return Stays, f.search()
 		}
 	}
 	return Stays, nil
@@ -72,17 +69,13 @@ func (f *finder) Hints() []Hint {
 	if f.cursor < len(f.found()) {
 		hints = append([]Hint{{"enter", "the open call, or a new one"}, {"ctrl+o", "the person"}}, hints...)
 	}
-	if f.desk.Day.Search.HasMoreDonors() {
-		hints = append(hints, Hint{"ctrl+r", "read more donors"})
-	}
 	return hints
 }
 
 // Paste implements Paster.
 func (f *finder) Paste(text string) tea.Cmd {
 	f.Editor.Insert(text)
-	f.cursor = 0
-	return nil
+	return f.search()
 }
 
 // The columns of the donors found, in cells.
@@ -107,24 +100,25 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		}
 		lines = append(lines, line)
 	}
-	n, all := f.desk.Day.Search.DonorsRead()
-	donors := f.desk.Day.Count(n, "donor", "donors")
-	note := f.desk.Say("%s read", donors)
+	lines = append(lines, s.Dim(widget.Fit(f.note(len(found))+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
+	return f.desk.Day.Search.Title(), lines
+}
+
+// note says how far the donors were searched.
+func (f *finder) note(found int) string {
+	search := f.desk.Day.Search
 	switch {
-	case f.desk.Day.Search.HasMoreDonors():
-		note = f.desk.Say("only the newest %s; ctrl+r reads %d more", donors, desk.DonorsAtOnce)
-	case !all:
-		note += " " + f.desk.Say("so far")
-		if f.Waits() {
-			note += f.desk.Spinner.Sign()
-		}
-	case len(found) == 0 && !f.Editor.IsEmpty():
-		note = f.desk.Say("none of %s has that name or number", donors)
+	case search.IsReadingDonors():
+		return f.desk.Say("searching") + f.desk.Spinner.Sign()
+	case found == desk.MostFound:
+		return f.desk.Say("the first %d; type more", desk.MostFound)
+	case search.IsSearchedHere():
+		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", search.CallsSearched())
+	case found == 0 && !f.Editor.IsEmpty():
+		return f.desk.Say("no donor was found")
+	default:
+		return f.desk.Day.Count(found, "donor", "donors")
 	}
-	if len(found) == mostFound {
-		note = f.desk.Say("the first %d; type more", mostFound)
-	}
-	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
 }
 
 // AskRecent offers the last calls, to open one again.

@@ -29,7 +29,6 @@ type noun[T any] struct {
 	title   []string                               // The columns that name a record in a question.
 	about   func(T) Row                            // Of a record, all but what the columns tell.
 	also    func(T) string                         // Words are looked for in it, too; nil: in nothing else.
-	donors  *donors                                // Of records that do not have them; nil: they do, or are donors.
 	bulk    func(rows []Row, sent func()) []Option // The actions on several besides marking them; nil: none.
 }
 
@@ -43,6 +42,9 @@ type source[T any, O apiclient.ListOptions] struct {
 	feeds func(o O) (O, []string)
 	// remains reports whether a record is still what the service was asked for; nil: no change ends that.
 	remains func(O, Row) bool
+	// search asks a service that announces the search for more. It reports whether that looks for the words of the
+	// filter. Nil asks for nothing more.
+	search  func(o *O, words string) bool
 	local   []filterField                            // What is looked at here,
 	selects func(parsedFilter) (func(T) bool, error) // and how; nil: nothing is.
 	words   string                                   // What is said of the words of a filter, and
@@ -55,7 +57,7 @@ type query struct {
 	changed func(ctx context.Context, since apitype.Time, after []apitype.Time) (changes, error) // Or come.
 	keep    func(Row) bool                                                                       // The local part; nil: none.
 	remains func(Row) bool                                                                       // The service's part, as far as a change may end it; nil: none may.
-	says    string                                                                               // Which part the service does, and which is local.
+	says    func() string                                                                        // Which part the service does, and which is local.
 }
 
 // passes reports whether a record that has changed belongs here.
@@ -84,9 +86,10 @@ type batch struct {
 type List[T any] struct {
 	*Env
 	noun[T]
-	name      string        // Of the records, in the plural.
-	hint      []string      // What can be filtered in the interface's terms, and who does it.
-	fields    []filterField // That a filter may name.
+	name      string          // Of the records, in the plural.
+	hint      func() []string // What can be filtered in the interface's terms, and who does it.
+	searches  func() bool     // Whether the service is known to look for the words of a filter.
+	fields    []filterField   // That a filter may name.
 	parse     func(text string) (query, error)
 	kinds     map[string]paint // The hues of types of calls, by their words.
 	table     widget.Table[T, Row]
@@ -123,9 +126,20 @@ func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) 
 		l.kinds[render.Words(string(kind))] = e.Styles.kind(kind)
 	}
 	fields := filterFields(s.filters)
-	l.fields, l.hint = slices.Concat(fields, s.local), []string{
-		e.Say("by the service") + ": " + strings.Join(fieldNames(fields), " "),
-		e.Say("local, over what is read") + ": " + strings.Join(fieldNames(s.local), " ") + e.Say(s.words) + ": " + s.example,
+	l.fields = slices.Concat(fields, s.local)
+	l.searches = func() bool {
+		isKnown := s.search != nil && e.Day.Client != nil && e.Day.Client.Announces(apitype.ExtensionSearch)
+		return isKnown && s.search(new(O), "a")
+	}
+	l.hint = func() []string {
+		there, local := strings.Join(fieldNames(fields), " "), strings.Join(fieldNames(s.local), " ")
+		if l.searches() {
+			return []string{e.Say("by the service") + ": " + there + ", " + e.Say(s.words) + ": " + s.example}
+		}
+		return []string{
+			e.Say("by the service") + ": " + there,
+			e.Say("local, over what is read") + ": " + local + e.Say(s.words) + ": " + s.example,
+		}
 	}
 	l.arranged.by, l.table.Cell = -1, l.cell
 	l.showColumns()
@@ -360,6 +374,9 @@ func (l *List[T]) summary() string {
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += l.Say(" of %s read", l.Day.Locale.Count(l.read))
 	}
+	if l.loaded && l.kind == apitype.EntityPledge && !l.Day.Client.Announces(apitype.ExtensionSearch) {
+		text += l.Say(", this service lists no donors here")
+	}
 	switch {
 	case l.loading:
 		text += ", " + l.Say("reading") + l.Spinner.Sign()
@@ -381,7 +398,7 @@ func (l *List[T]) summary() string {
 		text += l.Say(", %s ends the range", l.Host.KeyOf(ActRange))
 	}
 	if l.filter != "" {
-		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
+		text += "  / " + Clean(l.filter) + "  [" + l.query.says() + "]"
 	}
 	return l.Styles.bold(l.Day.Count(len(l.shown()), string(l.kind), l.name)) + l.Styles.Dim(text)
 }

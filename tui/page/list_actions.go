@@ -97,11 +97,6 @@ func (l *List[T]) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
 	}
-	if l.donors != nil {
-		l.donors.mu.Lock()
-		clear(l.donors.names) // A name may have been corrected.
-		l.donors.mu.Unlock()
-	}
 	return l.reread(true)
 }
 

@@ -20,6 +20,10 @@ func NewPersons(e *Env) *List[apitype.Person] {
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
 		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
 		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} }, // The interface tells new persons only.
+		search: func(o *options, words string) bool {
+			o.Search = words
+			return words != ""
+		},
 		words: "words; for example", example: "createdAfter=30d jansen",
 	})
 }

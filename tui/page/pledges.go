@@ -3,11 +3,9 @@ package page
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,8 +25,8 @@ func NewPledges(e *Env) *Pledges {
 	v := &Pledges{}
 	v.List = newList(e, noun[apitype.Pledge]{
 		kind: apitype.EntityPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
-		about:  func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
-		donors: &donors{names: map[apitype.UUID]string{}}, bulk: v.actions,
+		about: func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
+		bulk:  v.actions,
 	}, source[apitype.Pledge, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
 		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
@@ -40,7 +38,11 @@ func NewPledges(e *Env) *Pledges {
 			return o, []string{"updatedAfter", "releasedAfter"} // A release is no update.
 		},
 		remains: func(o options, r Row) bool { return o.Status == nil || v.text(r, "status") == string(*o.Status) },
-		words:   "words, of the donor's name too; for example", example: "status=lead jansen",
+		search: func(o *options, _ string) bool { // It includes donors.
+			o.Include = append(o.Include, apitype.IncludePerson)
+			return false
+		},
+		words: "words; for example", example: "status=lead jansen",
 	})
 	return v
 }
@@ -247,74 +249,4 @@ func isWebLink(link string) bool {
 		return host == "localhost" || strings.HasSuffix(host, ".localhost") || (address != nil && address.IsLoopback())
 	}
 	return parsed.Scheme == "https"
-}
-
-// donors are the names of those who pledged: the list of pledges does not have them, each
-// pledge by itself does. Each is read once, until the agent reads the list anew.
-type donors struct {
-	mu    sync.Mutex
-	names map[apitype.UUID]string // Cleaned, by pledge; "" where the account may not see it.
-}
-
-// readAtOnce is how many pledges are read beside each other.
-const readAtOnce = 4
-
-// of returns the name for a pledge; known is false until it is read.
-func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	name, known = d.names[pledge]
-	return name, known
-}
-
-// read reads the donors of pledges, and returns the first error. The names are known together:
-// what is drawn does not change by itself.
-func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []apitype.UUID) error {
-	var group sync.WaitGroup
-	var failed error
-	var mu sync.Mutex
-	read := map[apitype.UUID]string{}
-	slots := make(chan struct{}, readAtOnce)
-	for _, id := range pledges {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
-				read[id] = Clean(render.PersonName(pledge.Person.Value()))
-			case failed == nil:
-				failed = err
-			}
-		})
-	}
-	group.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	maps.Copy(d.names, read)
-	return failed
-}
-
-// missing returns the pledges whose donors are not known.
-func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
-	for _, row := range rows {
-		if _, known := d.of(row.ID); !known {
-			ids = append(ids, row.ID)
-		}
-	}
-	return ids
-}
-
-// readDonors reads the donors of pledges in sight.
-func (l *List[T]) readDonors(ids []apitype.UUID) tea.Cmd {
-	if len(ids) == 0 {
-		return nil
-	}
-	return Load(l.Env, func(ctx context.Context) (any, error) { return nil, l.donors.read(ctx, l.Day.Client, ids) }, func(_ any, err error) tea.Cmd {
-		l.Day.Changes.NoteConnection(err)
-		l.arrange() // It may be by the donor.
-		return nil  // What could not be read is asked for again with the next move.
-	})
 }

@@ -11,10 +11,10 @@ import (
 // over rows asks the service for nothing and leaves the pane alone.
 const PreviewPause = 120 * time.Millisecond
 
-// cursorMoved reads the row under the cursor for the pane beside the list, and what else is
-// wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
+// cursorMoved reads the row under the cursor for the pane beside the list once the cursor pauses. Until then the pane
+// shows what it showed.
 func (l *List[T]) cursorMoved() tea.Cmd {
-	if _, ok := l.Chosen(); !ok || l.donors == nil && !l.wantsPreview() {
+	if !l.wantsPreview() {
 		return nil
 	}
 	l.moves++
@@ -33,16 +33,12 @@ func (l *List[T]) cursorMoved() tea.Cmd {
 }
 
 func (l *List[T]) onCursorPaused() tea.Cmd {
-	row, _ := l.Chosen()
-	var read tea.Cmd
-	if l.donors != nil {
-		read = l.readDonors(l.donors.missing(l.table.InSight(l.shown())))
-	}
 	if !l.wantsPreview() {
-		return read
+		return nil
 	}
+	row, _ := l.Chosen()
 	l.coming = &detail{ref: Reference{l.kind, row.ID}, from: NoPage}
-	return tea.Batch(read, l.readDetail(l.coming))
+	return l.readDetail(l.coming)
 }
 
 // wantsPreview reports whether the row under the cursor is to be read.

@@ -20,6 +20,7 @@ type Row struct {
 	cells    string // The texts of the columns, and what words are looked for in besides.
 	external bool   // Its state is another system's: anything may be done.
 	leftOut  bool   // By what the filter looks at here.
+	found    bool   // The service searched for the words of the filter.
 }
 
 // cellEnd ends each cell of a row but the last one; a cleaned text has none.
@@ -79,12 +80,7 @@ func (l *List[T]) nameOf(r Row) string {
 
 // searched returns the text that words are looked for in.
 func (l *List[T]) searched(r Row) string {
-	text := r.ID.String() + cellEnd + r.cells
-	if l.donors != nil {
-		name, _ := l.donors.of(r.ID)
-		text = name + cellEnd + text
-	}
-	return text
+	return r.ID.String() + cellEnd + r.cells
 }
 
 // cell draws a cell of a row; see [widget.Table].
@@ -97,12 +93,6 @@ func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(strin
 	}
 	text := l.text(r, c.Name)
 	switch c.Name {
-	case "donor":
-		name, known := l.donors.of(r.ID)
-		if !known {
-			name = "…"
-		}
-		return append(b, name...), nil
 	case "status":
 		_, role := l.Styles.status(text)
 		return append(b, l.Styles.statusText(text)...), role

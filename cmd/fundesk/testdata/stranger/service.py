@@ -4,8 +4,8 @@ It decides everything that the interface leaves open otherwise than fundeskd: pl
 a bare array, cut at CAP; pages of the other lists hold CAP records at most, whatever is
 asked for, and say hasPreviousPage false on every one; errors are plain text; times end in
 +00:00 and have no milliseconds; the pledge inside a call holds its calls as the text
-"[Circular]"; enumerated values are others; there are no ETags and no request ids. It
-keeps its records in memory. The first line that it prints is its address.
+"[Circular]"; enumerated values are others; there are no ETags and no request ids; a
+parameter that it does not know is refused. It keeps its records in memory. The first line that it prints is its address.
 """
 import json
 import re
@@ -62,6 +62,14 @@ for made in range(1, 136):
 AFTER = {"createdAfter": "createdAt", "requestedAfter": "requestedAt", "updatedAfter": "lastUpdatedAt", "releasedAfter": "releasedAt"}
 
 
+PAGES = {"first", "last", "after", "before"}
+KNOWN = {  # What the interface names, but for filters that no test asks for.
+    "persons": PAGES | {"createdAfter"},
+    "calls": PAGES | {"requestedAfter", "updatedAfter", "include"},
+    "pledges": PAGES | {"updatedAfter", "releasedAfter", "personUuid"},
+}
+
+
 class Refused(Exception):
     pass
 
@@ -110,6 +118,8 @@ class Service(BaseHTTPRequestHandler):
         return 200, self.shown(noun, found, {"person", "pledge"})
 
     def list(self, noun, records, query):
+        for name in query.keys() - KNOWN[noun]:
+            raise Refused(f"What is {name}?")
         everything = sorted(records.values(), key=lambda r: r["requestedAt" if noun == "calls" else "createdAt"], reverse=True)
         for name, field in AFTER.items():
             if name in query:

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// UserNamed returns the user of a name that a flag has, or the only one whose name begins so. An error names the users
+// that it may be.
+func UserNamed(users []apitype.UserName, flag, name string) (apitype.UserName, error) {
+	isExact := func(user apitype.UserName) bool { return user.Name == name }
+	begins := func(user apitype.UserName) bool {
+		return strings.HasPrefix(strings.ToLower(user.Name), strings.ToLower(name))
+	}
+	for _, fits := range []func(apitype.UserName) bool{isExact, begins} {
+		found := slices.DeleteFunc(slices.Clone(users), func(user apitype.UserName) bool { return !fits(user) })
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			may := "--" + flag + " " + Quote(name) + " may be " + strings.Join(sortedNames(found), " or ")
+			return apitype.UserName{}, WithHint(UsageError(may), "write more of the name, or give the UUID")
+		}
+	}
+	return apitype.UserName{}, WithHint(UsageError("the service has no user "+Quote(name)), "users: "+strings.Join(sortedNames(users), ", "))
+}
+
+func sortedNames(users []apitype.UserName) []string {
+	var names []string
+	for _, user := range users {
+		names = append(names, render.Clean(user.Name))
+	}
+	slices.Sort(names)
+	return names
+}

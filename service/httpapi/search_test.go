@@ -1,0 +1,156 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// searched returns the uuids of a page of persons, and its cursors.
+func (f *floor) searched(token, text, more string) (ids []string, info map[string]any) {
+	f.t.Helper()
+	answer := f.Do(token, http.MethodGet, "/api/v1/persons?search="+url.QueryEscape(text)+more, "")
+	if answer.Status != http.StatusOK {
+		f.t.Fatalf("search: got %d %s", answer.Status, answer.Body)
+	}
+	page := answer.Object()
+	for _, edge := range page["edges"].([]any) {
+		ids = append(ids, edge.(map[string]any)["node"].(map[string]any)["uuid"].(string))
+	}
+	return ids, page["pageInfo"].(map[string]any)
+}
+
+// TestSearchPersons finds a person by each kind of text until it is changed or erased, within the scope and page by
+// page, the newest first.
+// Promise S83: a person is found by what is known of them now.
+func TestSearchPersons(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		other := f.Organization("other")
+		create := func(owner apitype.UUID, name, more string) string {
+			return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":%q}%s}`,
+				owner, owner, name, more)).String()
+		}
+		first := create(f.organization, "Ĳssel", `,"mobilePhoneNumber":"+31612345678","iban":"NL91ABNA0417164300","email":"a@example.org",
+			"address":{"street":"S","houseNumber":"12","zipCode":"1234 AB","city":"C","country":"NL"}`)
+		f.Clock.Advance(1e9)
+		second := create(other, "van IJsselmuiden", "")
+		scoped := f.Token(servicetest.For(other))
+		want := func(token, text string, ids ...string) {
+			t.Helper()
+			if got, _ := f.searched(token, text, ""); strings.Join(got, " ") != strings.Join(ids, " ") {
+				t.Errorf("%s: got %v, want %v", text, got, ids)
+			}
+		}
+		for _, text := range []string{"06 1234 5678", "+31612345678", "nl91 abna 0417 1643 00", "A@EXAMPLE.ORG", "1234ab 12", "ijssel 5678"} {
+			want(f.token, text, first)
+			want(scoped, text)
+		}
+		want(f.token, "ijssel", second, first)
+		want(scoped, "IJSSEL", second)
+		want(f.token, "ijsselm van", second)
+		f.Do(f.token, http.MethodPut, "/api/v1/persons/"+first+"/actions/update", `{"name":{"lastName":"Waal"},"mobilePhoneNumber":null}`)
+		want(f.token, "0612345678")
+		want(f.token, "ijssel", second)
+		want(f.token, "waal", first)
+		f.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+			Person:                     apitype.Person{UUID: apitype.NewUUID(), LastName: new("Waal"), CreatedAt: apitype.NewTime(f.Clock.Now().Add(-1e12))},
+			OwningOrganizationUUID:     other,
+			RecruitingOrganizationUUID: other,
+		}})
+		if got, _ := f.searched(f.token, "waal", ""); len(got) != 2 || got[0] != first {
+			t.Errorf("got %v, want also the person who was loaded, behind the newer one", got)
+		}
+		eraser := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
+		if got := f.Do(eraser, http.MethodPost, "/fundesk/v1/persons/"+first+"/erase", `{"reason":"r"}`); got.Status != http.StatusOK {
+			t.Fatalf("erase: got %d %s", got.Status, got.Body)
+		}
+		for _, text := range []string{"nl91abna0417164300", "a@example.org", "1234 ab"} {
+			want(f.token, text)
+		}
+	})
+}
+
+// TestSearchPages walks the pages of a search in both directions, and refuses what no person can be searched by
+// without repeating it, in the answer and in the log.
+func TestSearchPages(t *testing.T) {
+	var log bytes.Buffer
+	f := newFloor(t, servicetest.New(t, servicetest.WithLog(&log)))
+	for i := range 7 {
+		f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"firstName":"Geheim","lastName":"Geheimer%d"}}`,
+			f.organization, f.organization, i))
+		if i%3 > 0 { // Some have one time.
+			f.Clock.Advance(1e9)
+		}
+	}
+	all, _ := f.searched(f.token, "geheim", "")
+	for _, direction := range []struct{ size, cursor, end, next string }{
+		{"first", "after", "endCursor", "hasNextPage"},
+		{"last", "before", "startCursor", "hasPreviousPage"},
+	} {
+		for size := 1; size < 9; size++ {
+			var got []string
+			for more := ""; ; {
+				ids, info := f.searched(f.token, "geheim", fmt.Sprintf("&%s=%d%s", direction.size, size, more))
+				if direction.size == "last" {
+					got = append(ids, got...)
+				} else {
+					got = append(got, ids...)
+				}
+				if info[direction.next] != true {
+					break
+				}
+				more = "&" + direction.cursor + "=" + info[direction.end].(string)
+			}
+			servicetest.Same(t, fmt.Sprintf("%s %d", direction.size, size), strings.Join(all, "\n"), strings.Join(got, "\n"))
+		}
+	}
+	for text, want := range map[string]string{
+		"":                            "must not be empty",
+		" ":                           "must have a letter or a digit",
+		"-.,!":                        "must have a letter or a digit",
+		strings.Repeat("Geheim", 40):  "must have 200 characters at most",
+		strings.Repeat("Geheim ", 11): "must have 10 words at most",
+		"Geheim\x00":                  "must not contain a NUL character",
+	} {
+		answer := f.Do(f.token, http.MethodGet, "/api/v1/persons?search="+url.QueryEscape(text), "")
+		body := string(answer.Body)
+		if answer.Status != http.StatusBadRequest || !strings.Contains(body, want) || strings.Contains(body, "Geheim") {
+			t.Errorf("%q: got %d %s, want 400 and: %s", text, answer.Status, body, want)
+		}
+	}
+	if strings.Contains(strings.ToLower(log.String()), "geheim") {
+		t.Errorf("the log has what was searched for: %s", log.String())
+	}
+}
+
+// TestPledgesIncludePersons lists pledges with their persons, within what the account may see.
+func TestPledgesIncludePersons(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		_, _, pledge := f.LoadForChanges(f.organization)
+		whole := f.Do(f.token, http.MethodGet, "/api/v1/pledges/"+pledge.String(), "").Object()["person"].(map[string]any)
+		delete(whole, "qualityResult")
+		person := func(token, include string) (any, bool) {
+			answer := f.Do(token, http.MethodGet, "/api/v1/pledges?first=1&include="+include, "")
+			node := answer.Object()["edges"].([]any)[0].(map[string]any)["node"].(map[string]any)
+			value, has := node["person"]
+			return value, has
+		}
+		for _, include := range []string{"person", "person,transactions"} {
+			got, _ := person(f.token, include)
+			servicetest.Same(t, "include="+include, fmt.Sprint(whole), fmt.Sprint(got))
+		}
+		if got, has := person(f.token, "transactions"); has {
+			t.Errorf("got the person %v, which was not asked for", got)
+		}
+		if got := f.Do(f.Token(servicetest.MayNot(service.PersonsRead)), http.MethodGet, "/api/v1/pledges?include=person", ""); got.Status != http.StatusForbidden {
+			t.Errorf("without persons:read: got %d %s, want 403", got.Status, got.Body)
+		}
+	})
+}

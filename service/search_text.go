@@ -1,0 +1,182 @@
+package service
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"fundesk/apiclient/apitype"
+)
+
+const (
+	leastEnd        = 4 // Digits by which the end of a number is found.
+	leastAbroad     = 8 // Digits of a number that may begin with the code of a country, without a sign for it.
+	longestAddition = 3 // Letters of an addition to a house number, such as "bis".
+	dutchDigits     = 4 // Of a postcode, followed by two letters.
+	dutchPostcode   = 6
+	ibanBlock       = 4 // Characters of a group of an IBAN, as it is written.
+)
+
+// ParseSearch reads what an agent types: words of a name, a phone number, an e-mail address, a postcode with a house
+// number, or an IBAN, or several of these. Zero parts find nobody.
+func ParseSearch(text string) Search {
+	var search Search
+	words := joinPostcodes(strings.Fields(text))
+	for len(words) > 0 {
+		length := numberLength(words)
+		if length == 0 {
+			search = append(search, wordParts(words[0])...)
+			words = words[1:]
+			continue
+		}
+		number := words[:length]
+		words = words[length:]
+		search = append(search, numberTerms(number))
+		if len(words) == 1 && isAddition(number, words[0]) {
+			part := wordParts(words[0])[0]
+			search = append(search, append(part, begins(addressTerm, numberedAddress(append(number, words[0])))))
+			words = nil
+		}
+	}
+	return search
+}
+
+func begins(class, text string) Term { return Term{Begin: class + cutTerm(text)} }
+
+// wordParts returns the parts of a word that has no digit.
+func wordParts(word string) Search {
+	if strings.Contains(word, "@") {
+		return Search{{begins(emailTerm, emailText(word))}}
+	}
+	var parts Search
+	german := splitWords(withoutUmlauts(word))
+	for i, piece := range splitWords(word) {
+		spellings := []string{piece, german[i], strings.ReplaceAll(piece, "ij", "y"), strings.ReplaceAll(piece, "y", "ij")}
+		slices.Sort(spellings)
+		var part []Term
+		for _, spelling := range slices.Compact(spellings) {
+			part = append(part, begins(nameTerm, spelling))
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// joinPostcodes joins 1234 and AB where they end a text or a house number follows.
+func joinPostcodes(words []string) []string {
+	var joined []string
+	for i := 0; i < len(words); i++ {
+		isSplit := i+1 < len(words) && len(words[i]) == dutchDigits && isDigits(words[i]) &&
+			len(words[i+1]) == dutchPostcode-dutchDigits && isLetters(words[i+1])
+		if isSplit && (i+2 == len(words) || hasDigit(words[i+2])) {
+			joined = append(joined, words[i]+words[i+1])
+			i++
+			continue
+		}
+		joined = append(joined, words[i])
+	}
+	return joined
+}
+
+// numberLength returns how many words a text begins with that are one number: of a phone, a house or an account.
+func numberLength(words []string) int {
+	length := 0
+	for length < len(words) && isNumeric(words[length]) {
+		length++
+	}
+	if length != 1 || !beginsIBAN(words[0]) {
+		return length
+	}
+	// NL91 ABNA 0417 1643 00
+	if len(words) < 2 || len(words[1]) != ibanBlock || !isLetters(words[1]) {
+		return length
+	}
+	return 2 + numberLength(words[2:])
+}
+
+// numberTerms returns what a number may be.
+func numberTerms(words []string) []Term {
+	text := strings.Join(words, "")
+	whole := plainText(text)
+	terms := append(phoneTerms(text), begins(addressTerm, whole))
+	switch {
+	case len(words) > 1:
+		terms = append(terms, begins(addressTerm, numberedAddress(words)))
+	case isDutchAddress(whole):
+		terms = append(terms, begins(addressTerm, addressText(whole[:dutchPostcode], whole[dutchPostcode:])))
+	}
+	if len(words) == 1 {
+		terms = append(terms, begins(nameTerm, whole))
+	}
+	if beginsIBAN(whole) {
+		terms = append(terms, begins(ibanTerm, whole), begins(payerTerm, whole))
+	}
+	return terms
+}
+
+// numberedAddress returns the address of a postcode, a house number and perhaps an addition.
+func numberedAddress(words []string) string {
+	last := len(words) - 1
+	if last > 1 && isLetters(words[last]) {
+		return addressText(strings.Join(words[:last-1], ""), words[last-1]+" "+words[last])
+	}
+	return addressText(strings.Join(words[:last], ""), words[last])
+}
+
+// isAddition reports whether a word may belong to the house number before it.
+func isAddition(number []string, word string) bool {
+	return len(number) > 1 && len(word) <= longestAddition && isLetters(word)
+}
+
+// phoneTerms returns the numbers that a text may be a part of. It is none if the text is no phone number.
+func phoneTerms(text string) []Term {
+	if strings.Trim(text, "+0123456789-/.()") != "" {
+		return nil
+	}
+	digits := apitype.Digits(strings.ReplaceAll(text, "(0)", ""))
+	significant, isAbroad := strings.CutPrefix(digits, "00")
+	isAbroad = isAbroad || strings.HasPrefix(strings.TrimLeft(text, "("), "+")
+	home := strings.TrimLeft(digits, "0")
+	if home == "" {
+		return nil
+	}
+	var terms []Term
+	if !isAbroad {
+		terms = append(terms, Term{Begin: phoneTerm + home})
+	}
+	if isAbroad || digits == home && len(digits) >= leastAbroad {
+		national, country := splitNumber(significant)
+		if national != "" {
+			terms = append(terms, Term{Begin: phoneTerm + national, End: "+" + country})
+		}
+	}
+	if !isAbroad && digits == home && len(digits) >= leastEnd {
+		terms = append(terms, Term{Begin: endTerm + reversed(digits)})
+	}
+	return terms
+}
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+func hasDigit(word string) bool { return strings.ContainsFunc(word, isDigit) }
+
+func isDigits(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return !isDigit(r) })
+}
+
+func isLetters(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+func isNumeric(word string) bool { return hasDigit(word) && !strings.Contains(word, "@") }
+
+// beginsIBAN reports whether a word begins with two letters and two digits.
+func beginsIBAN(word string) bool {
+	return len(word) >= ibanBlock && isLetters(word[:2]) && isDigits(word[2:ibanBlock])
+}
+
+// isDutchAddress reports whether a plain text is a Dutch postcode with a house number.
+func isDutchAddress(text string) bool {
+	return len(text) > dutchPostcode && isDigits(text[:dutchDigits]) && isLetters(text[dutchDigits:dutchPostcode]) &&
+		isDigit(rune(text[dutchPostcode]))
+}

@@ -1,0 +1,213 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+)
+
+// TestSearchModel searches parts of the list of persons, and compares them with a plain reading of all. The bounds are
+// set so low that the list is merged, sorted and walked.
+func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds of the package.
+	servicetest.Slow(t)
+	defer sqlstore.SetListBounds(12, 3)()
+	for engine, database := range map[string]func(testing.TB) string{"SQLite": servicetest.NewFile, "PostgreSQL": servicetest.PostgresDatabase} {
+		t.Run(engine, func(t *testing.T) {
+			store := reopen(t, database(t))
+			random := rand.New(rand.NewPCG(7, 11))
+			organizations := []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
+			persons := fillPersons(t, store, random, organizations)
+			found := 0
+			for i := range 1500 {
+				f := service.PersonFilter{Scope: service.Scope{All: true}}
+				if n := random.IntN(3); n > 0 {
+					f.Scope = service.Scope{Organizations: organizations[:n]}
+				}
+				if random.IntN(3) == 0 {
+					f.CreatedAfter = new(apitype.TimeFromMilli(random.Int64N(60)))
+				}
+				if random.IntN(5) == 0 {
+					f.UpdatedAfter = new(apitype.TimeFromMilli(random.Int64N(60)))
+				}
+				if random.IntN(9) == 0 {
+					f.IBAN = "I1"
+				}
+				for range 1 + random.IntN(3) {
+					var part []service.Term
+					for range 1 + random.IntN(2) {
+						part = append(part, service.Term{Begin: word(random)[:1+random.IntN(3)]})
+					}
+					f.Search = append(f.Search, part)
+				}
+				part := service.Range{Limit: 1 + random.IntN(12), Backward: random.IntN(2) == 0}
+				for _, bound := range []**service.Bound{&part.Above, &part.Below} {
+					if random.IntN(3) == 0 {
+						p := persons[random.IntN(len(persons))]
+						*bound = &service.Bound{Position: service.Position{At: p.CreatedAt, UUID: p.UUID}, Inclusive: random.IntN(2) == 0}
+					}
+				}
+				want := wantPersons(persons, f, part)
+				found += len(want)
+				var got []apitype.UUID
+				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+					rows, err := r.Persons(f, part)
+					for _, row := range rows {
+						got = append(got, row.UUID)
+					}
+					return err
+				})
+				if diff := gocmp.Diff(want, got); diff != "" || err != nil {
+					t.Fatalf("%d: %+v %+v: got %v: %s", i, f, part, err, diff)
+				}
+			}
+			if found < 1000 {
+				t.Errorf("got %d persons, want many", found)
+			}
+		})
+	}
+}
+
+// word is a term of few letters, so that many begin alike.
+func word(random *rand.Rand) string {
+	text := []byte("n")
+	for range 2 + random.IntN(2) {
+		text = append(text, "abc%_"[random.IntN(5)])
+	}
+	return string(text)
+}
+
+func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organizations []apitype.UUID) []service.PersonRow {
+	t.Helper()
+	persons := make([]service.PersonRow, 150)
+	for i := range persons {
+		p := service.PersonRow{
+			UUID:      apitype.NewUUID(),
+			Owner:     organizations[random.IntN(len(organizations))],
+			CreatedAt: apitype.TimeFromMilli(random.Int64N(60)),
+			UpdatedAt: apitype.TimeFromMilli(random.Int64N(60)),
+			IBAN:      new(fmt.Sprint("I", random.IntN(2))),
+			Doc:       []byte("{}"),
+			Rev:       1,
+		}
+		for range random.IntN(5) {
+			p.Terms = append(p.Terms, word(random))
+		}
+		slices.Sort(p.Terms)
+		p.Terms = slices.Compact(p.Terms)
+		persons[i] = p
+	}
+	update(t, store, func(tx service.Tx) error {
+		_, err := tx.InsertRows(service.Rows{Persons: persons})
+		return err
+	})
+	return persons
+}
+
+// wantPersons is a part of the list by a plain reading.
+func wantPersons(persons []service.PersonRow, f service.PersonFilter, part service.Range) (want []apitype.UUID) {
+	less := func(a, b service.Position) int {
+		if c := a.At.Compare(b.At.Time); c != 0 {
+			return c
+		}
+		return a.UUID.Compare(b.UUID)
+	}
+	at := func(p service.PersonRow) service.Position { return service.Position{At: p.CreatedAt, UUID: p.UUID} }
+	inside := func(p service.PersonRow, bound *service.Bound, sign int) bool {
+		if bound == nil {
+			return true
+		}
+		c := less(at(p), bound.Position) * sign
+		return c > 0 || c == 0 && bound.Inclusive
+	}
+	matches := func(p service.PersonRow) bool {
+		for _, wanted := range f.Search {
+			if !slices.ContainsFunc(wanted, func(term service.Term) bool {
+				return slices.ContainsFunc(p.Terms, func(text string) bool { return strings.HasPrefix(text, term.Begin) })
+			}) {
+				return false
+			}
+		}
+		return true
+	}
+	sorted := slices.SortedFunc(slices.Values(persons), func(a, b service.PersonRow) int { return less(at(b), at(a)) })
+	if part.Backward {
+		slices.Reverse(sorted)
+	}
+	for _, p := range sorted {
+		passes := f.Scope.Contains(p.Owner) && matches(p) && inside(p, part.Above, 1) && inside(p, part.Below, -1) &&
+			(f.CreatedAfter == nil || p.CreatedAt.After(f.CreatedAfter.Time)) &&
+			(f.UpdatedAfter == nil || p.UpdatedAt.After(f.UpdatedAfter.Time)) && (f.IBAN == "" || *p.IBAN == f.IBAN)
+		if passes && len(want) < part.Limit {
+			want = append(want, p.UUID)
+		}
+	}
+	return want
+}
+
+// TestSearchIsKept loads a database, changes and erases persons, dumps and loads it: persons are found by what they
+// are. A database from before the search is filled with the same.
+func TestSearchIsKept(t *testing.T) { eachEmpty(t, testSearchIsKept) }
+
+func testSearchIsKept(t *testing.T, database string) {
+	store := reopen(t, database)
+	copied(t, filled(t, 60), store)
+	var erased service.PersonRow
+	update(t, store, func(tx service.Tx) error {
+		persons, err := tx.Persons(service.PersonFilter{Scope: service.Scope{All: true}}, service.Range{Limit: 2})
+		if err != nil {
+			return err
+		}
+		erased = persons[0]
+		changed, err := tx.Person(persons[1].UUID, service.Scope{All: true})
+		if err != nil {
+			return err
+		}
+		changed.Doc = []byte(strings.Replace(string(changed.Doc), `"lastName":"`, `"lastName":"Éénling`, 1))
+		changed.CreatedAt = apitype.NewTime(changed.CreatedAt.Add(-time.Hour))
+		changed.Terms, err = service.DecodedTerms(changed.Doc)
+		return errors.Join(err, tx.UpdatePerson(changed), tx.ErasePerson(erased.UUID, now))
+	})
+	rows, err := store.SearchRows(t.Context())
+	servicetest.Check(t, err)
+	for _, term := range []string{"neenling", "p", "r", "e", "a", "i", "t"} {
+		if !slices.ContainsFunc(rows, func(line string) bool { return strings.HasPrefix(line, term) }) {
+			t.Errorf("got no term that begins with %s", term)
+		}
+	}
+	back := "PRAGMA user_version = 5"
+	if strings.HasPrefix(database, "postgres") {
+		back = "UPDATE schema_version SET version = 5"
+	}
+	for _, text := range []string{"DROP TABLE search_terms", "DROP TABLE search_persons", back} {
+		servicetest.Check(t, store.Execute(t.Context(), text))
+	}
+	again, err := reopen(t, database).SearchRows(t.Context())
+	servicetest.Check(t, err)
+	servicetest.Same(t, "a database from before the search", sortedTerms(rows), sortedTerms(again))
+	other := open(t)
+	copied(t, reopen(t, database), other)
+	loaded, err := other.SearchRows(t.Context())
+	servicetest.Check(t, err)
+	servicetest.Same(t, "a loaded dump", sortedTerms(rows), sortedTerms(loaded))
+}
+
+// sortedTerms joins lines of which each has its terms in order.
+func sortedTerms(lines []string) string {
+	var sorted []string
+	for _, line := range lines {
+		number, terms, _ := strings.Cut(line, " ")
+		sorted = append(sorted, number+" "+strings.Join(slices.Sorted(slices.Values(strings.Fields(terms))), " "))
+	}
+	return strings.Join(sorted, "\n")
+}
