@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/hours"
 )
 
 // CallingHours are the hours by country, where they are not the default.
@@ -14,7 +15,7 @@ type CallingHours map[string]apitype.HoursOfDays
 // Against says why a donor in a country is not called now, "" where nothing speaks
 // against it. Of a country that is not known it says nothing.
 func (c CallingHours) Against(now time.Time, country string, say func(text string, args ...any) string) string {
-	zone, known := Zone(country)
+	zone, known := hours.Zone(country)
 	if !known {
 		return ""
 	}

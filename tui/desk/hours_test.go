@@ -54,19 +54,6 @@ func TestCallingHours(t *testing.T) {
 	}
 }
 
-// Each zone of the table is one that the time zone database has.
-func TestZones(t *testing.T) {
-	t.Parallel()
-	if len(zones()) < 240 {
-		t.Errorf("got %d countries, want those of the world", len(zones()))
-	}
-	for country := range zones() {
-		if _, ok := Zone(country); !ok || len(country) != 2 {
-			t.Errorf("%s: no zone", country)
-		}
-	}
-}
-
 // A time at which a call is due again is said in the donor's time and in ours, and tells when it is
 // outside the calling hours of the donor.
 func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
