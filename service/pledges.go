@@ -118,10 +118,13 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := tx.InsertPledge(row); err != nil {
 			return orTaken(err, "pledge")
 		}
-		err = recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc)
-		if err == nil {
-			seen, err = tx.WholePledge(id, c.Scope, LightOnly)
+		if err := recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc); err != nil {
+			return err
 		}
+		if err := pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx)); err != nil {
+			return err
+		}
+		seen, err = tx.WholePledge(id, c.Scope, LightOnly)
 		return err
 	})
 	if err != nil {
@@ -170,6 +173,8 @@ func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs
 type pledgePrivate struct {
 	CancelledAt *apitype.Time `json:"cancelledAt,omitzero"`
 	DroppedAt   *apitype.Time `json:"droppedAt,omitzero"`
+	FulfilledAt *apitype.Time `json:"fulfilledAt,omitzero"`
+	StatusAt    *apitype.Time `json:"statusAt,omitzero"` // When the status changed last. Nil: at the last update.
 	ErasedAt    *apitype.Time `json:"erasedAt,omitzero"` // The person was.
 }
 
@@ -185,6 +190,13 @@ func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
 	p.UUID, p.Recruiter, p.Status = pledge.UUID, pledge.RecruiterUserUUID, pledge.Status
 	p.Owner, p.Recruiting = pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID
 	p.CreatedAt, p.UpdatedAt = pledge.CreatedAt, pledge.UpdatedAt
+	var private pledgePrivate
+	if len(p.Private) > 0 {
+		if err := decode("pledge", p.Private, &private); err != nil {
+			return err
+		}
+	}
+	p.EndedAt = private.end(pledge)
 	p.Doc, err = encode("pledge", storedPledge{Pledge: pledge})
 	return err
 }
@@ -265,6 +277,9 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		if line.At, err = s.ChangeTime(tx); err != nil {
 			return err
 		}
+		if err := row.keepStatusTime(pledge); err != nil {
+			return err
+		}
 		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}
@@ -274,6 +289,11 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
 			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc)); err != nil {
 				return err
+			}
+			if !equalTimes(before.EndedAt, row.EndedAt) {
+				if err := pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx)); err != nil {
+					return err
+				}
 			}
 			row.Rev++
 		}

@@ -101,6 +101,7 @@ var extensionNames = []string{
 	apitype.ExtensionChecks,
 	apitype.ExtensionConsents,
 	apitype.ExtensionRevisions,
+	apitype.ExtensionRules,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -89,6 +89,8 @@ type engine interface {
 	among(column string, ids []apitype.UUID) (cond string, arg any)
 	// amongNumbers is likewise for numbers.
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
+	// amongTexts is likewise for texts, by the argument at a place such as $3.
+	amongTexts(column, place string, texts []string) (cond string, arg any)
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error
