@@ -9,7 +9,7 @@ import (
 // DonorZone returns the time zone of the country of the donor on the desk, ours where that is not
 // known.
 func (k *Card) DonorZone() *time.Location {
-	if zone, known := hours.Zone(k.day.Call.Person.Value().Address.Value().Country); known {
+	if zone, known := hours.Zone(k.donorCountry(k.day.Call)); known {
 		return zone
 	}
 	return k.Now().Location()

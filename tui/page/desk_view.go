@@ -44,7 +44,11 @@ func (d *Desk) startLines(width, height int) []string {
 	case d.Day.Wanted && d.Day.Offline != "":
 		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
 	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
-		lines = append(lines, widget.Wrap(d.Say("No call is left that you may call now. The next one comes by itself."), width)...)
+		none := d.Say("No call is left that you may call now. The next one comes by itself.")
+		if closed := d.Day.ClosedText(); closed != "" {
+			none = closed + ". " + d.Say("The next call comes by itself.")
+		}
+		lines = append(lines, widget.Wrap(none, width)...)
 		can(ActNext, d.Say("asks again"))
 		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
 	case d.Day.Wanted:
@@ -116,6 +120,9 @@ func (d *Desk) waitingLines() (lines []string) {
 	if state.Deferred > 0 {
 		lines = append(lines, widget.Fit(d.Say("later"), queueType+2)+widget.FitRight(fmt.Sprint(state.Deferred), 4))
 	}
+	if closed := d.Day.ClosedText(); closed != "" && !d.Day.NoneLeft {
+		lines = append(lines, closed)
+	}
 	return lines
 }
 
@@ -178,7 +185,11 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
 		aside = d.Styles.DueSign + " " + d.Say("%d due", state.Due)
 	}
-	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+d.Say("%s waiting", waiting), aside)}
+	waits := d.Say("%s waiting", waiting)
+	if closed := d.Day.ClosedText(); closed != "" && n == 0 {
+		waits = closed
+	}
+	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+waits, aside)}
 	if to := d.Day.NarrowedTo(); to != "" {
 		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}
