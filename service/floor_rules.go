@@ -110,10 +110,15 @@ func (s *Service) FloorRules(text string) (*FloorRules, error) {
 		rules = &FloorRules{of: make(map[apitype.UUID]organizationRules, len(all))}
 	}
 	for _, one := range all {
+		timetable := apitype.OrganizationSettings{
+			Country:      one.Country,
+			Holidays:     one.Holidays,
+			CallingHours: one.CallingHours,
+		}
 		rules.of[one.Owner] = organizationRules{
 			requireOptIn: one.RequireOptIn,
 			years:        one.YearsAfterEnd,
-			plan:         hours.NewPlan(apitype.OrganizationSettings{Country: one.Country, Holidays: one.Holidays, CallingHours: one.CallingHours}),
+			plan:         hours.NewPlan(timetable),
 		}
 	}
 	s.floorRules.last.Store(&knownRules{text, rules})

@@ -29,8 +29,8 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	})
 }
 
-// SetOrganization changes the settings of an organization, which set is given as they are. Its names stay: they stand in
-// the documents of its records. A maximum of attempts counts at once, for the calls that wait too.
+// SetOrganization changes the settings of an organization, which set is given as they are. Its names stay: they stand
+// in the documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {

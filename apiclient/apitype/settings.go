@@ -252,9 +252,10 @@ func (s *OrganizationSettings) validateRules(v *Violations) {
 	if len(s.Holidays) > maxHolidays {
 		v.Add("/holidays", "must have %d items at most", maxHolidays)
 	}
+	const changes = `is no change of holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day`
 	for i, line := range s.Holidays {
 		if !isHolidayChange(line) {
-			v.Add("/holidays/"+strconv.Itoa(i), `is no change of holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day`)
+			v.Add("/holidays/"+strconv.Itoa(i), "%s", changes)
 		}
 	}
 }

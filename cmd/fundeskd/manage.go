@@ -167,7 +167,8 @@ func viewOrganization(o service.Organization) organizationView {
 }
 
 // atAnyHour is said of an organization without a country.
-const atAnyHour = "without a country, calls of this organization are given at any hour; set one with: fundeskd organization set %s --country NL\n"
+const atAnyHour = "without a country, calls of this organization are given at any hour; set one with: " +
+	"fundeskd organization set %s --country NL\n"
 
 // countryOf reads the country of an organization, in capital or small letters.
 func countryOf(text string) (string, error) {
@@ -260,7 +261,8 @@ func (p *program) organizationSet() *cobra.Command {
 			located := c.Flags().Changed("country")
 			isNothing := !limited && !unlimited && !cooled && !located && !anyHour && file == ""
 			if limited && unlimited || located && anyHour || isNothing {
-				return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several")
+				return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
+					"--settings FILE, or several")
 			}
 			settings, err := p.readSettings(file, id)
 			if err != nil {

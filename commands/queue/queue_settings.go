@@ -22,7 +22,9 @@ import (
 )
 
 func queueSettings(s *cli.Session) *cobra.Command {
-	cmd := cli.Group(s, "settings", "The results, scripts and hours that all agents of an organization work by, and who may be called.\nEach Desk reads them at its start.",
+	const about = "The results, scripts and hours that all agents of an organization work by, and who may be called.\n" +
+		"Each Desk reads them at its start."
+	cmd := cli.Group(s, "settings", about,
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
 		cli.Verbs{"get": settingsGet, "set": settingsSet})
 	cmd.Short = "Read and write the settings of the floor"

@@ -160,7 +160,8 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 	if err != nil {
 		return err
 	}
-	err = t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`, append(organizationDest(&o), doc)...)
+	err = t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`,
+		append(organizationDest(&o), doc)...)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,10 @@ func (r *reader) QueueRules() (rules string, err error) {
 }
 
 func (r *reader) PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error) {
-	// Both parameters stand in each part: PostgreSQL wants their types.
-	err = r.row(`SELECT ended.at, NOT EXISTS (SELECT 1 FROM queue_calls WHERE `+ofPerson+` AND owner = $2 AND ended_at IS DISTINCT FROM ended.at)
-		FROM (SELECT `+pledgesEnded+` AS at) AS ended`, identifier(person), identifier(owner)).scan(nullTimeDest{&at}, &isKept)
+	text := `SELECT ended.at, NOT EXISTS (
+			SELECT 1 FROM queue_calls WHERE ` + ofPerson + ` AND owner = $2 AND ended_at IS DISTINCT FROM ended.at
+		) FROM (SELECT ` + pledgesEnded + ` AS at) AS ended`
+	err = r.row(text, identifier(person), identifier(owner)).scan(nullTimeDest{&at}, &isKept)
 	return at, isKept, err
 }
 
@@ -48,13 +49,15 @@ func (t *tx) MarkLapsed(lapsed service.Lapsed) error {
 	q := &listQuery{}
 	before := q.arg(lapsed.Before.UnixMilli())
 	owners := `owner` + isOne(bind(q, lapsed.Owners, identifier))
-	_, err := t.exec(`UPDATE queue_calls SET ready = 2 WHERE call_number IN (SELECT call_number FROM queue_calls
-		WHERE `+owners+` AND ready = 1 AND ended_at < `+before+` LIMIT `+q.arg(mostLapsed)+t.engine.locking(`UPDATE SKIP LOCKED`)+`)`, q.args...)
+	found := `SELECT call_number FROM queue_calls WHERE ` + owners + ` AND ready = 1 AND ended_at < ` + before +
+		` LIMIT ` + q.arg(mostLapsed) + t.engine.locking(`UPDATE SKIP LOCKED`)
+	_, err := t.exec(`UPDATE queue_calls SET ready = 2 WHERE call_number IN (`+found+`)`, q.args...)
 	return err
 }
 
 func (t *tx) ResetLapsed(organization apitype.UUID) error {
-	_, err := t.exec(`UPDATE queue_calls SET ready = 0 WHERE owner = $1 AND ready = 2 AND ended_at IS NOT NULL`, identifier(organization))
+	_, err := t.exec(`UPDATE queue_calls SET ready = 0 WHERE owner = $1 AND ready = 2 AND ended_at IS NOT NULL`,
+		identifier(organization))
 	return err
 }
 
@@ -69,7 +72,9 @@ func (t *tx) NotPlaced(organization *apitype.UUID, limit int) ([]apitype.UUID, e
 
 func (t *tx) LapsedPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("p.uuid", ids)
+	const hasEnded = `SELECT 1 FROM pledges l
+		WHERE l.person_number = p.number AND l.owner = q.owner AND l.status NOT IN ('lead', 'active')`
 	return t.identifiers(`SELECT p.uuid FROM persons p WHERE `+cond+` AND EXISTS (
-		SELECT 1 FROM calls k JOIN queue_calls q ON q.call_number = k.number WHERE k.person_number = p.number AND (q.ended_at IS NOT NULL OR EXISTS (
-			SELECT 1 FROM pledges l WHERE l.person_number = p.number AND l.owner = q.owner AND l.status NOT IN ('lead', 'active'))))`, arg)
+			SELECT 1 FROM calls k JOIN queue_calls q ON q.call_number = k.number
+			WHERE k.person_number = p.number AND (q.ended_at IS NOT NULL OR EXISTS (`+hasEnded+`)))`, arg)
 }

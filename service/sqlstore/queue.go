@@ -126,13 +126,16 @@ const otherFacts = `
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
-// pledgesEnded is when the last pledge of the person $1 for the organization $2 ended: null if one is a lead or active,
-// or if there is none. It is the one place that decides it; a consent that lifts the end belongs here.
-const pledgesEnded = `(SELECT CASE WHEN COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) = 0 THEN MAX(COALESCE(l.ended_at, l.updated_at)) END
+// pledgesEnded is when the last pledge of the person $1 for the organization $2 ended. It is null if one is a lead or
+// active, or if there is none. It is the one place that decides it: a consent that lifts the end belongs here.
+const pledgesEnded = `(SELECT CASE
+			WHEN COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) = 0 THEN MAX(COALESCE(l.ended_at, l.updated_at))
+		END
 		FROM pledges l WHERE l.person_number = (SELECT number FROM persons WHERE uuid = $1) AND l.owner = $2)`
 
 var factsOfNew = sync.OnceValue(func() string {
-	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts) + `, ` + pledgesEnded
+	facts := strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
+	return `SELECT ` + facts + `, ` + pledgesEnded
 })
 
 func (r *reader) QueueFacts(q *service.QueueRow) error {

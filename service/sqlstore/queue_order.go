@@ -64,7 +64,8 @@ func (r *reader) ruledKinds(p *queueParts, asked []string, which whichKinds) err
 	now := p.query.Now.UnixMilli()
 	p.open = asked
 	if which.waking {
-		waking, err := all(r.conn, `SELECT DISTINCT kind FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 AND due_at IS NULL`, []any{now}, textDest)
+		const text = `SELECT DISTINCT kind FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 AND due_at IS NULL`
+		waking, err := all(r.conn, text, []any{now}, textDest)
 		if err != nil {
 			return err
 		}
@@ -404,12 +405,15 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	}
 	now := p.arg(query.Now.UnixMilli())
 	where := func(kinds []string, conds ...string) string {
-		return strings.Join(append(conds, p.given(kinds)...), ` AND `)
+		return ` FROM queue_calls WHERE ` + strings.Join(append(conds, p.given(kinds)...), ` AND `)
 	}
+	first := where(p.open, isReady, `due_at IS NULL`) + ` ORDER BY requested_at, call_uuid LIMIT 1`
+	due := where(p.due, `due_at <= `+now, `eligible_at <= `+now)
+	waking := where(p.open, notReady, `due_at IS NULL`, `eligible_at <= `+now)
 	text := `SELECT MIN(requested_at) FROM (
-			SELECT requested_at FROM (SELECT requested_at FROM queue_calls WHERE ` + where(p.open, isReady, `due_at IS NULL`) + ` ORDER BY requested_at, call_uuid LIMIT 1) AS a
-			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE ` + where(p.due, `due_at <= `+now, `eligible_at <= `+now) + `
-			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE ` + where(p.open, notReady, `due_at IS NULL`, `eligible_at <= `+now) + `
+			SELECT requested_at FROM (SELECT requested_at` + first + `) AS a
+			UNION ALL SELECT MIN(requested_at)` + due + `
+			UNION ALL SELECT MIN(requested_at)` + waking + `
 		) AS b`
 	err = r.row(text, p.args...).scan(nullTimeDest{&oldest})
 	return oldest, err
@@ -436,12 +440,25 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 				CASE WHEN due_at IS NOT NULL AND is_given = 1 THEN 1 ELSE 0 END AS due,
 				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred,
 				CASE WHEN due_at > ` + now + ` AND due_at <= ` + soon + ` THEN 1 ELSE 0 END AS soon
-			FROM (SELECT kind, requested_at, due_at, CASE WHEN ` + given + ` THEN 1 ELSE 0 END AS is_given FROM queue_calls` + where + `) AS looked_at
+			FROM (
+				SELECT kind, requested_at, due_at, CASE WHEN ` + given + ` THEN 1 ELSE 0 END AS is_given
+				FROM queue_calls` + where + `
+			) AS looked_at
 		) AS counted GROUP BY kind`
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var kind string
 		var c service.QueueCount
-		err := rows.Scan(&kind, &c.Calls, &c.Waiting, &c.Due, &c.Deferred, &c.Soon, nullTimeDest{&c.OldestWaiting}, nullTimeDest{&c.OldestDue})
+		dest := []any{
+			&kind,
+			&c.Calls,
+			&c.Waiting,
+			&c.Due,
+			&c.Deferred,
+			&c.Soon,
+			nullTimeDest{&c.OldestWaiting},
+			nullTimeDest{&c.OldestDue},
+		}
+		err := rows.Scan(dest...)
 		c.Kind = service.ParseQueueKind(kind)
 		counts = append(counts, c)
 		return err
