@@ -290,10 +290,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc)); err != nil {
 				return err
 			}
-			if !equalTimes(before.EndedAt, row.EndedAt) {
-				if err := pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx)); err != nil {
-					return err
-				}
+			if err := endChanged(tx, before, row, s.TimeOf(tx)); err != nil {
+				return err
 			}
 			row.Rev++
 		}
@@ -313,6 +311,14 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, row.UUID, s.Now()), shown)
 	}
 	return answer, err
+}
+
+// endChanged carries over to the queue that a pledge ended, or goes on.
+func endChanged(tx Tx, before, after PledgeRow, now apitype.Time) error {
+	if equalTimes(before.EndedAt, after.EndedAt) {
+		return nil
+	}
+	return pledgesChanged(tx, after.Person, after.Owner, now)
 }
 
 // Signature is the signature file of a pledge, for the holder of a link that this service

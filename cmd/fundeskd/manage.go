@@ -237,11 +237,58 @@ func (p *program) organizationList() *cobra.Command {
 		})
 }
 
+// organizationChange is what the flags of organization set change.
+type organizationChange struct {
+	attempts   int
+	unlimited  bool
+	coolingOff time.Duration
+	country    string
+	anyHour    bool
+	file       string
+	settings   *apitype.OrganizationSettings // Of the file.
+
+	hasAttempts, hasCoolingOff, hasCountry bool // The flag was given.
+}
+
+// check refuses flags that change nothing, or exclude each other, and reads the country.
+func (c *organizationChange) check() (err error) {
+	hasAny := c.hasAttempts || c.unlimited || c.hasCoolingOff || c.hasCountry || c.anyHour || c.file != ""
+	isTwice := c.hasAttempts && c.unlimited || c.hasCountry && c.anyHour
+	if !hasAny || isTwice {
+		return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
+			"--settings FILE, or several")
+	}
+	if c.hasCountry {
+		c.country, err = countryOf(c.country)
+	}
+	return err
+}
+
+// apply changes an organization, which has its settings as they are. Those of a file replace them, but for the maximum
+// and the country where the file has none.
+func (c *organizationChange) apply(o *service.Organization) {
+	if c.settings != nil {
+		country := cmp.Or(c.settings.Country, o.Settings.Country)
+		o.Settings = new(*c.settings)
+		o.Settings.Country = country
+		o.MaxCallAttempts = cmp.Or(c.settings.MaxCallAttempts, o.MaxCallAttempts)
+	}
+	if c.hasCountry || c.anyHour {
+		o.Settings.Country = c.country
+	}
+	if c.hasAttempts {
+		o.MaxCallAttempts = &c.attempts
+	}
+	if c.unlimited {
+		o.MaxCallAttempts = nil
+	}
+	if c.hasCoolingOff {
+		o.CoolingOff = c.coolingOff
+	}
+}
+
 func (p *program) organizationSet() *cobra.Command {
-	var attempts int
-	var unlimited, anyHour bool
-	var coolingOff time.Duration
-	var file, country string
+	var change organizationChange
 	c := &cobra.Command{
 		Use:   "set UUID",
 		Short: "Change the settings of an organization",
@@ -256,55 +303,29 @@ func (p *program) organizationSet() *cobra.Command {
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --country NL\n" +
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",
 		Args: exactly("UUID"),
-		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) error {
-			limited, cooled := c.Flags().Changed("max-call-attempts"), c.Flags().Changed("cooling-off")
-			located := c.Flags().Changed("country")
-			isNothing := !limited && !unlimited && !cooled && !located && !anyHour && file == ""
-			if limited && unlimited || located && anyHour || isNothing {
-				return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
-					"--settings FILE, or several")
-			}
-			settings, err := p.readSettings(file, id)
-			if err != nil {
+		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) (err error) {
+			change.hasAttempts = c.Flags().Changed("max-call-attempts")
+			change.hasCoolingOff = c.Flags().Changed("cooling-off")
+			change.hasCountry = c.Flags().Changed("country")
+			if err := change.check(); err != nil {
 				return err
 			}
-			if located {
-				if country, err = countryOf(country); err != nil {
-					return err
-				}
+			if change.settings, err = p.readSettings(change.file, id); err != nil {
+				return err
 			}
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
-				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
-					before := o.Settings.Country
-					if settings != nil {
-						o.Settings = new(*settings)
-						o.MaxCallAttempts = cmp.Or(settings.MaxCallAttempts, o.MaxCallAttempts)
-						o.Settings.Country = cmp.Or(settings.Country, before)
-					}
-					if located || anyHour {
-						o.Settings.Country = country
-					}
-					if limited {
-						o.MaxCallAttempts = &attempts
-					}
-					if unlimited {
-						o.MaxCallAttempts = nil
-					}
-					if cooled {
-						o.CoolingOff = coolingOff
-					}
-				})
+				o, err := s.SetOrganization(c.Context(), id, change.apply)
 				return viewOrganization(o), err
 			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) })
 		}),
 	}
 	flags := c.Flags()
-	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
-	flags.BoolVar(&unlimited, "any-call-attempts", false, "any number of attempts of one call")
-	flags.DurationVar(&coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
-	flags.StringVar(&country, "country", "", "calling hours of this `country`, such as NL")
-	flags.BoolVar(&anyHour, "any-hour", false, "no country: calls are given at any hour")
-	flags.StringVar(&file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
+	flags.IntVar(&change.attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
+	flags.BoolVar(&change.unlimited, "any-call-attempts", false, "any number of attempts of one call")
+	flags.DurationVar(&change.coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
+	flags.StringVar(&change.country, "country", "", "calling hours of this `country`, such as NL")
+	flags.BoolVar(&change.anyHour, "any-hour", false, "no country: calls are given at any hour")
+	flags.StringVar(&change.file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
 	return c
 }
 

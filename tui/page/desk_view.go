@@ -44,11 +44,7 @@ func (d *Desk) startLines(width, height int) []string {
 	case d.Day.Wanted && d.Day.Offline != "":
 		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
 	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
-		none := d.Say("No call is left that you may call now. The next one comes by itself.")
-		if closed := d.Day.ClosedText(); closed != "" {
-			none = closed + ". " + d.Say("The next call comes by itself.")
-		}
-		lines = append(lines, widget.Wrap(none, width)...)
+		lines = append(lines, widget.Wrap(d.noneText(), width)...)
 		can(ActNext, d.Say("asks again"))
 		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
 	case d.Day.Wanted:
@@ -100,6 +96,14 @@ func (d *Desk) startLines(width, height int) []string {
 		}
 	}
 	return lines
+}
+
+// noneText says why there is no call now.
+func (d *Desk) noneText() string {
+	if closed := d.Day.ClosedText(); closed != "" {
+		return closed + ". " + d.Say("The next call comes by itself.")
+	}
+	return d.Say("No call is left that you may call now. The next one comes by itself.")
 }
 
 // waitingLines returns how many calls of each type are waiting, as far as the service tells.
