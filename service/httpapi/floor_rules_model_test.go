@@ -76,6 +76,8 @@ type ruledDonor struct {
 	number    string // Country of the number.
 	contacted time.Time
 	pledges   []*ruledPledge
+	basis     string    // Of the newest consent or objection.
+	said      time.Time // When it was.
 }
 
 type ruledPledge struct {
@@ -203,35 +205,37 @@ func (m *rulesModel) change() {
 	update := func(body string) {
 		m.want(200, "PUT", "/api/v1/persons/"+d.id.String()+"/actions/update", body)
 	}
-	switch m.random.IntN(8) {
+	switch m.random.IntN(9) {
 	case 0:
 		m.changeRules()
 	case 1:
+		m.consent(d)
+	case 2:
 		if d.optIn == "false" { // Otherwise the number stays blocked.
 			d.optIn = "true"
 		} else {
 			d.optIn = pickOf(m.random, "null", "true", "false")
 		}
 		update(`{"optIns":{"phone":` + d.optIn + `}}`)
-	case 2:
+	case 3:
 		if d.address = pickOf(m.random, "", "NL", "DE", "US", "PT"); d.address == "" {
 			update(`{"address":null}`)
 		} else {
 			update("{" + addressIn(d.address)[1:] + "}")
 		}
-	case 3:
+	case 4:
 		d.number = pickOf(m.random, "NL", "DE", "US")
 		update(fmt.Sprintf(`{"phoneNumber":null,"mobilePhoneNumber":%q}`, m.newNumber(d.number)))
-	case 4:
-		m.addPledge(d)
 	case 5:
+		m.addPledge(d)
+	case 6:
 		for _, p := range d.pledges {
 			if p.isActive {
 				m.want(200, "PUT", "/api/v1/pledges/"+p.id.String()+"/actions/cancel", "")
 				p.isActive, p.end = false, m.now()
 			}
 		}
-	case 6:
+	case 7:
 		if c.isOpen {
 			due := m.now().Add(time.Duration(m.random.IntN(20*60)) * time.Minute)
 			m.want(204, "PUT", "/fundesk/v1/queue/calls/"+c.id.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(due)))
@@ -240,6 +244,19 @@ func (m *rulesModel) change() {
 	default:
 		m.addCall()
 	}
+}
+
+// consent adds a consent for phone, or an objection.
+func (m *rulesModel) consent(d *ruledDonor) {
+	basis := pickOf(m.random, "consent", "consent", "withdrawn")
+	at := m.now().AddDate(0, 0, -m.random.IntN(4*365)).Truncate(time.Millisecond)
+	m.want(201, "POST", "/fundesk/v1/persons/"+d.id.String()+"/consents",
+		fmt.Sprintf(`{"channel":"phone","basis":%q,"source":"form","at":%q}`, basis, apitype.NewTime(at)))
+	if at.Before(d.said) {
+		return
+	}
+	d.basis, d.said = basis, at
+	d.optIn = map[string]string{"consent": "true", "withdrawn": "false"}[basis]
 }
 
 // allows reads the rules plainly: whether a call may be given, whatever the hour, and whether it is the hour.
@@ -265,7 +282,8 @@ func (m *rulesModel) allows(c *ruledCall) (mayBe, isHour bool) {
 			last = p.end
 		}
 	}
-	isLapsed := !last.IsZero() && m.settings.YearsAfterEnd > 0 && last.Before(now.AddDate(-m.settings.YearsAfterEnd, 0, 0))
+	isLifted := d.basis == "consent" && d.said.After(last)
+	isLapsed := !last.IsZero() && !isLifted && m.settings.YearsAfterEnd > 0 && last.Before(now.AddDate(-m.settings.YearsAfterEnd, 0, 0))
 	return !isLapsed, isHour
 }
 

@@ -190,6 +190,50 @@ func TestYearsAfterTheEnd(t *testing.T) {
 	})
 }
 
+// A consent for phone that is newer than the end of the last pledge lifts it, until it is withdrawn or another pledge
+// ends.
+// Promise S82: a newer consent lifts the end of the last pledge.
+func TestConsentLiftsTheEnd(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 1})
+		person := f.person("null")
+		call := f.call(person, time.Hour, "winback")
+		pledge := func(ended string) {
+			f.created("/api/v1/pledges", fmt.Sprintf(`{"personUuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,
+				"createdAt":"2015-01-01","initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":%q,
+				"startsAt":"2015-01-01","externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":%q}`,
+				person, f.organization, f.organization, person, ended))
+		}
+		consent := func(basis, channel, at string) {
+			f.want(201, "POST", "/fundesk/v1/persons/"+person.String()+"/consents",
+				fmt.Sprintf(`{"channel":%q,"basis":%q,"source":"form","at":%q}`, channel, basis, at))
+		}
+		for _, step := range []struct {
+			name     string
+			do       func()
+			isCalled bool
+		}{
+			{"an end long ago", func() { pledge("2022-01-01") }, false},
+			{"a consent before the end", func() { consent("consent", "phone", "2021-12-31") }, false},
+			{"a consent for another channel", func() { consent("consent", "email", "2024-01-01") }, false},
+			{"a relation is no consent", func() { consent("customer", "phone", "2024-01-01") }, false},
+			{"a consent after the end", func() { consent("consent", "phone", "2024-02-01") }, true},
+			{"an objection before it", func() { consent("withdrawn", "phone", "2023-01-01") }, true},
+			{"a relation after it", func() { consent("customer", "phone", "2024-03-01") }, true},
+			{"another end after it", func() { pledge("2025-01-01") }, false},
+			{"a consent after that", func() { consent("consent", "phone", "2025-02-01") }, true},
+			{"an objection", func() { consent("withdrawn", "phone", "2025-03-01") }, false},
+		} {
+			step.do()
+			if step.isCalled {
+				f.callable(step.name, call)
+			} else {
+				f.callable(step.name)
+			}
+		}
+	})
+}
+
 // The public holidays of two years, as the governments publish them.
 var holidaysOf = map[string]string{
 	"NL": "2026-01-01 2026-04-03 2026-04-05 2026-04-06 2026-04-27 2026-05-05 2026-05-14 2026-05-24 2026-05-25 2026-12-25 2026-12-26 " +

@@ -127,11 +127,20 @@ const otherFacts = `
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
 // pledgesEnded is when the last pledge of the person $1 for the organization $2 ended. It is null if one is a lead or
-// active, or if there is none. It is the one place that decides it: a consent that lifts the end belongs here.
-const pledgesEnded = `(SELECT CASE
-			WHEN COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) = 0 THEN MAX(COALESCE(l.ended_at, l.updated_at))
-		END
-		FROM pledges l WHERE l.person_number = (SELECT number FROM persons WHERE uuid = $1) AND l.owner = $2)`
+// active, if there is none, or if a later consent for phone lifts the end. It is the one place that decides it.
+const pledgesEnded = `(SELECT CASE WHEN e.going_on = 0 AND NOT EXISTS (` + consentAfter + `) THEN e.at END
+		FROM (
+			SELECT
+				COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) AS going_on,
+				MAX(COALESCE(l.ended_at, l.updated_at)) AS at
+			FROM pledges l WHERE l.person_number = (SELECT number FROM persons WHERE uuid = $1) AND l.owner = $2
+		) AS e)`
+
+// consentAfter finds the consent for phone of the person $1 that came after the end e.at and was not withdrawn.
+const consentAfter = `SELECT 1 FROM consents c
+			WHERE c.person_uuid = $1 AND c.channel = 'phone' AND c.basis = 'consent' AND c.at > e.at AND NOT EXISTS (
+				SELECT 1 FROM consents w
+				WHERE w.person_uuid = $1 AND w.channel = 'phone' AND w.basis = 'withdrawn' AND (w.at, w.ordinal) > (c.at, c.ordinal))`
 
 var factsOfNew = sync.OnceValue(func() string {
 	facts := strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
