@@ -321,7 +321,7 @@ func TestCallsAreGivenInHours(t *testing.T) {
 			}
 		}
 		for _, days := range holidaysOf {
-			for _, day := range strings.Fields(days) {
+			for day := range strings.FieldsSeq(days) {
 				noon, err := time.Parse(time.DateOnly, day)
 				servicetest.Check(t, err)
 				check(noon.Add(11 * time.Hour))
