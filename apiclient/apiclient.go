@@ -86,6 +86,9 @@ type Client struct {
 	Pledges      *Collection[apitype.Pledge, apitype.PledgeListOptions]
 	EntityAccess *EntityAccessService
 	Queue        *QueueService
+	// MissingChecks are the calls that were completed without required checks. It is an extension.
+	// GET /fundesk/v1/calls/missing-checks
+	MissingChecks *Collection[apitype.MissingChecks, apitype.MissingChecksOptions]
 
 	options Options
 	base    *url.URL
@@ -142,6 +145,13 @@ func New(o Options) (*Client, error) {
 	c.EntityAccess = &EntityAccessService{client: c}
 	c.Queue = &QueueService{client: c}
 	c.Queue.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: c.Queue.required}}
+	c.MissingChecks = &Collection[apitype.MissingChecks, apitype.MissingChecksOptions]{endpoint[apitype.MissingChecks]{
+		client: c,
+		path:   extensionsPath + "/calls/missing-checks",
+		required: func(ctx context.Context) error {
+			return c.required(ctx, apitype.ExtensionChecks, apitype.ExtensionChecks)
+		},
+	}}
 	c.Queue.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: c.Queue.required}}
 	return c, nil
 }

@@ -46,6 +46,11 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 			return err
 		}
 	}
+	if len(s.RequiredChecks) > 0 {
+		if err := c.required(ctx, apitype.ExtensionChecks, "checks, which required_checks needs"); err != nil {
+			return err
+		}
+	}
 	body, err := json.Marshal(s)
 	if err != nil {
 		return &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}

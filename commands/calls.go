@@ -17,7 +17,7 @@ func callCommand(s *cli.Session) *cobra.Command {
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
 			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
-			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats,
+			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats, "checks": read.Checks,
 			"import": func(s *cli.Session) *cobra.Command {
 				return load.Import(s, load.Rows{Record: "call", Shows: render.HasPath[apitype.Call], Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
 			},

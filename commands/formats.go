@@ -42,7 +42,7 @@ var outputs = map[string]outputKind{
 	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
 	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
 	"queue settings get":  written,
-	"person consent list": numbers, "person consent add": numbers,
+	"person consent list": numbers, "person consent add": numbers, "call checks": records,
 }
 
 func outputOf(cmd *cobra.Command) outputKind {

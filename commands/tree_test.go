@@ -101,6 +101,7 @@ var leafArguments = map[string][]string{
 	"person export": {"%PERSON"}, "person erase": {"%PERSON", "--reason", "r", "--dry-run"},
 	"person consent list": {"%PERSON"},
 	"person consent add":  {"%PERSON", "--channel", "sms", "--basis", "customer"},
+	"call checks":         {"%CALL"},
 	"call get":            {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
 	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
 	"call import": {"-", "--yes"},

@@ -220,6 +220,7 @@ type callPrivate struct {
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
 	Effect         apitype.ResultEffect    `json:"effect,omitzero"` // That the completion had on the person.
 	Checks         *apitype.CallChecks     `json:"checks,omitzero"`
+	RequiredChecks []string                `json:"requiredChecks,omitzero"` // Of the organization, at the completion.
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.
 }
@@ -346,6 +347,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		move.at = request.Result.CompletedAt
 	}
 	var effect apitype.ResultEffect
+	var mayBeMarked bool
 	rule := func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		changed, err := moveCall(call, row.External, move, now)
 		if err != nil {
@@ -361,14 +363,25 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		if err != nil {
 			return false, err
 		}
+		required, err := requiredChecks(tx, row, call)
+		if err != nil {
+			return false, err
+		}
 		return true, revise("call", &row.Private, func(private *callPrivate) {
 			private.CompletedBy = request.UserUUID
 			private.Effect = effect
+			mayBeMarked = len(required)+len(private.RequiredChecks) > 0
+			private.RequiredChecks = required
 		})
 	}
 	ended := func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		if err := s.onCallEnded(tx, row, call, request.UserUUID, now); err != nil {
 			return err
+		}
+		if mayBeMarked {
+			if err := markMissing(tx, row, call); err != nil {
+				return err
+			}
 		}
 		line.At = now
 		return applyEffect(tx, line, call.PersonUUID, effect)
@@ -397,7 +410,10 @@ func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operati
 	return s.changeCall(ctx, c, c.Audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return s.onCallEnded(tx, row, call, nil, now)
+		if err := s.onCallEnded(tx, row, call, nil, now); err != nil || !row.External {
+			return err
+		}
+		return markMissing(tx, row, call) // It may have been completed before.
 	})
 }
 

@@ -24,8 +24,13 @@ func (s *Service) PutChecks(ctx context.Context, c Caller, id apitype.UUID, requ
 		call.LastUpdatedAt = now // Spec gap: C6.
 		return !bytes.Equal(before, row.Private), err
 	}
-	unqueued := func(Tx, CallRow, apitype.Call, apitype.Time) error { return nil }
-	if _, err := s.changeCall(ctx, c, line, nil, request, rule, unqueued); err != nil {
+	mark := func(tx Tx, row CallRow, call apitype.Call, _ apitype.Time) error {
+		if call.Status != apitype.CallCompleted {
+			return nil
+		}
+		return markMissing(tx, row, call)
+	}
+	if _, err := s.changeCall(ctx, c, line, nil, request, rule, mark); err != nil {
 		return Answer{}, err
 	}
 	return Answered(request, nil)

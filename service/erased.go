@@ -31,6 +31,7 @@ func (c *CallRow) Erase(now apitype.Time) (changed bool, err error) {
 	return true, revise("call", &c.Private, func(private *callPrivate) {
 		private.ErasedAt = &now
 		private.Checks = nil
+		private.RequiredChecks = nil
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // The settings of an organization say who may be called: with an opt-in, so many years after the last pledge, and in
-// which hours. The queue keeps to it for every client. Spec gap: S82.
+// which hours. The queue keeps to it for every client. Spec gap: S83.
 
 // QueueKind is what a call that waits is narrowed and ruled by, but for its times.
 type QueueKind struct {

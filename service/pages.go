@@ -21,6 +21,7 @@ const (
 	callCursor     = 'c'
 	pledgeCursor   = 'l'
 	erasureCursor  = 'e'
+	missingCursor  = 'm'
 	QueueCursor    = 'q'
 	DeferralCursor = 'd'
 )

@@ -89,7 +89,7 @@ func TestDroppedPledgeIsNeverReleased(t *testing.T) {
 }
 
 // TestPledgeEnds finds when a pledge ended: the latest time that is known of its end.
-// Promise S82: without one it is the last change of status, whatever was changed since.
+// Promise S83: without one it is the last change of status, whatever was changed since.
 func TestPledgeEnds(t *testing.T) {
 	t.Parallel()
 	before, after := ago(48*time.Hour), ago(24*time.Hour)

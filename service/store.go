@@ -206,12 +206,16 @@ type CallReader interface {
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
 	WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error)
 	Calls(f CallFilter, r Range) ([]CallRow, error)
+	// MissingChecks are the marks of calls that were completed without required checks.
+	MissingChecks(scope Scope, r Range) ([]MissingChecks, error)
 }
 
 // CallWriter writes calls.
 type CallWriter interface {
 	InsertCall(c CallRow) error
 	UpdateCall(c CallRow, moved bool) error // moved: to another status.
+	SetMissingChecks(m MissingChecks) error // Replaces the mark of the call.
+	DeleteMissingChecks(call apitype.UUID) error
 }
 
 // PledgeReader reads pledges, and what belongs to them.

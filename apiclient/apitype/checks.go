@@ -1,6 +1,7 @@
 package apitype
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -35,6 +36,37 @@ type CallChecks struct {
 	Items    []Check `json:"items"`
 }
 
+// Missing returns those of some required checks that were not made.
+func (c CallChecks) Missing(required []string) []string {
+	isMade := func(name string) bool {
+		return slices.ContainsFunc(c.Items, func(item Check) bool { return item.Name == name })
+	}
+	return slices.DeleteFunc(slices.Clone(required), isMade)
+}
+
+// MissingChecks is a call that was completed without checks which its organization requires.
+// GET /fundesk/v1/calls/missing-checks
+type MissingChecks struct {
+	CallUUID    UUID     `json:"callUuid"`
+	CompletedAt Time     `json:"completedAt"`
+	UserUUID    *UUID    `json:"userUuid"` // Who completed it. Nil if it is not known.
+	Missing     []string `json:"missing"`
+}
+
+// MissingChecksOptions are the parameters of the list of calls without required checks.
+// GET /fundesk/v1/calls/missing-checks
+type MissingChecksOptions struct{ Paging }
+
+// Query returns the options as query parameters.
+func (o MissingChecksOptions) Query() url.Values {
+	return queryOf(within(func(o *MissingChecksOptions) *Paging { return &o.Paging }, pageFilters()), o)
+}
+
+// ParseMissingChecksOptions reads query parameters.
+func ParseMissingChecksOptions(values url.Values) (MissingChecksOptions, Violations) {
+	return parseQuery(within(func(o *MissingChecksOptions) *Paging { return &o.Paging }, pageFilters()), values, nil)
+}
+
 // Validate checks the names and times.
 func (c *CallChecks) Validate() Violations {
 	var v Violations
@@ -47,11 +79,15 @@ func (c *CallChecks) Validate() Violations {
 	}
 	for i, item := range c.Items {
 		if !isCheckName(item.Name) {
-			v.Add(pointerAt("/items", i, "name"), "must be one of %s, or %s and a word", strings.Join(CheckNames, ", "), scriptCheck)
+			v.Add(pointerAt("/items", i, "name"), "%s", wrongCheckName())
 		}
 		requireTime(&v, pointerAt("/items", i, "at"), item.At)
 	}
 	return v
+}
+
+func wrongCheckName() string {
+	return "must be one of " + strings.Join(CheckNames, ", ") + ", or " + scriptCheck + " and a word"
 }
 
 func isCheckName(name string) bool {

@@ -45,6 +45,8 @@ type OrganizationSettings struct {
 	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits; AllTypes for every type.
 	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
 	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
+	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
+	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
 
 	// The rest is left out where it is empty: only a service that announces ExtensionRules reads it.
 
@@ -170,6 +172,9 @@ func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	if !slices.Equal(s.Holidays, o.Holidays) {
 		names = append(names, "holidays")
 	}
+	if !maps.EqualFunc(s.RequiredChecks, o.RequiredChecks, slices.Equal[[]string]) {
+		names = append(names, "requiredChecks")
+	}
 	return names
 }
 
@@ -223,6 +228,7 @@ func (s *OrganizationSettings) Validate() Violations {
 			}
 		}
 	}
+	validateRequiredChecks(&v, s.RequiredChecks)
 	if n := s.MaxCallAttempts; n != nil && (*n < 0 || *n > maxAttempts) {
 		v.Add("/maxCallAttempts", "must be a whole number from 0 to %d", maxAttempts)
 	}
@@ -256,6 +262,28 @@ func (s *OrganizationSettings) validateRules(v *Violations) {
 	for i, line := range s.Holidays {
 		if !isHolidayChange(line) {
 			v.Add("/holidays/"+strconv.Itoa(i), "%s", changes)
+		}
+	}
+}
+
+func validateRequiredChecks(v *Violations, required map[CallType][]string) {
+	for _, kind := range slices.Sorted(maps.Keys(required)) {
+		at := "/requiredChecks/" + string(kind)
+		if !slices.Contains(CallTypes, kind) {
+			v.Add(at, "is no type of call: %s are", strings.Join(Texts(CallTypes), ", "))
+			continue
+		}
+		if len(required[kind]) > MaxChecks {
+			v.Add(at, "must have %d items at most", MaxChecks)
+			continue
+		}
+		for i, name := range required[kind] {
+			switch {
+			case !isCheckName(name):
+				v.Add(at+"/"+strconv.Itoa(i), "%s", wrongCheckName())
+			case slices.Contains(required[kind][:i], name):
+				v.Add(at+"/"+strconv.Itoa(i), "is there twice")
+			}
 		}
 	}
 }

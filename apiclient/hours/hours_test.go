@@ -51,7 +51,7 @@ var officialHolidays = map[string]map[int]string{
 	},
 }
 
-// Promise S83: public holidays are those of the official lists.
+// Promise S84: public holidays are those of the official lists.
 func TestPublicHolidays(t *testing.T) {
 	t.Parallel()
 	for country, years := range officialHolidays {

@@ -24,13 +24,14 @@ type Draft struct {
 	Rating     *int         `json:"rating,omitzero"`   // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
 	// Corrections are what was corrected and not sent yet, by the place in the update.
-	Corrections map[string]string `json:"corrections,omitzero"`
-	Recorded    map[string]string `json:"recorded,omitzero"` // What the record showed of them when they were typed.
-	OptedOut    bool              `json:"optedOut,omitzero"` // The opt-out among them comes from the code.
-	Checked     []string          `json:"checked,omitzero"`  // The facts that were ticked, by the place of their first detail.
-	SavedAt     time.Time         `json:"savedAt"`
-	BaseURL     string            `json:"baseUrl"`
-	Account     string            `json:"account"`
+	Corrections map[string]string    `json:"corrections,omitzero"`
+	Recorded    map[string]string    `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
+	OptedOut    bool                 `json:"optedOut,omitzero"`  // The opt-out among them comes from the code.
+	Checked     []string             `json:"checked,omitzero"`   // The facts that were ticked, by the place of their first detail.
+	CheckedAt   map[string]time.Time `json:"checkedAt,omitzero"` // When each was ticked.
+	SavedAt     time.Time            `json:"savedAt"`
+	BaseURL     string               `json:"baseUrl"`
+	Account     string               `json:"account"`
 }
 
 // IsEmpty reports whether there is nothing in the draft to lose.

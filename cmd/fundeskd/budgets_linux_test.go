@@ -93,6 +93,7 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease": func(n int) ask {
 			return ask{"/fundesk/v1/queue/calls/" + h.waiting[1] + "/lease", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), user)}
 		},
+		"GET /fundesk/v1/calls/missing-checks":    at("/fundesk/v1/calls/missing-checks?first=500", ""),
 		"GET /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", ""),
 		"PUT /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
 		"GET /fundesk/v1/persons/{uuid}/consents": at("/fundesk/v1/persons/"+h.person+"/consents", ""),

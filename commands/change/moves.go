@@ -65,6 +65,7 @@ type completion struct {
 	notes       string
 	rating      string
 	anyResult   bool
+	noChecks    bool // Complete calls without required checks, too.
 }
 
 // results returns the result codes of each type of call: those of the profile or, where that says none, of the
@@ -141,7 +142,9 @@ func Complete(s *cli.Session) *cobra.Command {
 		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
 			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then needs\n" +
 			"--yes. Several calls get the same result. Off a terminal, a result code must be in the profile or in\n" +
-			"the service's settings for the call's type, if they have any. --any-result sends any other code.",
+			"the service's settings for the call's type, if they have any. --any-result sends any other code. If the\n" +
+			"organization requires checks that the call lacks, complete asks once; off a terminal it then needs\n" +
+			"--without-checks.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
@@ -165,6 +168,10 @@ func Complete(s *cli.Session) *cobra.Command {
 				return err
 			}
 			known := c.results(s, cmd, flags)
+			checks := &requiredChecks{}
+			if !c.noChecks && !flags.dryRun {
+				checks.read(cmd.Context(), s)
+			}
 			question := ""
 			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
 				// What came of a call is what it was made for: more often forgotten than meant.
@@ -172,6 +179,9 @@ func Complete(s *cli.Session) *cobra.Command {
 			}
 			return Moves[apitype.Call]{Columns: render.CallColumns(), Question: question, Change: func(id apitype.UUID) (apiclient.Change, error) {
 				if err := c.checkCode(s, cmd, flags, known, id); err != nil {
+					return apiclient.Change{}, err
+				}
+				if err := checks.ask(cmd.Context(), s, flags.yes, id); err != nil {
 					return apiclient.Change{}, err
 				}
 				return apiclient.CompleteCallChange(id, r)
@@ -182,6 +192,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
 	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that is not set")
+	f.BoolVar(&c.noChecks, "without-checks", false, "complete calls that lack required checks, too")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
 	f.Var(cli.BodyTimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")

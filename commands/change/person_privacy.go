@@ -32,8 +32,8 @@ func Export(s *cli.Session) *cobra.Command {
 	local := localFlags{}
 	cmd := &cobra.Command{
 		Use: "export UUID", Short: "Print everything stored about a person, as JSON", Args: cli.NeedExactly(1),
-		Long: "Print the person with calls, pledges, transactions, signature files, marks, queue data and audit\n" +
-			"lines. The output is a complete answer to a request for access. Notes may mention other people, so\n" +
+		Long: "Print the person with consents, calls, pledges, transactions, signature files, marks, queue data and\n" +
+			"audit lines. The output is a complete answer to a request for access. Notes may mention other people, so\n" +
 			"read it first. The account needs the permission persons:erase.\n\n" +
 			"With --local: list the files of this computer that name the person: drafts, the outbox and pull\n" +
 			"positions. Drafts and changes of calls name only the call, so name the person's calls with --call.",

@@ -211,7 +211,8 @@ func printSettings(s *cli.Session, is apitype.OrganizationSettings) error {
 func differences(was, is apitype.OrganizationSettings) []string {
 	all := slices.Concat(
 		differing("results.", was.Results, is.Results), differing("scripts.", was.Scripts, is.Scripts),
-		differing("calling_hours.", was.CallingHours, is.CallingHours))
+		differing("calling_hours.", was.CallingHours, is.CallingHours),
+		differing("required_checks.", was.RequiredChecks, is.RequiredChecks))
 	for _, one := range []struct {
 		name    string
 		was, is any

@@ -2,6 +2,7 @@ package read
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,13 +45,28 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	// prepare checks the filters, and asks for what the groups need.
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
+	// learn asks the service for what groups need; nil: they need nothing.
+	learn func(ctx context.Context, client *apiclient.Client, by []string) error
 }
 
 // CallStats is the verb stats of calls.
 func CallStats(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
+	missing := missingChecks{}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
-		noun: "call", groups: desk.CallGroups, counts: desk.CountCalls, of: Calls, states: apitype.Texts(apitype.CallStatuses),
+		noun:   "call",
+		counts: desk.CountCalls,
+		of:     Calls,
+		states: apitype.Texts(apitype.CallStatuses),
+		groups: func(now time.Time, in *time.Location) []desk.Group[apitype.Call] {
+			return append(desk.CallGroups(now, in), missing.group())
+		},
+		learn: func(ctx context.Context, client *apiclient.Client, by []string) error {
+			if !slices.Contains(by, byCheck) {
+				return nil
+			}
+			return missing.read(ctx, client)
+		},
 		columns: []render.Column[statRow]{numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating })},
 		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
 			err := filters.Check()
@@ -63,6 +79,7 @@ func CallStats(s *cli.Session) *cobra.Command {
 	})
 	cmd.Short = "Count calls by status, type, attempts and result"
 	cmd.Example = "  fundesk call stats --requested-after 30d\n  fundesk call stats --by agent --requested-after today -o csv\n" +
+		"  fundesk call stats --by check+agent --requested-after 7d\n" +
 		"  fundesk call stats -o json --jq '.[] | select(.group == \"result\")'"
 	filters.Register(s, cmd)
 	return cmd
@@ -142,6 +159,11 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if err != nil {
 		return err
 	}
+	if n.learn != nil {
+		if err := n.learn(cmd.Context(), client, namesOf(by)); err != nil {
+			return err
+		}
+	}
 	in, none := time.Local, ""
 	if s.Flags.UTC {
 		in = time.UTC
@@ -210,15 +232,51 @@ func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
 			chosen = append(chosen, parts[0])
 			continue
 		}
-		chosen = append(chosen, desk.Group[T]{Name: name, Of: func(value T) string {
-			texts := make([]string, len(parts))
-			for i, part := range parts {
-				texts[i] = cmp.Or(part.Of(value), "(none)")
-			}
-			return strings.Join(texts, ", ")
-		}})
+		chosen = append(chosen, desk.Group[T]{Name: name, Each: func(value T) []string { return pairsOf(parts, value) }})
 	}
 	return chosen
+}
+
+// pairsOf returns a value for each pair of the values that a record has in some groups.
+func pairsOf[T any](groups []desk.Group[T], record T) []string {
+	pairs := []string{""}
+	for i, group := range groups {
+		var longer []string
+		for _, before := range pairs {
+			for _, value := range group.Values(record, "(none)") {
+				if i > 0 {
+					value = before + ", " + value
+				}
+				longer = append(longer, value)
+			}
+		}
+		pairs = longer
+	}
+	return pairs
+}
+
+// byCheck is the group whose values are required checks that calls lack.
+const byCheck = "check"
+
+// missingChecks are the required checks that calls lack, by call.
+type missingChecks map[apitype.UUID][]string
+
+// read reads them from a service that marks calls.
+func (m missingChecks) read(ctx context.Context, client *apiclient.Client) error {
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
+	for record, err := range client.MissingChecks.All(ctx, apitype.MissingChecksOptions{}, walk) {
+		call, err := apiclient.Decoded(record, err)
+		if err != nil {
+			return err
+		}
+		m[call.CallUUID] = call.Missing
+	}
+	return nil
+}
+
+// group counts calls by what they lack.
+func (m missingChecks) group() desk.Group[apitype.Call] {
+	return desk.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
 }
 
 // byAgent is the group whose values are users.

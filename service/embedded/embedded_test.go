@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -273,5 +274,35 @@ func TestColleaguesWorkTheDemo(t *testing.T) {
 	s.Work(ctx)
 	if held := answerOf[apitype.Leases](t, s, "/fundesk/v1/queue/leases").Leases; len(held) > 0 {
 		t.Errorf("the colleagues hold %+v at the end", held)
+	}
+}
+
+// Each script of the sample names the caller and the charity first, asks whether it suits, and offers to object.
+func TestSampleScriptsAreFair(t *testing.T) {
+	t.Parallel()
+	scripts := sampleSettings().Scripts
+	for name, text := range scripts {
+		first, rest, _ := strings.Cut(text, "\n")
+		for _, wanted := range []string{"{{.Call.Greeting}}", "{{.Agent.Name}}", "{{.Pledge.Charity}}", "{{.Person.Name}}"} {
+			if !strings.Contains(first, wanted) {
+				t.Errorf("%s begins %q, want %s there", name, first, wanted)
+			}
+		}
+		says := map[string][]string{
+			".nl": {"Schikt het u nu", "bezwaar maken|niet meer gebeld worden"},
+			".de": {"Passt es Ihnen gerade", "widersprechen|Widerspruch"},
+			"":    {"Is this a good moment", "object to our calls|rather not be called again"},
+		}[filepath.Ext(name)]
+		for _, wanted := range says {
+			if !regexp.MustCompile(wanted).MatchString(rest) {
+				t.Errorf("%s does not say %q", name, wanted)
+			}
+		}
+	}
+	if required := sampleSettings().RequiredChecks; len(required) > 0 {
+		t.Errorf("the sample requires %v, want nothing", required)
+	}
+	if len(scripts) != 9 {
+		t.Errorf("got %d scripts, want those of three types in three languages", len(scripts))
 	}
 }

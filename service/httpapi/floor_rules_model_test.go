@@ -20,7 +20,7 @@ var longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as
 
 // TestFloorRulesModel lets a floor of agents take calls over a week, under random rules that change, and holds each
 // list and each call that is given against a plain reading of the rules.
-// Promise S82: nobody is called who may not be, and everybody else is.
+// Promise S83: nobody is called who may not be, and everybody else is.
 func TestFloorRulesModel(t *testing.T) {
 	servicetest.Slow(t)
 	seeds := 200

@@ -61,7 +61,7 @@ func (f *floor) callable(what string, want ...apitype.UUID) {
 }
 
 // Types of calls for which an opt-in is needed are given to donors who opted in, and to no others.
-// Promise S82: the settings of the organization say who may be called.
+// Promise S83: the settings of the organization say who may be called.
 func TestOptInIsRequired(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		donors := map[string]apitype.UUID{}
@@ -101,7 +101,7 @@ func TestOptInIsRequired(t *testing.T) {
 }
 
 // A donor whose last pledge ended long ago is not called. Other organizations' pledges do not count.
-// Promise S82: the end of the last pledge ends the calls.
+// Promise S83: the end of the last pledge ends the calls.
 func TestYearsAfterTheEnd(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		other := f.Organization("B")
@@ -192,7 +192,7 @@ func TestYearsAfterTheEnd(t *testing.T) {
 
 // A consent for phone that is newer than the end of the last pledge lifts it, until it is withdrawn or another pledge
 // ends.
-// Promise S82: a newer consent lifts the end of the last pledge.
+// Promise S83: a newer consent lifts the end of the last pledge.
 func TestConsentLiftsTheEnd(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 1})
@@ -269,7 +269,7 @@ func isOpen(t *testing.T, country, home string, at time.Time) bool {
 
 // Calls are given in the hours of the donor's country: in each hour of a week, of the weeks in which clocks are moved,
 // and on each public holiday.
-// Promise S83: a take gives no call to a donor outside the hours of the donor's country.
+// Promise S84: a take gives no call to a donor outside the hours of the donor's country.
 func TestCallsAreGivenInHours(t *testing.T) {
 	servicetest.Slow(t)
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -332,7 +332,7 @@ func TestCallsAreGivenInHours(t *testing.T) {
 }
 
 // A callback is given at its time whatever the hour, but for what else keeps a donor from being called.
-// Promise S83: what waits for its hours is counted, with the time at which it can be given.
+// Promise S84: what waits for its hours is counted, with the time at which it can be given.
 func TestCallbacksHaveNoHours(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.setRules(apitype.OrganizationSettings{Country: "NL"})

@@ -49,6 +49,7 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(q.Release))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(q.Defer))},
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
+		{http.MethodGet, "/fundesk/v1/calls/missing-checks", service.CallsRead, list(apitype.ParseMissingChecksOptions, s.ListMissingChecks)},
 		{http.MethodGet, "/fundesk/v1/calls/{uuid}/checks", service.CallsRead, get(s.Checks)},
 		{http.MethodPut, "/fundesk/v1/calls/{uuid}/checks", "", allowed(service.MayCheck, actOn(s.PutChecks))},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/consents", service.PersonsRead, get(s.Consents)},

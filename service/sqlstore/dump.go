@@ -52,6 +52,7 @@ func copyTables() []copyTable {
 		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_numbers", 1, []string{"digest", "person_uuid", "rung_at"}, copyBatch, ``},
 		{"do_not_call", 3, blockColumns, copyBatch, ``},
+		{"missing_checks", 1, missingColumns, copyBatch, ``},
 		{"consents", 2, consentColumns, copyBatch, ``},
 		{"queue_leases", 1, allLeaseColumns, copyBatch, ``},
 		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},

@@ -97,6 +97,14 @@ func testDump(t *testing.T, database string) {
 	block := service.Block{Organization: apitype.NewUUID(), Number: number, Person: apitype.NewUUID(), At: now, User: new(apitype.NewUUID())}
 	update(t, source, func(tx service.Tx) error { return tx.InsertBlock(block) })
 	consent := apitype.Consent{Channel: apitype.ChannelPhone, Basis: apitype.BasisConsent, Source: new("a form"), At: now}
+	update(t, source, func(tx service.Tx) error {
+		some, err := tx.Calls(service.CallFilter{Scope: service.Scope{All: true}}, service.Range{Limit: 1})
+		if err != nil {
+			return err
+		}
+		mark := service.MissingChecks{Call: some[0].UUID, Person: block.Person, CompletedAt: now, Names: "objection"}
+		return tx.SetMissingChecks(mark)
+	})
 	update(t, source, func(tx service.Tx) error { return tx.InsertConsent(block.Person, 1, consent) })
 	update(t, source, func(tx service.Tx) error {
 		dutch := service.Organization{Settings: &apitype.OrganizationSettings{Country: "NL"}}

@@ -187,6 +187,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 		`DELETE FROM queue_rings WHERE person_uuid = $1`,
 		`DELETE FROM queue_numbers WHERE person_uuid = $1`,
 		`DELETE FROM consents WHERE person_uuid = $1`,
+		`DELETE FROM missing_checks WHERE person_uuid = $1`,
 	} {
 		if _, err := t.exec(text, identifier(id)); err != nil {
 			return err

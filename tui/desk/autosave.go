@@ -218,6 +218,7 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 			mine.Checked = append(slices.Clone(mine.Checked), fact)
 		}
 	}
+	mine.CheckedAt = joinTimes(theirs.CheckedAt, mine.CheckedAt)
 	return mine
 }
 

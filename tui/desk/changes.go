@@ -34,7 +34,9 @@ type Change struct {
 	// atOnce says that it is not held.
 	atOnce bool
 	asked  int // After how many keys the agent made it.
-	group  *changeGroup
+	// isExtra says that the rest of its group stays if it cannot be saved, and that nothing is said of it alone.
+	isExtra bool
+	group   *changeGroup
 }
 
 // effectWords say the effects that the service stores with a result.
@@ -191,13 +193,15 @@ func (c *Changes) submit(change Change) {
 		if q.err == nil {
 			q.entry, q.err = c.Outbox.Add(outbox.Entry{Change: change.Change, NotBefore: until, After: group.last})
 		}
-		for last := group.last; q.err != nil && last != ""; { // A part of it alone would be another change.
+		for last := group.last; q.err != nil && last != "" && !change.isExtra; { // A part of it alone would be another change.
 			e, err := c.Outbox.Recall(last)
 			if last = e.After; err == nil {
 				q.back = append(q.back, e.ID)
 			}
 		}
-		group.last, group.err = q.entry.ID, q.err
+		if !change.isExtra {
+			group.last, group.err = q.entry.ID, q.err
+		}
 		if q.err == nil && change.from != nil && change.from.goes {
 			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 		}
@@ -383,6 +387,9 @@ func (c *Changes) onSender(e outbox.Event) {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
+		if e.Entry.Op == apiclient.OpPutChecks { // The result was told of.
+			break
+		}
 		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}
 		if ofBatch {
 			done.Text, done.See = c.Batch.Summary(c.Say), SeeResults

@@ -19,14 +19,17 @@ func (a *agent) contactFact() string {
 	return facts[i].String()
 }
 
-// withoutConsents is a service that does not announce consents.
-type withoutConsents struct{ http.RoundTripper }
+// withoutExtension is a service that does not announce an extension.
+type withoutExtension struct {
+	http.RoundTripper
+	name string
+}
 
-func (w withoutConsents) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w withoutExtension) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.RoundTripper.RoundTrip(r)
 	if err == nil {
 		names := answer.Header.Get(apitype.ExtensionsHeader)
-		answer.Header.Set(apitype.ExtensionsHeader, strings.ReplaceAll(names, ", "+apitype.ExtensionConsents, ""))
+		answer.Header.Set(apitype.ExtensionsHeader, strings.ReplaceAll(names, ", "+w.name, ""))
 	}
 	return answer, err
 }
@@ -41,8 +44,8 @@ func TestCardShowsConsents(t *testing.T) {
 		want     string
 	}{
 		"English":         {"", false, "phone yes · web form, 12 May 2026  e-mail no · withdrawn, 13 May 2026  post ?  sms ? · relation, letter, 14 May 2026"},
-		"Dutch":           {"nl", false, "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · bestaande relatie, letter, 14 mei 2026"},
-		"German":          {"de", false, "Telefon yes · web form, 12 Mai 2026  E-Mail no · widerrufen, 13 Mai 2026  Post ?  SMS ? · bestehende Beziehung, letter, 14 Mai 2026"},
+		"Dutch":           {"nl", false, "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · donateursrelatie, letter, 14 mei 2026"},
+		"German":          {"de", false, "Telefon yes · web form, 12 Mai 2026  E-Mail no · widerrufen, 13 Mai 2026  Post ?  SMS ? · Spenderbeziehung, letter, 14 Mai 2026"},
 		"no announcement": {"", true, "phone yes  e-mail no  post ?  sms ?"},
 	}
 	for name, test := range tests {
@@ -62,7 +65,7 @@ func TestCardShowsConsents(t *testing.T) {
 			f.line = func(r http.RoundTripper) http.RoundTripper {
 				line.RoundTripper = r
 				if test.isPlain {
-					line.RoundTripper = withoutConsents{r}
+					line.RoundTripper = withoutExtension{r, apitype.ExtensionConsents}
 				}
 				return line
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -120,7 +121,7 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 		}
 		facts[i] = fact
 	}
-	return facts
+	return append(facts, e.requiredFacts()...)
 }
 
 // sayWords returns a text in the agent's language, with the signs around it.
@@ -164,6 +165,7 @@ func (e *Form) Tick(f Fact) {
 		e.Checked = slices.DeleteFunc(slices.Clone(e.Checked), func(id string) bool { return id == f.id })
 	} else {
 		e.Checked = append(slices.Clone(e.Checked), f.id)
+		e.CheckedAt = joinTimes(e.CheckedAt, map[string]time.Time{f.id: e.Now()})
 	}
 	e.autosave()
 }

@@ -318,11 +318,12 @@ func (m *floorModel) goAway(n int) {
 	}
 }
 
-// settle mends all lines and lets everything be sent.
+// settle mends all lines and lets everything be sent, also what the Desk tries again with each poll.
 func (m *floorModel) settle() {
 	for n, h := range m.agents {
 		h.line.isCut = false
 		for range 4 {
+			h.note(h.Poll())
 			m.drain(n)
 			m.Clock.Advance(time.Minute)
 			m.send(n)

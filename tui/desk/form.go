@@ -20,6 +20,8 @@ type Form struct {
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.
+	required    []string
+	requiredOf  apitype.UUID // The call that the required checks are of.
 	conflict    *conflict    // A refused update that the agent is asked about; nil: none.
 }
 
@@ -179,7 +181,7 @@ func (e *Form) onJoined(j draftJoined) {
 		return
 	}
 	both := joinDrafts(j.written, e.Draft(), j.saved)
-	e.Corrections, e.Recorded, e.Checked = both.Corrections, both.Recorded, both.Checked
+	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
 	e.SetNotes(both.Notes)
 	e.sayf("another terminal has notes for %s, too: both are here", e.day.Name())
 }
@@ -258,14 +260,20 @@ func (d *Day) CompleteCall() []Event {
 		effect: d.storesEffect(d.Form.result(d.Form.ResultCode)),
 		err:    err,
 	}
-	if fixes := d.Form.fixChanges(); len(fixes) > 0 {
+	checks, hasChecks := d.checksChange()
+	fixes := d.Form.fixChanges()
+	if len(fixes) > 0 || hasChecks {
 		completion.group = new(changeGroup)
-		for _, fix := range fixes {
-			fix.group = completion.group
-			d.Changes.submit(fix)
-		}
+		checks.group = completion.group
+	}
+	for _, fix := range fixes {
+		fix.group = completion.group
+		d.Changes.submit(fix)
 	}
 	d.finish(completion, what, true)
+	if hasChecks { // Last: a refusal of them must not hold back the result.
+		d.Changes.submit(checks)
+	}
 	return d.drain()
 }
 
@@ -316,7 +324,8 @@ func (d *Day) restore(c Change) {
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := joinDrafts(outbox.Draft{}, *since, draft) // Those since win.
-		draft.Corrections, draft.Recorded, draft.Checked = both.Corrections, both.Recorded, both.Checked
+		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
+		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
 	}
 	d.Changes.forgetDraft(call.UUID)
 	d.Gate.askedAt = d.Guard.presses

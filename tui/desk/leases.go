@@ -64,6 +64,7 @@ type (
 		has, notes bool
 		settings   bool // It has settings of the floor.
 		effects    bool // It carries out the effects of results.
+		checks     bool // It keeps what was checked in a call.
 		adopted    []lease
 		history    history
 		remembered bool
@@ -87,6 +88,7 @@ func (d *Day) discover() {
 		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
 		found.settings, _ = d.Client.Has(ctx, apitype.ExtensionSettings)
 		found.effects, _ = d.Client.Has(ctx, apitype.ExtensionEffects)
+		found.checks, _ = d.Client.Has(ctx, apitype.ExtensionChecks)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -121,6 +123,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 		return
 	}
 	d.settings.effects = found.effects
+	d.settings.checks = found.checks
 	d.leases.asked, d.leases.usable, d.leases.notes = true, found.has, found.notes
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {

@@ -47,6 +47,8 @@ func partText(b *base, c Change) string {
 		return b.Say("the correction")
 	case apiclient.OpLeaveNote:
 		return b.Say("the note")
+	case apiclient.OpPutChecks:
+		return b.Say("what was checked")
 	}
 	return b.Say(c.Label)
 }

@@ -52,6 +52,7 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 type Questions struct {
 	*base
 	warned    warned       // The agent goes on although this was said.
+	unchecked apitype.UUID // The call that the agent completes without required checks. Zero: none.
 	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero: none.
 }
 
@@ -241,6 +242,18 @@ func (q *Questions) complete() Answer {
 		}
 		lines = append(lines, q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."))
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
+	}
+	missing := d.Form.MissingChecks()
+	if len(missing) > 0 && q.unchecked != d.Call.UUID {
+		call := d.Call.UUID
+		lines := []string{
+			q.Say("Required and not ticked: %s.", strings.Join(missing, ", ")),
+			q.Say("Send the result all the same? The call is marked as not checked."),
+		}
+		return Answer{Next: q.confirm(q.Say("Not everything was checked"), func() Answer {
+			q.unchecked = call
+			return q.complete()
+		}, lines...)}
 	}
 	if d.Form.DeniesCorrections() {
 		line := q.Say("The result says %q. Send it with the corrections all the same?", render.Clean(d.Form.ResultWords()))
@@ -478,7 +491,7 @@ func (q *Questions) Ticks() Answer {
 		if f.Checked {
 			label += ", " + q.Say("checked")
 		}
-		ask.Choices = append(ask.Choices, Choice{Key: f.Press, Label: label, Pick: q.onCall(func() Answer {
+		ask.Choices = append(ask.Choices, Choice{Key: cmp.Or(f.Press, f.id), Label: label, Pick: q.onCall(func() Answer {
 			q.day.Form.Tick(f)
 			return q.Ticks()
 		})})

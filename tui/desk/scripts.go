@@ -31,7 +31,7 @@ func readScripts(configDir string) (map[string][]string, error) {
 	for name, text := range texts {
 		scripts[name] = strings.Split(strings.TrimSpace(text), "\n")
 		for i, line := range scripts[name] {
-			if _, unknown := fillScript(line, new(apitype.Call), ""); unknown != "" {
+			if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
 				errs = append(errs, fmt.Errorf("scripts/%s.md, line %d: there is no {{.%s}}; there are %s", name, i+1, unknown, scriptFieldNames()))
 			}
 		}
@@ -100,8 +100,15 @@ func (k *Card) pickScript() {
 			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && k.day.Call.Type != apitype.CallWinback {
 				k.Script = append(k.Script, "> "+k.Say("The pledge is %s: nothing is collected, whatever the script says.", k.Say(PledgeWords(pledge.Status))), "")
 			}
+			facts := scriptFacts{call: k.day.Call, language: strings.TrimPrefix(suffix, "."), now: k.day.Guard.shownAt}
+			if facts.now.IsZero() {
+				facts.now = k.Now()
+			}
+			if k.Agent != nil {
+				facts.agent = k.AgentName(*k.Agent)
+			}
 			for _, line := range script {
-				filled, _ := fillScript(line, k.day.Call, strings.TrimPrefix(suffix, "."))
+				filled, _ := fillScript(line, facts)
 				k.Script = append(k.Script, filled)
 			}
 			return
@@ -109,24 +116,32 @@ func (k *Card) pickScript() {
 	}
 }
 
+// scriptFacts are what a script is filled in with.
+type scriptFacts struct {
+	call     *apitype.Call
+	language string    // Of the script. "" is English.
+	agent    string    // The agent's name. "" if it is not known.
+	now      time.Time // When the call came on the desk: the greeting stays while it is there.
+}
+
 // scriptField is what a script may say of the call: {{.Person.FirstName}}.
 type scriptField struct {
 	name  string
-	value func(call *apitype.Call, language string) string
+	value func(scriptFacts) string
 }
 
 // scriptFields returns what a script may say. Amounts, intervals and dates are written in the script's
 // language.
 func scriptFields() []scriptField {
-	person := func(of func(apitype.Person) string) func(*apitype.Call, string) string {
-		return func(call *apitype.Call, _ string) string { return of(call.Person.Value()) }
+	person := func(of func(apitype.Person) string) func(scriptFacts) string {
+		return func(f scriptFacts) string { return of(f.call.Person.Value()) }
 	}
-	pledge := func(of func(p apitype.Pledge, language string) string) func(*apitype.Call, string) string {
-		return func(call *apitype.Call, language string) string {
-			if call.PledgeCase.Pointer() == nil {
+	pledge := func(of func(p apitype.Pledge, language string) string) func(scriptFacts) string {
+		return func(f scriptFacts) string {
+			if f.call.PledgeCase.Pointer() == nil {
 				return ""
 			}
-			return of(call.PledgeCase.Value(), language)
+			return of(f.call.PledgeCase.Value(), f.language)
 		}
 	}
 	return []scriptField{
@@ -144,10 +159,12 @@ func scriptFields() []scriptField {
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
 			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
 		})},
-		{"Call.Notes", func(call *apitype.Call, _ string) string { return Value(call.Notes) }},
-		{"Call.Requested", func(call *apitype.Call, language string) string {
-			return scriptLocale(language).Date(call.RequestedAt.In(time.Local), "2 January 2006")
+		{"Call.Notes", func(f scriptFacts) string { return Value(f.call.Notes) }},
+		{"Call.Requested", func(f scriptFacts) string {
+			return scriptLocale(f.language).Date(f.call.RequestedAt.In(time.Local), "2 January 2006")
 		}},
+		{"Call.Greeting", func(f scriptFacts) string { return greeting(f.now, f.language) }},
+		{"Agent.Name", func(f scriptFacts) string { return f.agent }},
 	}
 }
 
@@ -166,7 +183,7 @@ func scriptLocale(language string) render.Locale {
 
 // fillScript puts what is known in a line of a script; what is not known is an ellipsis. A
 // field that there is not stays as it is written, and is named.
-func fillScript(line string, call *apitype.Call, language string) (filled, unknown string) {
+func fillScript(line string, facts scriptFacts) (filled, unknown string) {
 	var b strings.Builder
 	for {
 		before, rest, opens := strings.Cut(line, "{{")
@@ -180,7 +197,7 @@ func fillScript(line string, call *apitype.Call, language string) (filled, unkno
 		text, known := "", false
 		for _, f := range scriptFields() {
 			if known = f.name == name; known {
-				text = cmp.Or(f.value(call, language), "…")
+				text = cmp.Or(f.value(facts), "…")
 				break
 			}
 		}
@@ -189,6 +206,35 @@ func fillScript(line string, call *apitype.Call, language string) (filled, unkno
 		}
 		b.WriteString(text)
 		line = after
+	}
+}
+
+// greetings are those of the morning, the afternoon and the evening, by the language of the script.
+var greetings = map[string][3]string{
+	"":   {"Good morning", "Good afternoon", "Good evening"},
+	"nl": {"Goedemorgen", "Goedemiddag", "Goedenavond"},
+	"de": {"Guten Morgen", "Guten Tag", "Guten Abend"},
+}
+
+// When the afternoon and the evening begin, in hours of the agent's clock.
+const (
+	noon    = 12
+	evening = 18
+)
+
+// greeting returns how one greets at a time of day.
+func greeting(now time.Time, language string) string {
+	words, isKnown := greetings[language]
+	if !isKnown {
+		words = greetings[""]
+	}
+	switch hour := now.Hour(); {
+	case hour < noon:
+		return words[0]
+	case hour < evening:
+		return words[1]
+	default:
+		return words[2]
 	}
 }
 

@@ -32,6 +32,7 @@ type settingsReading struct {
 	retry      time.Duration // The wait after the failure before; zero: there was none.
 	isRead     bool          // The service has answered, or has no settings.
 	effects    bool          // The service itself stores the effects of results.
+	checks     bool          // The service keeps what was checked in a call.
 	coming     *keptSettings // They hold from the next call on; nil: none do.
 }
 
@@ -130,6 +131,7 @@ func (d *Day) applySettings() {
 	d.floor.kept.Store(d.settings.coming)
 	d.settings.coming = nil
 	d.Form.results = nil
+	d.Form.requiredOf = apitype.UUID{}
 	d.Card.pickScript()
 }
 

@@ -14,6 +14,22 @@ type Group[T any] struct {
 	Name  string
 	Of    func(T) string // Returns "" for a record that has no such value.
 	Shown bool           // It is counted where no group is asked for.
+	// Each returns the values of a record that may have several. Nil: Of returns its only one.
+	Each func(T) []string
+}
+
+// Values returns the values that a record counts for. One without any counts as none, or not at all if that is "".
+func (g Group[T]) Values(record T, none string) []string {
+	var values []string
+	if g.Each != nil {
+		values = g.Each(record)
+	} else if value := g.Of(record); value != "" {
+		values = []string{value}
+	}
+	if len(values) == 0 && none != "" {
+		values = []string{none}
+	}
+	return values
 }
 
 // Count is how many records have a value, and what they add up to.
@@ -110,20 +126,15 @@ func (c *Counts[T]) Add(record T) {
 	c.Total.Records++
 	c.add(&c.Total, record)
 	for _, g := range c.groups {
-		value := g.Of(record)
-		if value == "" {
-			value = c.none
+		for _, value := range g.Values(record, c.none) {
+			count := c.by[g.Name][value]
+			if count == nil {
+				count = new(Count)
+				c.by[g.Name][value] = count
+			}
+			count.Records++
+			c.add(count, record)
 		}
-		if value == "" {
-			continue
-		}
-		count := c.by[g.Name][value]
-		if count == nil {
-			count = new(Count)
-			c.by[g.Name][value] = count
-		}
-		count.Records++
-		c.add(count, record)
 	}
 }
 
@@ -140,31 +151,31 @@ var Ages = []struct {
 func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 	type call = apitype.Call
 	return []Group[call]{
-		{"total", func(call) string { return "calls" }, true},
-		{"status", func(c call) string { return string(c.Status) }, true},
-		{"type", func(c call) string { return string(c.Type) }, true},
+		{"total", func(call) string { return "calls" }, true, nil},
+		{"status", func(c call) string { return string(c.Status) }, true, nil},
+		{"type", func(c call) string { return string(c.Type) }, true, nil},
 		{"requested by type", func(c call) string {
 			if c.Status != apitype.CallRequested {
 				return ""
 			}
 			return string(c.Type)
-		}, true},
-		{"attempts", func(c call) string { return strconv.Itoa(c.AttemptsCount) }, true},
-		{"result", func(c call) string { return Value(c.Result.Value().ResultCode) }, true},
+		}, true, nil},
+		{"attempts", func(c call) string { return strconv.Itoa(c.AttemptsCount) }, true, nil},
+		{"result", func(c call) string { return Value(c.Result.Value().ResultCode) }, true, nil},
 		{"rating", func(c call) string {
 			if rating := c.Result.Value().DonorRetentionRating; rating != nil {
 				return rating.String()
 			}
 			return ""
-		}, true},
-		{"day", func(c call) string { return dayOf(c.RequestedAt, in) }, false},
-		{"week", func(c call) string { return weekOf(c.RequestedAt, in) }, false},
+		}, true, nil},
+		{"day", func(c call) string { return dayOf(c.RequestedAt, in) }, false, nil},
+		{"week", func(c call) string { return weekOf(c.RequestedAt, in) }, false, nil},
 		{"completed", func(c call) string {
 			if c.Status != apitype.CallCompleted || c.CompletedAt == nil {
 				return ""
 			}
 			return dayOf(*c.CompletedAt, in)
-		}, false},
+		}, false, nil},
 		{"age", func(c call) string {
 			days := int(now.Sub(c.RequestedAt.Time).Hours() / 24)
 			i := 0
@@ -175,9 +186,9 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 				return ""
 			}
 			return Ages[i].Title
-		}, false},
-		{"agent", lastAgent, false},
-		{"organization", func(c call) string { return organizationName(c.Person.Value().OwningOrganization.Value()) }, false},
+		}, false, nil},
+		{"agent", lastAgent, false, nil},
+		{"organization", func(c call) string { return organizationName(c.Person.Value().OwningOrganization.Value()) }, false, nil},
 	}
 }
 
@@ -185,19 +196,19 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 func PersonGroups(in *time.Location) []Group[apitype.Person] {
 	type person = apitype.Person
 	opt := func(name string, value func(person) *bool) Group[person] {
-		return Group[person]{name, func(p person) string { return YesNo(value(p)) }, true}
+		return Group[person]{name, func(p person) string { return YesNo(value(p)) }, true, nil}
 	}
 	return []Group[person]{
-		{"total", func(person) string { return "persons" }, true},
-		{"organization", func(p person) string { return organizationName(p.OwningOrganization.Value()) }, true},
-		{"language", func(p person) string { return Value(p.Language) }, true},
-		{"country", func(p person) string { return p.Address.Value().Country }, true},
+		{"total", func(person) string { return "persons" }, true, nil},
+		{"organization", func(p person) string { return organizationName(p.OwningOrganization.Value()) }, true, nil},
+		{"language", func(p person) string { return Value(p.Language) }, true, nil},
+		{"country", func(p person) string { return p.Address.Value().Country }, true, nil},
 		opt("optInPhone", func(p person) *bool { return p.OptInPhone }),
 		opt("optInEmail", func(p person) *bool { return p.OptInEmail }),
 		opt("optInMail", func(p person) *bool { return p.OptInMail }),
 		opt("optInSms", func(p person) *bool { return p.OptInSMS }),
-		{"day", func(p person) string { return dayOf(p.CreatedAt, in) }, false},
-		{"week", func(p person) string { return weekOf(p.CreatedAt, in) }, false},
+		{"day", func(p person) string { return dayOf(p.CreatedAt, in) }, false, nil},
+		{"week", func(p person) string { return weekOf(p.CreatedAt, in) }, false, nil},
 	}
 }
 
@@ -205,14 +216,14 @@ func PersonGroups(in *time.Location) []Group[apitype.Person] {
 func PledgeGroups(in *time.Location) []Group[apitype.Pledge] {
 	type pledge = apitype.Pledge
 	return []Group[pledge]{
-		{"total", func(pledge) string { return "pledges" }, true},
-		{"status", func(p pledge) string { return string(p.Status) }, true},
-		{"interval", func(p pledge) string { return string(p.DonationInterval) }, true},
-		{"type", func(p pledge) string { return Value(p.RecruitmentType) }, true},
-		{"organization", func(p pledge) string { return organizationName(p.OwningOrganization.Value()) }, true},
-		{"campaign", func(p pledge) string { return Value(p.CampaignCode) }, true},
-		{"day", func(p pledge) string { return dayOf(p.CreatedAt, in) }, false},
-		{"week", func(p pledge) string { return weekOf(p.CreatedAt, in) }, false},
+		{"total", func(pledge) string { return "pledges" }, true, nil},
+		{"status", func(p pledge) string { return string(p.Status) }, true, nil},
+		{"interval", func(p pledge) string { return string(p.DonationInterval) }, true, nil},
+		{"type", func(p pledge) string { return Value(p.RecruitmentType) }, true, nil},
+		{"organization", func(p pledge) string { return organizationName(p.OwningOrganization.Value()) }, true, nil},
+		{"campaign", func(p pledge) string { return Value(p.CampaignCode) }, true, nil},
+		{"day", func(p pledge) string { return dayOf(p.CreatedAt, in) }, false, nil},
+		{"week", func(p pledge) string { return weekOf(p.CreatedAt, in) }, false, nil},
 	}
 }
 

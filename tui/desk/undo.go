@@ -62,7 +62,7 @@ func (c *Changes) undo() {
 	for i, h := range slices.Backward(burst) {
 		n := 0
 		if i == 0 {
-			n = len(burst)
+			n = countOwn(burst)
 		}
 		c.inOrder(func() Result {
 			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
@@ -146,6 +146,26 @@ func (d *Day) onRecalled(r recalled) {
 	}
 }
 
+// countOwn counts changes that are more than an addition to another one.
+func countOwn(held []Held) (n int) {
+	for _, h := range held {
+		if !h.isExtra {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// lastHeld returns the change that was held last, without additions to others.
+func (c *Changes) lastHeld() Held {
+	for _, h := range slices.Backward(c.Held) {
+		if !h.isExtra {
+			return h
+		}
+	}
+	return c.Held[len(c.Held)-1]
+}
+
 // HeldText says what is held last, what the record will say with it, for how long it is held, and which key takes it
 // back. It is "" if nothing is held.
 func (c *Changes) HeldText(undo string) string {
@@ -153,7 +173,7 @@ func (c *Changes) HeldText(undo string) string {
 		return ""
 	}
 	label, rest := c.HeldParts(undo, false)
-	if says := c.Held[len(c.Held)-1].says; says != "" {
+	if says := c.lastHeld().says; says != "" {
 		label += ", " + says
 	}
 	return label + rest
@@ -161,8 +181,8 @@ func (c *Changes) HeldText(undo string) string {
 
 // HeldParts returns HeldText as what is held, which may be cut, and the rest; brief is for a line with little room.
 func (c *Changes) HeldParts(undo string, brief bool) (label, rest string) {
-	n := len(c.Held)
-	last := c.Held[n-1]
+	n := countOwn(c.Held)
+	last := c.lastHeld()
 	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
 	label = c.Say(last.Label)
 	switch isOffline := c.Offline != "" && last.back == nil; {

@@ -428,7 +428,7 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 			text += hint
 		}
 	}
-	start := pointer + widget.Fit(sign, 2) + " " + s.Key(f.Press) + " " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
+	start := pointer + widget.Fit(sign, 2) + " " + s.Key(widget.Fit(f.Press, 1)) + " " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
 	for _, part := range widget.Wrap(text, room) {
 		lines = append(lines, start+part)
 		start = strings.Repeat(" ", factSigns+factLabel+1)
