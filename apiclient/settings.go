@@ -40,6 +40,12 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
 		return err
 	}
+	if s.HasRules() {
+		const what = "rules of who may be called, such as require_opt_in, years_after_end, country and holidays"
+		if err := c.required(ctx, apitype.ExtensionRules, what); err != nil {
+			return err
+		}
+	}
 	if len(s.RequiredChecks) > 0 {
 		if err := c.required(ctx, apitype.ExtensionChecks, "checks, which required_checks needs"); err != nil {
 			return err

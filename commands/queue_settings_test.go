@@ -19,8 +19,9 @@ import (
 // settingsService answers with settings as a service has them, and takes those of its first organization.
 type settingsService struct {
 	*httptest.Server
-	settings string
-	written  string
+	settings   string
+	written    string
+	extensions string // That it announces.
 }
 
 const (
@@ -33,10 +34,10 @@ const (
 
 func newSettingsService(t *testing.T) *settingsService {
 	t.Helper()
-	f := &settingsService{settings: floorSettings}
+	f := &settingsService{settings: floorSettings, extensions: "settings"}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Fundesk-Extensions", "settings")
+		w.Header().Set("Fundesk-Extensions", f.extensions)
 		w.Header().Set("ETag", `"1"`)
 		switch r.Method + " " + r.URL.Path {
 		case "GET /fundesk/v1/settings":
@@ -98,6 +99,35 @@ func TestQueueSettings(t *testing.T) {
 	}
 	if out, _, code := f.run(t, "queue", "settings", "get", "-o", "json", "--jq", ".users[2].name"); code != 0 || strings.TrimSpace(out) != `"Joost"` {
 		t.Errorf("got %d %q, want what the service has", code, out)
+	}
+}
+
+// Who may be called is read from the file, checked with its line, and sent only to a service that keeps to it.
+func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
+	t.Parallel()
+	const rules = "country = \"NL\"\nrequire_opt_in = [\"winback\"]\nyears_after_end = 3\nholidays = [\"-NL\", \"NL:2026-05-05\"]\n"
+	const hours = "[calling_hours.NL]\nweekday = \"00:00-24:00\"\nsaturday = \"-\"\n"
+	const sent = `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}},"requireOptIn":["winback"],"yearsAfterEnd":3,"country":"NL","holidays":["-NL","NL:2026-05-05"]`
+	for _, test := range []struct {
+		name, extensions, file string
+		code                   int
+		says, written          string
+	}{
+		{"all of it", "settings, rules", rules + hours, 0, "require_opt_in, years_after_end, country, holidays", sent},
+		{"a service without rules", "settings", rules + hours, 7, "the service has no rules of who may be called", ""},
+		{"hours alone", "settings", hours, 0, "calling_hours.NL", `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`},
+		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "line 1: country is no country", ""},
+		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "line 6: calling_hours.NL.sunday", ""},
+		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "line 1: holidays.0 is no change of holidays", ""},
+	} {
+		f := newSettingsService(t)
+		f.extensions = test.extensions
+		file := filepath.Join(t.TempDir(), "settings.toml")
+		servicetest.Check(t, os.WriteFile(file, []byte(test.file), 0o600))
+		_, errs, code := f.run(t, "queue", "settings", "set", file, "--yes")
+		if code != test.code || !strings.Contains(errs, test.says) || !strings.Contains(f.written, test.written) || test.written == "" && f.written != "" {
+			t.Errorf("%s: got %d %q and %q sent", test.name, code, errs, f.written)
+		}
 	}
 }
 

@@ -21,6 +21,8 @@ func QueueStateColumns() []Column[apitype.QueueState] {
 		numberColumn("dueNextHour", func(s state) int { return s.DueNextHour }),
 		numberColumn("leased", func(s state) int { return s.Leased }),
 		shown(timeColumn("oldestRequestedAt", "", func(s state) *apitype.Time { return s.OldestRequestedAt }), "oldest"),
+		numberColumn("closed", func(s state) int { return s.Closed }),
+		shown(timeColumn("opensAt", "", func(s state) *apitype.Time { return s.OpensAt }), "opens"),
 	}
 }
 

@@ -78,6 +78,11 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 	if err := personChanged(tx, row.UUID, person, s.TimeOf(tx)); err != nil {
 		return err
 	}
+	if c.Channel == apitype.ChannelPhone { // It may lift the end of the last pledge.
+		if err := pledgesChanged(tx, row.UUID, row.Owner, s.TimeOf(tx)); err != nil {
+			return err
+		}
+	}
 	line = personAudited(line, before, row)
 	line.Fields = strings.TrimSuffix("consents."+string(c.Channel)+","+line.Fields, ",")
 	return tx.Audit(line)

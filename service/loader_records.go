@@ -216,14 +216,39 @@ func (l *loader) call(c LoadedCall) error {
 func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	persons := append(mapped(rows.Queue, func(row QueueRow) apitype.UUID { return row.Person }),
 		mapped(rows.Contacts, func(c Contact) apitype.UUID { return c.Person })...)
+	if len(persons) > 0 {
+		busy, err := tx.BusyPersons(persons)
+		for _, id := range busy {
+			err = errors.Join(err, RefreshEligibility(tx, id, now, nil))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return refreshLapsed(tx, rows, now)
+}
+
+// refreshLapsed notes when the last pledges of persons ended who have a loaded call or pledge.
+func refreshLapsed(tx Tx, rows Rows, now apitype.Time) error {
+	persons := append(mapped(rows.Queue, func(row QueueRow) apitype.UUID { return row.Person }),
+		mapped(rows.Pledges, func(row PledgeRow) apitype.UUID { return row.Person })...)
 	if len(persons) == 0 {
 		return nil
 	}
-	busy, err := tx.BusyPersons(persons)
-	for _, id := range busy {
-		err = errors.Join(err, RefreshEligibility(tx, id, now, nil))
+	lapsed, err := tx.LapsedPersons(persons)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, id := range lapsed {
+		person, err := tx.Person(id, Scope{All: true})
+		if err != nil {
+			return err
+		}
+		if err := pledgesChanged(tx, id, person.Owner, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +29,8 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	})
 }
 
-// SetOrganization changes the settings of an organization. Its names stay: they stand in the
-// documents of its records. A maximum of attempts counts at once, for the calls that wait too.
+// SetOrganization changes the settings of an organization, which set is given as they are. Its names stay: they stand
+// in the documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
@@ -50,23 +49,50 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 	if o, err = tx.OrganizationForUpdate(id); err != nil {
 		return o, OrUnknown(err, "organization", id)
 	}
-	before := o
-	if err := cmp.Or(set(&o), o.check()); err != nil {
+	stored, err := tx.OrganizationSettings(Scope{Organizations: []apitype.UUID{id}})
+	if err != nil {
 		return o, err
 	}
-	changed := before.changed(o)
-	if o.Settings != nil {
-		stored, err := tx.OrganizationSettings(Scope{Organizations: []apitype.UUID{id}})
-		if err != nil {
-			return o, err
-		}
-		changed = append(changed, stored[0].Changed(*o.Settings)...)
+	before := o
+	o.Settings = new(stored[0])
+	if err := set(&o); err != nil {
+		return o, err
 	}
+	if err := o.check(); err != nil {
+		return o, err
+	}
+	changed := append(before.changed(o), stored[0].Changed(*o.Settings)...)
 	if len(changed) == 0 {
 		return o, nil
 	}
 	line.At, line.Operation, line.Record, line.Fields = now, AuditOrganizationSet, &id, strings.Join(changed, ",")
-	return o, errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
+	err = errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
+	if err != nil {
+		return o, err
+	}
+	return o, rulesChanged(tx, o, stored[0], now)
+}
+
+// rulesChanged lets the queue look again at the calls of an organization whose rules changed.
+func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings, now apitype.Time) error {
+	was, err := RulesText(o.UUID, before)
+	if err != nil {
+		return err
+	}
+	is, err := RulesText(o.UUID, *o.Settings)
+	if err != nil || is == was {
+		return err
+	}
+	if err := tx.ResetLapsed(o.UUID); err != nil {
+		return err
+	}
+	for is != "" {
+		placed, err := placeCalls(tx, &o.UUID, now, forgetMost)
+		if err != nil || placed < forgetMost {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o Organization) changed(after Organization) (names []string) {
@@ -100,9 +126,22 @@ func (o Organization) check() error {
 	return nil
 }
 
-// Organizations are all organizations, by name.
+// Organizations returns all organizations with their settings, by uuid.
 func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
-	return View(ctx, s, "list the organizations", Reader.Organizations)
+	return View(ctx, s, "list the organizations", func(r Reader) ([]Organization, error) {
+		all, err := r.Organizations()
+		if err != nil {
+			return nil, err
+		}
+		settings, err := r.OrganizationSettings(Scope{All: true}) // In the same order.
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			all[i].Settings = &settings[i]
+		}
+		return all, nil
+	})
 }
 
 // ownAccount is the account that a program keeps under a name in the database for

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"slices"
 
 	"fundesk/apiclient/apitype"
@@ -75,7 +76,44 @@ func actOnPledge(row *PledgeRow, pledge *apitype.Pledge, action apitype.PledgeAc
 		}
 	}
 	pledge.Status, pledge.UpdatedAt = to, now
-	return nil
+	return revise("pledge", &row.Private, func(private *pledgePrivate) {
+		private.StatusAt = &now
+		switch to {
+		case apitype.PledgeCancelled:
+			private.CancelledAt = &now
+		case apitype.PledgeDropped:
+			private.DroppedAt = &now
+		case apitype.PledgeFulfilled:
+			private.FulfilledAt = &now
+		}
+	})
+}
+
+// end returns when a pledge ended: the latest that is known of endsAt, its cancellation, drop or fulfilment, else its
+// last change of status. It is nil for a lead and an active pledge.
+func (p pledgePrivate) end(pledge apitype.Pledge) *apitype.Time {
+	if pledge.Status == apitype.PledgeLead || pledge.Status == apitype.PledgeActive {
+		return nil
+	}
+	var latest *apitype.Time
+	for _, at := range []*apitype.Time{pledge.EndsAt, p.CancelledAt, p.DroppedAt, p.FulfilledAt} {
+		if at != nil && (latest == nil || at.After(latest.Time)) {
+			latest = at
+		}
+	}
+	return cmp.Or(latest, p.StatusAt, &pledge.UpdatedAt)
+}
+
+// keepStatusTime saves when the status of a pledge changed last, before an update moves the time of the pledge.
+func (p *PledgeRow) keepStatusTime(pledge apitype.Pledge) error {
+	var private pledgePrivate
+	if err := decode("pledge", p.Private, &private); err != nil || private.StatusAt != nil {
+		return err
+	}
+	private.StatusAt = new(pledge.UpdatedAt)
+	var err error
+	p.Private, err = encode("pledge", private)
+	return err
 }
 
 func patchPledge(p *apitype.Pledge, r apitype.UpdatePledgeRequest) {

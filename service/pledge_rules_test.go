@@ -66,7 +66,7 @@ func TestPledgeActions(t *testing.T) {
 
 // pledgeIn is a pledge in a state.
 func pledgeIn(status apitype.PledgeStatus, external, isReleased, ended bool) (PledgeRow, apitype.Pledge) {
-	row := PledgeRow{External: external, ReleasedAt: new(apitype.NewTime(testLater.Add(time.Hour)))}
+	row := PledgeRow{External: external, Private: []byte(`{}`), ReleasedAt: new(apitype.NewTime(testLater.Add(time.Hour)))}
 	if isReleased {
 		row.ReleasedAt = new(testLater) // The very moment counts.
 	}
@@ -85,5 +85,42 @@ func TestDroppedPledgeIsNeverReleased(t *testing.T) {
 	}
 	if row.ReleasedAt != nil || released(row, apitype.NewTime(testLater.AddDate(1, 0, 0))) {
 		t.Errorf("got release time %v, want none", row.ReleasedAt)
+	}
+}
+
+// TestPledgeEnds finds when a pledge ended: the latest time that is known of its end.
+// Promise S84: without one it is the last change of status, whatever was changed since.
+func TestPledgeEnds(t *testing.T) {
+	t.Parallel()
+	before, after := ago(48*time.Hour), ago(24*time.Hour)
+	tests := []struct {
+		name    string
+		status  apitype.PledgeStatus
+		endsAt  *apitype.Time
+		private pledgePrivate
+		want    *apitype.Time
+	}{
+		{"a lead has not ended", apitype.PledgeLead, before, pledgePrivate{}, nil},
+		{"nor has an active pledge that was cancelled before", apitype.PledgeActive, nil, pledgePrivate{CancelledAt: before}, nil},
+		{"at the end that was agreed", apitype.PledgeFulfilled, before, pledgePrivate{StatusAt: after}, before},
+		{"at the cancellation", apitype.PledgeCancelled, before, pledgePrivate{CancelledAt: after}, after},
+		{"at the end, later than the drop", apitype.PledgeDropped, after, pledgePrivate{DroppedAt: before}, after},
+		{"at the fulfilment", apitype.PledgeFulfilled, nil, pledgePrivate{FulfilledAt: before, StatusAt: after}, before},
+		{"when the status changed", apitype.PledgeCancelled, nil, pledgePrivate{StatusAt: before}, before},
+		{"at the last update, where nothing is known", apitype.PledgeCancelled, nil, pledgePrivate{}, &testNow},
+	}
+	for _, test := range tests {
+		pledge := apitype.Pledge{Status: test.status, EndsAt: test.endsAt, UpdatedAt: testNow}
+		if got := test.private.end(pledge); !equalTimes(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
+	row, pledge := pledgeIn(apitype.PledgeActive, false, true, false)
+	if err := actOnPledge(&row, &pledge, apitype.ActionCancel, testNow); err != nil {
+		t.Fatal(err)
+	}
+	pledge.UpdatedAt = testLater // An update of another field.
+	if err := row.write(pledge); err != nil || !equalTimes(row.EndedAt, &testNow) {
+		t.Errorf("got %v %v, want the time of the cancellation", row.EndedAt, err)
 	}
 }

@@ -121,10 +121,13 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := tx.InsertPledge(row); err != nil {
 			return orTaken(err, "pledge")
 		}
-		err = recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc)
-		if err == nil {
-			seen, err = tx.WholePledge(id, c.Scope, LightOnly)
+		if err := recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc); err != nil {
+			return err
 		}
+		if err := pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx)); err != nil {
+			return err
+		}
+		seen, err = tx.WholePledge(id, c.Scope, LightOnly)
 		return err
 	})
 	if err != nil {
@@ -173,6 +176,8 @@ func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs
 type pledgePrivate struct {
 	CancelledAt *apitype.Time `json:"cancelledAt,omitzero"`
 	DroppedAt   *apitype.Time `json:"droppedAt,omitzero"`
+	FulfilledAt *apitype.Time `json:"fulfilledAt,omitzero"`
+	StatusAt    *apitype.Time `json:"statusAt,omitzero"` // When the status changed last. Nil: at the last update.
 	ErasedAt    *apitype.Time `json:"erasedAt,omitzero"` // The person was.
 }
 
@@ -188,6 +193,13 @@ func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
 	p.UUID, p.Recruiter, p.Status = pledge.UUID, pledge.RecruiterUserUUID, pledge.Status
 	p.Owner, p.Recruiting = pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID
 	p.CreatedAt, p.UpdatedAt = pledge.CreatedAt, pledge.UpdatedAt
+	var private pledgePrivate
+	if len(p.Private) > 0 {
+		if err := decode("pledge", p.Private, &private); err != nil {
+			return err
+		}
+	}
+	p.EndedAt = private.end(pledge)
 	p.Doc, err = encode("pledge", storedPledge{Pledge: pledge})
 	return err
 }
@@ -268,6 +280,9 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		if line.At, err = s.ChangeTime(tx); err != nil {
 			return err
 		}
+		if err := row.keepStatusTime(pledge); err != nil {
+			return err
+		}
 		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}
@@ -276,6 +291,9 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		}
 		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
 			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc)); err != nil {
+				return err
+			}
+			if err := endChanged(tx, before, row, s.TimeOf(tx)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -296,6 +314,14 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, row.UUID, s.Now()), shown)
 	}
 	return answer, err
+}
+
+// endChanged carries over to the queue that a pledge ended, or goes on.
+func endChanged(tx Tx, before, after PledgeRow, now apitype.Time) error {
+	if equalTimes(before.EndedAt, after.EndedAt) {
+		return nil
+	}
+	return pledgesChanged(tx, after.Person, after.Owner, now)
 }
 
 // Signature is the signature file of a pledge, for the holder of a link that this service

@@ -40,6 +40,10 @@ type QueueRow struct {
 	Attempts    int
 	External    bool
 	OptedOut    bool          // Of the phone.
+	OptedIn     bool          // To the phone.
+	Country     string        // In which the person is called. Empty when neither address nor number tells.
+	NotPlaced   bool          // An earlier program made the row: opt-in, country and end are not known yet.
+	EndedAt     *apitype.Time // When the person's last pledge ended. Nil: one is a lead or active, or there is none.
 	DueAt       *apitype.Time // Deferred until then.
 	KeptFor     *apitype.UUID // For this user alone.
 	EligibleAt  *apitype.Time // What eligibleAt said last.
@@ -84,10 +88,17 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
 	var person apitype.Person
 	err := decode("person", of.Doc, &person)
-	return QueueRow{
-		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: languageOf(person),
-		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: optedOut(person),
-	}, err
+	waiting := QueueRow{
+		Call:        call.UUID,
+		Person:      call.PersonUUID,
+		Owner:       row.Owner,
+		Type:        call.Type,
+		RequestedAt: call.RequestedAt,
+		Attempts:    call.AttemptsCount,
+		External:    row.External,
+	}
+	waiting.asPerson(person)
+	return waiting, err
 }
 
 func languageOf(p apitype.Person) string { return *cmp.Or(p.Language, new("")) }
@@ -116,16 +127,29 @@ func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow
 	return nil
 }
 
-// StillEligible reports whether a call that is next may be given as its person is, and makes it ineligible
-// where not: an opt-out while the call was created is known here at last.
-func (q QueueRow) StillEligible(tx Tx, now apitype.Time) (bool, error) {
+// StillEligible reports whether a call that is next may be given as its person is and by the rules that were read
+// for the take. It makes the call ineligible where not: an opt-out, or the end of a pledge, while the call was created
+// is known here at last.
+func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (bool, error) {
 	var person apitype.Person
 	if err := decode("person", q.PersonDoc, &person); err != nil {
 		return false, err
 	}
-	q.OptedOut = optedOut(person)
-	if q.refresh(now); !q.Ready {
-		return false, personChanged(tx, q.Person, person, now)
+	isOther := q.asPerson(person)
+	if rules.limitsYears(q.Owner) {
+		ended, _, err := tx.PledgesEnded(q.Person, q.Owner)
+		if err != nil {
+			return false, err
+		}
+		isOther = isOther || !equalTimes(q.EndedAt, ended)
+		q.EndedAt = ended
+	}
+	q.refresh(now)
+	if !q.Ready || !rules.mayBeCalled(q, now) {
+		if !isOther { // Its kind came to the queue since the kinds were read, which the next look knows.
+			return false, nil
+		}
+		return false, cmp.Or(personChanged(tx, q.Person, person, now), pledgesChanged(tx, q.Person, q.Owner, now))
 	}
 	since, err := blockedSince(tx, phoneNumbers(person), Scope{Organizations: []apitype.UUID{q.Owner}})
 	if err != nil || since == nil {
@@ -249,11 +273,7 @@ func lastContact(attempts []apitype.CallAttempt, completed, taken *apitype.Time,
 
 // personChanged carries over to the queue what it knows of a person.
 func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
-	return RefreshEligibility(tx, id, now, func(row *QueueRow) bool {
-		changed := row.Language != languageOf(person) || row.OptedOut != optedOut(person)
-		row.Language, row.OptedOut = languageOf(person), optedOut(person)
-		return changed
-	})
+	return RefreshEligibility(tx, id, now, func(row *QueueRow) bool { return row.asPerson(person) })
 }
 
 // attemptsLimited decides anew about the calls that have as many attempts as an organization's
@@ -372,10 +392,14 @@ func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) {
 		} else {
 			until = from
 		}
+		placed, err := placeCalls(tx, nil, now, forgetMost)
+		if err != nil {
+			return err
+		}
 		most, err := tx.ForgetQueue(QueueForgets{
 			Leases: apitype.NewTime(now.Add(-queueMemory)), Work: until, Hours: oldest, Numbers: apitype.NewTime(now.Add(-restAfterContact)),
 		}, forgetMost)
-		if most >= forgetMost || until.Before(over.Time) {
+		if max(most, placed) >= forgetMost || until.Before(over.Time) {
 			s.forgets.Store(now.UnixMilli())
 		}
 		return err
@@ -456,6 +480,7 @@ type QueueQuery struct {
 	Languages []string
 	User      *apitype.UUID // Nil: anybody.
 	Now       apitype.Time
+	Rules     *FloorRules  // Who may be called.
 	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
 	Returned  apitype.Time // What the user released later is offered after all else.
 	Due       bool         // For NextInQueue: there may be calls that are due.
@@ -464,8 +489,22 @@ type QueueQuery struct {
 	Limit     int
 }
 
+// QueueCount is how many calls of a kind there are.
+type QueueCount struct {
+	Kind     QueueKind
+	Calls    int
+	Waiting  int // Not deferred; whatever the hour.
+	Due      int // Deferred, and the time has come.
+	Deferred int // To a time that has not come.
+	Soon     int // Those of them that are within an hour.
+
+	OldestWaiting *apitype.Time
+	OldestDue     *apitype.Time
+}
+
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
+	Rules            string // The rules of the queue, for [Service.FloorRules].
 	Leases           []LeaseRow
 	HasNewlyEligible bool // Calls are not marked as eligible whose time has come.
 	Due              bool // Calls are due that were deferred.

@@ -44,7 +44,8 @@ type Service struct {
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
-	long          *Turns       // Of long reads: one at a time leaves the other connections to short ones.
+	long          *Turns // Of long reads: one at a time leaves the other connections to short ones.
+	floorRules    rulesCache
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 

@@ -239,8 +239,13 @@ type PledgeWriter interface {
 type QueueReader interface {
 	QueuePositions(q QueueQuery) ([]Position, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
-	// QueueState also returns how many calls were passed over to count them.
-	QueueState(q QueueQuery) (state apitype.QueueState, passed int, err error)
+	// QueueCounts counts calls by their kind, whether the rules permit them or not. Leased counts leases.
+	QueueCounts(q QueueQuery) (counts []QueueCount, leased int, err error)
+	// QueueRules returns the rules of all organizations that have some, for [Service.FloorRules].
+	QueueRules() (string, error)
+	// PledgesEnded returns when the last pledge of a person for an organization ended, and whether the calls that wait
+	// say so. Nil: one is a lead or active, or there is none.
+	PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
@@ -279,6 +284,12 @@ type QueueWriter interface {
 	// others have locked.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	MarkEligible(now apitype.Time) error
+	// MarkLapsed takes calls out of those that are looked at whose person's last pledge ended too long ago.
+	MarkLapsed(lapsed Lapsed) error
+	// ResetLapsed lets the calls of an organization be looked at again.
+	ResetLapsed(organization apitype.UUID) error
+	// NotPlaced returns the persons of some calls whose row an earlier program made. A nil organization is all.
+	NotPlaced(organization *apitype.UUID, limit int) ([]apitype.UUID, error)
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
@@ -338,6 +349,8 @@ type LoadWriter interface {
 	PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]PersonRow, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
+	// LapsedPersons returns those with a call that waits and a pledge that ended, or whose call says that it did.
+	LapsedPersons(ids []apitype.UUID) ([]apitype.UUID, error)
 	// InsertRows saves many rows, and returns which of them are there already. Then the transaction must
 	// not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)

@@ -13,7 +13,7 @@ type Organization struct {
 	apitype.OrganizationReference
 	MaxCallAttempts *int          // Nil: no maximum. Spec gap: C5.
 	CoolingOff      time.Duration // From a pledge's creation to its release. Spec gap: G2.
-	// Settings are what agents work by, in a change; nil: as they are.
+	// Settings are what agents work by, in a creation and in a change; nil: none, or as they are.
 	Settings *apitype.OrganizationSettings
 }
 
@@ -81,6 +81,7 @@ type PledgeRow struct {
 	CreatedAt     apitype.Time
 	UpdatedAt     apitype.Time
 	ReleasedAt    *apitype.Time // May lie in the future. Spec gap: G2.
+	EndedAt       *apitype.Time // Nil: it is a lead or active.
 	External      bool
 	PaymentQR     bool // Has a transaction of that method; kept by InsertRows.
 	HasSignature  bool

@@ -318,6 +318,8 @@ type QueueState struct {
 	Deferred          int              `json:"deferred"`    // Not due, whoever they are kept for.
 	DueNextHour       int              `json:"dueNextHour"` // Those of them that are within an hour.
 	Leased            int              `json:"leased"`
+	Closed            int              `json:"closed"`            // Outside the calling hours of the donor, beside Waiting.
+	OpensAt           *Time            `json:"opensAt"`           // When the first of them can be given. Nil is never.
 	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of those that wait.
 	ByType            map[CallType]int `json:"byType"`            // Of those that wait.
 	ByLanguage        map[string]int   `json:"byLanguage"`        // Likewise; "" is without a language.

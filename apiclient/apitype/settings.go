@@ -20,6 +20,10 @@ const EffectsHeader = "Fundesk-Effects"
 // and the names of users.
 const ExtensionSettings = "settings"
 
+// ExtensionRules announces that the queue decides who may be called: RequireOptIn, YearsAfterEnd, Country and
+// Holidays of the settings, and Closed and OpensAt of the state of the queue.
+const ExtensionRules = "rules"
+
 // Settings are what agents work by, of the organizations that the account sees, and the names of users.
 // GET /fundesk/v1/settings
 type Settings struct {
@@ -43,6 +47,22 @@ type OrganizationSettings struct {
 	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
 	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
 	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
+
+	// The rest is left out where it is empty: only a service that announces ExtensionRules reads it.
+
+	// RequireOptIn are the types of calls that only persons get who opted in to phone calls.
+	RequireOptIn []CallType `json:"requireOptIn,omitempty" toml:"require_opt_in,omitempty"`
+	// YearsAfterEnd ends calls to a person so many years after the last pledge ended. Zero never does.
+	YearsAfterEnd int `json:"yearsAfterEnd,omitzero" toml:"years_after_end,omitzero"`
+	// Country is that of the organization, two capital letters. If it is empty, calls are given at any hour.
+	Country string `json:"country,omitzero" toml:"country,omitempty"`
+	// Holidays changes the public holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day.
+	Holidays []string `json:"holidays,omitempty" toml:"holidays,omitempty"`
+}
+
+// HasRules reports whether the settings say who may be called in a way that only ExtensionRules knows.
+func (s OrganizationSettings) HasRules() bool {
+	return len(s.RequireOptIn) > 0 || s.YearsAfterEnd != 0 || s.Country != "" || len(s.Holidays) > 0
 }
 
 // ResultChoice is a result that an agent chooses.
@@ -108,6 +128,8 @@ const (
 	maxCountries  = 250
 	maxUserName   = 200
 	maxAttempts   = 1_000
+	maxYears      = 99
+	maxHolidays   = 1_000
 	scriptExample = "verification.nl"
 )
 
@@ -137,6 +159,18 @@ func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	}
 	if !maps.Equal(s.CallingHours, o.CallingHours) {
 		names = append(names, "callingHours")
+	}
+	if !slices.Equal(s.RequireOptIn, o.RequireOptIn) {
+		names = append(names, "requireOptIn")
+	}
+	if s.YearsAfterEnd != o.YearsAfterEnd {
+		names = append(names, "yearsAfterEnd")
+	}
+	if s.Country != o.Country {
+		names = append(names, "country")
+	}
+	if !slices.Equal(s.Holidays, o.Holidays) {
+		names = append(names, "holidays")
 	}
 	if !maps.EqualFunc(s.RequiredChecks, o.RequiredChecks, slices.Equal[[]string]) {
 		names = append(names, "requiredChecks")
@@ -182,8 +216,8 @@ func (s *OrganizationSettings) Validate() Violations {
 	}
 	for _, country := range slices.Sorted(maps.Keys(s.CallingHours)) {
 		at := "/callingHours/" + country
-		if stored, problem := checkCountry(country); problem != "" || stored != country {
-			v.Add(at, "is no country: two capital letters such as NL are")
+		if problem := CheckCountryCode(country); problem != "" {
+			v.Add(at, "%s", problem)
 			continue
 		}
 		for _, day := range []struct{ name, span string }{
@@ -198,7 +232,38 @@ func (s *OrganizationSettings) Validate() Violations {
 	if n := s.MaxCallAttempts; n != nil && (*n < 0 || *n > maxAttempts) {
 		v.Add("/maxCallAttempts", "must be a whole number from 0 to %d", maxAttempts)
 	}
+	s.validateRules(&v)
 	return v
+}
+
+// validateRules checks who may be called.
+func (s *OrganizationSettings) validateRules(v *Violations) {
+	for i, kind := range s.RequireOptIn {
+		at := "/requireOptIn/" + strconv.Itoa(i)
+		switch {
+		case !slices.Contains(CallTypes, kind):
+			v.Add(at, "is no type of call: verification, happy_call and winback are")
+		case slices.Contains(s.RequireOptIn[:i], kind):
+			v.Add(at, "is there twice")
+		}
+	}
+	if s.YearsAfterEnd < 0 || s.YearsAfterEnd > maxYears {
+		v.Add("/yearsAfterEnd", "must be a whole number from 1 to %d, or be left out", maxYears)
+	}
+	if s.Country != "" {
+		if problem := CheckCountryCode(s.Country); problem != "" {
+			v.Add("/country", "%s", problem)
+		}
+	}
+	if len(s.Holidays) > maxHolidays {
+		v.Add("/holidays", "must have %d items at most", maxHolidays)
+	}
+	const changes = `is no change of holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day`
+	for i, line := range s.Holidays {
+		if !isHolidayChange(line) {
+			v.Add("/holidays/"+strconv.Itoa(i), "%s", changes)
+		}
+	}
 }
 
 func validateRequiredChecks(v *Violations, required map[CallType][]string) {
@@ -221,6 +286,25 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 			}
 		}
 	}
+}
+
+// CheckCountryCode says what is wrong with a country of the settings, "" for nothing.
+func CheckCountryCode(code string) (problem string) {
+	stored, problem := checkCountry(code)
+	if problem != "" || stored != code {
+		return "is no country: two capital letters such as NL are"
+	}
+	return ""
+}
+
+// isHolidayChange reports whether a line changes the holidays of a country.
+func isHolidayChange(line string) bool {
+	if country, isWithout := strings.CutPrefix(line, "-"); isWithout {
+		return CheckCountryCode(country) == ""
+	}
+	country, day, _ := strings.Cut(line, ":")
+	_, err := time.Parse(time.DateOnly, day)
+	return err == nil && CheckCountryCode(country) == ""
 }
 
 func validateResults(v *Violations, at string, results []ResultChoice) {
@@ -256,13 +340,22 @@ func ParseSpan(text string) (Span, error) {
 		return Span{}, nil
 	}
 	from, until, _ := strings.Cut(text, "-")
-	start, wrongStart := time.Parse("15:04", strings.TrimSpace(from))
-	end, wrongEnd := time.Parse("15:04", strings.TrimSpace(until))
-	if wrongStart != nil || wrongEnd != nil || !start.Before(end) {
+	start, isStart := minutesOf(from)
+	end, isEnd := minutesOf(until)
+	if !isStart || !isEnd || start >= end {
 		return Span{}, fmt.Errorf(`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`, text)
 	}
-	minutes := func(t time.Time) int { return t.Hour()*60 + t.Minute() }
-	return Span{minutes(start), minutes(end)}, nil
+	return Span{start, end}, nil
+}
+
+// minutesOf reads a time of day from 00:00 to 24:00, in minutes.
+func minutesOf(text string) (minutes int, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "24:00" {
+		return 24 * 60, true
+	}
+	t, err := time.Parse("15:04", text)
+	return t.Hour()*60 + t.Minute(), err == nil
 }
 
 // CheckUserName says what is wrong with the name of a user, "" for nothing.

@@ -28,7 +28,15 @@ type Problems []string
 func (p Problems) Error() string { return strings.Join(p, "; ") }
 
 // keys are the words of TOML for those of the JSON that have others.
-var keys = map[string]string{"uuid": "organization", "maxCallAttempts": "max_attempts", "callingHours": "calling_hours", "asksNotes": "asks_notes", "requiredChecks": "required_checks"}
+var keys = map[string]string{
+	"uuid":            "organization",
+	"maxCallAttempts": "max_attempts",
+	"callingHours":    "calling_hours",
+	"asksNotes":       "asks_notes",
+	"requireOptIn":    "require_opt_in",
+	"yearsAfterEnd":   "years_after_end",
+	"requiredChecks":  "required_checks",
+}
 
 // Read reads a file whole. Its error is [Problems].
 func Read(text []byte) (s apitype.OrganizationSettings, err error) {

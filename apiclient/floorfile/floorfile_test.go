@@ -22,7 +22,8 @@ func TestWriteAndRead(t *testing.T) {
 			apitype.CallVerification: {{Code: "ok"}},
 		},
 		Scripts:      map[string]string{"verification.nl": "Goedemiddag,\n\n\"spreek\" ik met {{.Person.Name}}?\n", "winback": "it's '''odd'''\n"},
-		CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "09:00-21:00", Sunday: "-"}},
+		CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "09:00-21:00", Sunday: "-"}, "DE": {Weekday: "00:00-24:00"}},
+		RequireOptIn: []apitype.CallType{apitype.CallWinback}, YearsAfterEnd: 3, Country: "NL", Holidays: []string{"-NL", "NL:2026-05-05"},
 	}
 	text, err := floorfile.Write(want)
 	if err != nil {
@@ -32,7 +33,7 @@ func TestWriteAndRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("got %v, read again (-want +got):\n%s\nof\n%s", err, diff, text)
 	}
-	for _, line := range []string{"[calling_hours.NL]", `weekday = "09:00-21:00"`, "[[results.winback]]", `effect = "opt-out"`, "Goedemiddag,"} {
+	for _, line := range []string{"[calling_hours.NL]", `weekday = "09:00-21:00"`, "[[results.winback]]", `effect = "opt-out"`, "Goedemiddag,", `require_opt_in = ["winback"]`, `years_after_end = 3`, `country = "NL"`, `holidays = ["-NL", "NL:2026-05-05"]`} {
 		if !slices.Contains(strings.Split(string(text), "\n"), line) {
 			t.Errorf("got\n%s\nwant the line %s", text, line)
 		}
@@ -54,6 +55,12 @@ func TestProblemsNameTheirLines(t *testing.T) {
 		{"hours", "[calling_hours.NL]\nweekday = \"9-5\"\n", "line 2: calling_hours.NL.weekday "},
 		{"hours in one line", "[calling_hours]\nDE.weekday = \"-\"\nNL.weekday = \"9-5\"\n", "line 3: calling_hours.NL.weekday "},
 		{"a script", "[scripts]\n\"winback.nl\" = '''\nweekday = x\n'''\n\"win.nl\" = \"x\"\n", "line 5: scripts.win.nl is no name of a script"},
+		{"a country", "max_attempts = 3\ncountry = \"Holland\"\n", "line 2: country is no country: two capital letters such as NL are"},
+		{"a holiday", "country = \"NL\"\nholidays = [\"-NL\", \"5 May\"]\n", "line 2: holidays.1 is no change of holidays: \"-NL\" takes"},
+		{"years", "years_after_end = 100\n", "line 1: years_after_end must be a whole number from 1 to 99"},
+		{"years in words", "country = \"NL\"\nyears_after_end = \"three\"\n", "line 2: years_after_end is of another kind"},
+		{"a type that needs an opt-in", "\nrequire_opt_in = [\"win\"]\n", "line 2: require_opt_in.0 is no type of call"},
+		{"a day with too many hours", "[calling_hours.NL]\nweekday = \"00:00-25:00\"\n", "line 2: calling_hours.NL.weekday \"00:00-25:00\" is no span"},
 		{"maximum", "# settings\nmax_attempts = -1\n", "line 2: max_attempts must be "},
 		{"JSON cut off", "{\n\"results\":\n", "line 3: "},
 		{"a member that is none", "{\n\"result\": {}}\n", "line 2: there is no result"},

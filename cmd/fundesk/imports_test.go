@@ -15,6 +15,7 @@ import (
 var forbidden = map[string][]string{
 	"fundesk/apiclient/apitype":            {"fundesk/...", "net/http", "database/sql"},
 	"fundesk/apiclient":                    {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
+	"fundesk/apiclient/hours":              {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "net/http"},
 	"fundesk/apiclient/outbox":             {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
 	"fundesk/apiclient/durable":            {"fundesk/..."},
 	"fundesk/apiclient/durable/powercut":   {"fundesk/service/...", "fundesk/apiclient"},

@@ -28,8 +28,13 @@ func TestOperatorFlags(t *testing.T) {
 	records := fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,"createdAt":"2020-11-20"}}
 {"kind":"call","data":{"uuid":"33333333-3333-4333-8333-333333333333","personUuid":%[1]q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":"N"}}`, person, organization)
 	for _, step := range []struct{ in, line, want string }{
-		{"", "organization add --uuid " + organization + " --name Sea --abbreviation SR --cooling-off 48h --max-call-attempts 3", organization},
-		{"", "organization list -o json", `"name":"Sea","abbreviation":"SR","maxCallAttempts":3,"coolingOff":"48h0m0s"}`},
+		{"", "organization add --uuid " + organization + " --name Sea --abbreviation SR --cooling-off 48h --max-call-attempts 3 --country nl", organization},
+		{"", "organization list -o json", `"name":"Sea","abbreviation":"SR","maxCallAttempts":3,"coolingOff":"48h0m0s","country":"NL"}`},
+		{"", "organization set " + organization + " --country BE", "changed"},
+		{"max_attempts = 4\n", "organization set " + organization + " --settings -", "changed"}, // The country stays.
+		{"", "organization list", organization + "  SR  Sea  BE\n"},
+		{"", "organization set " + organization + " --any-hour", "changed"},
+		{"", "organization list", organization + "  SR  Sea  any hour\n"},
 		{"", "organization set " + organization + " --any-call-attempts", "changed"},
 		{"", "organization list -o json", `"maxCallAttempts":null`},
 		{"", "organization set " + organization + " --max-call-attempts 7", "changed"},

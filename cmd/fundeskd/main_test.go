@@ -478,8 +478,9 @@ func TestUsage(t *testing.T) {
 		{"two scopes", []string{"account", "add", "x", "--all-organizations", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --organization UUID, once or more, or --all-organizations\n"},
 		{"no abbreviation", []string{"organization", "add", "--name", "M"}, 2, "--name and --abbreviation are needed\n"},
 		{"organization of a mistyped uuid", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--uuid", "1"}, 2, "--uuid \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
-		{"no change", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --max-call-attempts N or --any-call-attempts, --cooling-off, --settings FILE, or several\n"},
-		{"two changes", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--any-call-attempts", "--max-call-attempts", "1"}, 2, "use --max-call-attempts N or --any-call-attempts, --cooling-off, --settings FILE, or several\n"},
+		{"an unknown country", []string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--country", "Holland"}, 2, "--country \"Holland\" is no country: two capital letters such as NL are\n"},
+		{"no change", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n"},
+		{"two changes", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--any-call-attempts", "--max-call-attempts", "1"}, 2, "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n"},
 		{"no life", []string{"token", "issue", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},
 		{"no reason", []string{"person", "erase", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "--reason is needed; it is kept in the audit\n"},
 		{"no organization", []string{"retention", "set"}, 2, "--organization \"\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
@@ -489,7 +490,7 @@ func TestUsage(t *testing.T) {
 		{"records and a seed", []string{"serve", "--sandbox", "--load", "x", "--seed", "1"}, 2, "--load and --seed exclude each other: the records are those of the file, in a database that is gone at the end\n"},
 		{"sample", []string{"sample", "--persons", "1"}, 0, "2 organizations\n20 users\n6 focusAreas\n1 person\n"},
 		{"openapi", []string{"openapi"}, 0, "{\n  \"openapi\": \"3.1.0\","},
-		{"migrate", []string{"migrate"}, 0, "the schema is of version 3\n"},
+		{"migrate", []string{"migrate"}, 0, "the schema is of version 8\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

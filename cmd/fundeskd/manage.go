@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,20 +149,46 @@ type organizationView struct {
 	Abbreviation    string       `json:"abbreviation"`
 	MaxCallAttempts *int         `json:"maxCallAttempts"`
 	CoolingOff      string       `json:"coolingOff"`
+	Country         *string      `json:"country"`
 }
 
 func viewOrganization(o service.Organization) organizationView {
-	return organizationView{o.UUID, o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.String()}
+	view := organizationView{
+		UUID:            o.UUID,
+		Name:            o.Name,
+		Abbreviation:    o.Abbreviation,
+		MaxCallAttempts: o.MaxCallAttempts,
+		CoolingOff:      o.CoolingOff.String(),
+	}
+	if o.Settings != nil && o.Settings.Country != "" {
+		view.Country = &o.Settings.Country
+	}
+	return view
+}
+
+// atAnyHour is said of an organization without a country.
+const atAnyHour = "without a country, calls of this organization are given at any hour; set one with: " +
+	"fundeskd organization set %s --country NL\n"
+
+// countryOf reads the country of an organization, in capital or small letters.
+func countryOf(text string) (string, error) {
+	country := strings.ToUpper(text)
+	if problem := apitype.CheckCountryCode(country); problem != "" {
+		return "", usage("--country %q %s", text, problem)
+	}
+	return country, nil
 }
 
 func (p *program) organizationAdd() *cobra.Command {
-	var name, abbreviation, id string
+	var name, abbreviation, id, country string
 	var attempts int
 	var coolingOff time.Duration
 	c := &cobra.Command{
-		Use:     "add",
-		Short:   "Add an organization",
-		Example: `  fundeskd organization add --name "Sea Rescue" --abbreviation SR --max-call-attempts 6`,
+		Use:   "add",
+		Short: "Add an organization",
+		Long: "With a country, calls are given in the calling hours of the donor's country, and\n" +
+			"not on its public holidays. Without one they are given at any hour.",
+		Example: `  fundeskd organization add --name "Sea Rescue" --abbreviation SR --country NL --max-call-attempts 6`,
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			o := service.Organization{CoolingOff: coolingOff}
@@ -177,8 +204,18 @@ func (p *program) organizationAdd() *cobra.Command {
 			} else if chosen != nil {
 				o.UUID = *chosen
 			}
+			if c.Flags().Changed("country") {
+				code, err := countryOf(country)
+				if err != nil {
+					return err
+				}
+				o.Settings = &apitype.OrganizationSettings{Country: code}
+			}
 			return answer(c.Context(), p, "add the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.AddOrganization(c.Context(), o)
+				if err == nil && o.Settings == nil {
+					fmt.Fprintf(p.Err, "fundeskd: "+atAnyHour, o.UUID)
+				}
 				return viewOrganization(o), err
 			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, o.UUID) })
 		},
@@ -187,6 +224,7 @@ func (p *program) organizationAdd() *cobra.Command {
 	flags.StringVar(&name, "name", "", "`name` of the organization")
 	flags.StringVar(&abbreviation, "abbreviation", "", "short `name`, as on a screen")
 	flags.StringVar(&id, "uuid", "", "`uuid` (default: a new one)")
+	flags.StringVar(&country, "country", "", "calling hours of this `country`, such as NL (default: any hour)")
 	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call (default: any number)")
 	flags.DurationVar(&coolingOff, "cooling-off", service.DefaultCoolingOff, "time from a pledge's creation to its release")
 	return c
@@ -194,59 +232,100 @@ func (p *program) organizationAdd() *cobra.Command {
 
 func (p *program) organizationList() *cobra.Command {
 	return listCommand(p, "list", "List organizations", "  fundeskd organization list -o json", (*service.Service).Organizations, viewOrganization,
-		func(o organizationView) []string { return []string{o.UUID.String(), o.Abbreviation, o.Name} })
+		func(o organizationView) []string {
+			return []string{o.UUID.String(), o.Abbreviation, o.Name, *cmp.Or(o.Country, new("any hour"))}
+		})
+}
+
+// organizationChange is what the flags of organization set change.
+type organizationChange struct {
+	attempts   int
+	unlimited  bool
+	coolingOff time.Duration
+	country    string
+	anyHour    bool
+	file       string
+	settings   *apitype.OrganizationSettings // Of the file.
+
+	hasAttempts, hasCoolingOff, hasCountry bool // The flag was given.
+}
+
+// check refuses flags that change nothing, or exclude each other, and reads the country.
+func (c *organizationChange) check() (err error) {
+	hasAny := c.hasAttempts || c.unlimited || c.hasCoolingOff || c.hasCountry || c.anyHour || c.file != ""
+	isTwice := c.hasAttempts && c.unlimited || c.hasCountry && c.anyHour
+	if !hasAny || isTwice {
+		return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
+			"--settings FILE, or several")
+	}
+	if c.hasCountry {
+		c.country, err = countryOf(c.country)
+	}
+	return err
+}
+
+// apply changes an organization, which has its settings as they are. Those of a file replace them, but for the maximum
+// and the country where the file has none.
+func (c *organizationChange) apply(o *service.Organization) {
+	if c.settings != nil {
+		country := cmp.Or(c.settings.Country, o.Settings.Country)
+		o.Settings = new(*c.settings)
+		o.Settings.Country = country
+		o.MaxCallAttempts = cmp.Or(c.settings.MaxCallAttempts, o.MaxCallAttempts)
+	}
+	if c.hasCountry || c.anyHour {
+		o.Settings.Country = c.country
+	}
+	if c.hasAttempts {
+		o.MaxCallAttempts = &c.attempts
+	}
+	if c.unlimited {
+		o.MaxCallAttempts = nil
+	}
+	if c.hasCoolingOff {
+		o.CoolingOff = c.coolingOff
+	}
 }
 
 func (p *program) organizationSet() *cobra.Command {
-	var attempts int
-	var unlimited bool
-	var coolingOff time.Duration
-	var file string
+	var change organizationChange
 	c := &cobra.Command{
 		Use:   "set UUID",
 		Short: "Change the settings of an organization",
 		Long: "Set changes what is named. A maximum of attempts counts at once, for the calls\n" +
 			"that wait too; a cooling-off is that of pledges made from now on. Names stay:\n" +
 			"they stand in the records. A file of settings replaces the results, scripts and\n" +
-			"calling hours of the agents as a whole, and the maximum where it has\n" +
-			"max_attempts. It is TOML with the keys of a profile, or the JSON of GET\n" +
-			"/fundesk/v1/settings.",
+			"calling hours of the agents as a whole, and the maximum and the country where it\n" +
+			"has max_attempts and country. It is TOML with the keys of a profile, or the JSON\n" +
+			"of GET /fundesk/v1/settings. With a country, calls are given in the calling\n" +
+			"hours of the donor's country, and not on its public holidays.",
 		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
+			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --country NL\n" +
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",
 		Args: exactly("UUID"),
-		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) error {
-			limited, cooled := c.Flags().Changed("max-call-attempts"), c.Flags().Changed("cooling-off")
-			if limited && unlimited || !limited && !unlimited && !cooled && file == "" {
-				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, --settings FILE, or several")
+		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) (err error) {
+			change.hasAttempts = c.Flags().Changed("max-call-attempts")
+			change.hasCoolingOff = c.Flags().Changed("cooling-off")
+			change.hasCountry = c.Flags().Changed("country")
+			if err := change.check(); err != nil {
+				return err
 			}
-			settings, err := p.readSettings(file, id)
-			if err != nil {
+			if change.settings, err = p.readSettings(change.file, id); err != nil {
 				return err
 			}
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
-				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
-					if o.Settings = settings; settings != nil && settings.MaxCallAttempts != nil {
-						o.MaxCallAttempts = settings.MaxCallAttempts
-					}
-					if limited {
-						o.MaxCallAttempts = &attempts
-					}
-					if unlimited {
-						o.MaxCallAttempts = nil
-					}
-					if cooled {
-						o.CoolingOff = coolingOff
-					}
-				})
+				o, err := s.SetOrganization(c.Context(), id, change.apply)
 				return viewOrganization(o), err
 			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) })
 		}),
 	}
 	flags := c.Flags()
-	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
-	flags.BoolVar(&unlimited, "any-call-attempts", false, "any number of attempts of one call")
-	flags.DurationVar(&coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
-	flags.StringVar(&file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
+	flags.IntVar(&change.attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
+	flags.BoolVar(&change.unlimited, "any-call-attempts", false, "any number of attempts of one call")
+	flags.DurationVar(&change.coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
+	flags.StringVar(&change.country, "country", "", "calling hours of this `country`, such as NL")
+	flags.BoolVar(&change.anyHour, "any-hour", false, "no country: calls are given at any hour")
+	flags.StringVar(&change.file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
 	return c
 }
 

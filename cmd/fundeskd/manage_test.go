@@ -49,7 +49,7 @@ func TestListOfNames(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e.done("", "organization", "add", "--name", "Sea\n\x1b[31mRes\u202ecue", "--abbreviation", "S\tR")
-	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea \ufffd[31mRes\ufffdcue\n") {
+	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea \ufffd[31mRes\ufffdcue  any hour\n") {
 		t.Errorf("got %q %s, want one line without control characters", out, errs)
 	}
 	for _, args := range [][]string{{"load", "\x1b]0;x\a.ndjson"}, {"\x1b[31m"}, {"serve", "--listen", "\x1b]0;x\a"}, {"--\u202e"}} {
@@ -113,5 +113,20 @@ func TestPatienceOfShortCommands(t *testing.T) {
 		if p.store.AnswerTimeout != want {
 			t.Errorf("%v: got %v, want %v", given, p.store.AnswerTimeout, want)
 		}
+	}
+}
+
+// An organization without a country is added, and the operator learns what that means.
+func TestOrganizationWithoutACountry(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	code, out, errs := e.run("", "organization", "add", "--name", "Sea", "--abbreviation", "S")
+	want := "fundeskd: without a country, calls of this organization are given at any hour; set one with: fundeskd organization set " +
+		strings.TrimSpace(out) + " --country NL\n"
+	if code != exitDone || errs != want {
+		t.Errorf("got %d %q, want %q", code, errs, want)
+	}
+	if _, _, errs := e.run("", "organization", "add", "--name", "Sea", "--abbreviation", "T", "--country", "LU"); errs != "" {
+		t.Errorf("got %q with a country", errs)
 	}
 }

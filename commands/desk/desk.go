@@ -100,7 +100,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 		l.tellCall()
 		idle := l.day.Call == nil && l.day.NoneLeft
 		if idle && !l.idle {
-			l.say("No other call waits; %s shown. A message appears when one arrives.", l.day.Count(l.shown, "call", "calls"))
+			l.sayIdle()
 		}
 		l.idle = idle
 		answer, shown, err := l.next(ctx)
@@ -115,6 +115,16 @@ func (l *lineDesk) work(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// sayIdle says that no call can be given now.
+func (l *lineDesk) sayIdle() {
+	shown := l.day.Count(l.shown, "call", "calls")
+	if closed := l.day.ClosedText(); closed != "" {
+		l.say("%s; %s shown. A message appears when a call arrives.", closed, shown)
+		return
+	}
+	l.say("No other call waits; %s shown. A message appears when one arrives.", shown)
 }
 
 // next asks what to do. While there is no call it looks whether one comes, and says so; while

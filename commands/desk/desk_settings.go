@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/hours"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/tui"
@@ -42,11 +43,11 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 // OfFloor are the results and hours of a profile as the settings of the service have them, checked.
 func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 	of.Results, of.CallingHours = p.Results, desk.CallingHours{}
-	for country, hours := range p.CallingHours {
-		if _, known := desk.Zone(country); !known {
+	for country, set := range p.CallingHours {
+		if _, known := hours.Zone(country); !known {
 			return of, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
 		}
-		of.CallingHours[strings.ToUpper(country)] = hours
+		of.CallingHours[strings.ToUpper(country)] = set
 	}
 	if problems := of.Validate(); len(problems) > 0 {
 		return of, cli.UsageError(strings.Replace(problems[0].Where(), "callingHours", "calling_hours", 1) + " " + problems[0].Message)

@@ -22,7 +22,9 @@ import (
 )
 
 func queueSettings(s *cli.Session) *cobra.Command {
-	cmd := cli.Group(s, "settings", "The results, scripts and hours that all agents of an organization work by. Each Desk reads them at its start.",
+	const about = "The results, scripts and hours that all agents of an organization work by, and who may be called.\n" +
+		"Each Desk reads them at its start."
+	cmd := cli.Group(s, "settings", about,
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
 		cli.Verbs{"get": settingsGet, "set": settingsSet})
 	cmd.Short = "Read and write the settings of the floor"
@@ -123,6 +125,12 @@ func settingsSet(s *cli.Session) *cobra.Command {
 		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or JSON. It is\n" +
 			"checked as a whole before anything is sent. The account needs the permission settings:write. What changes is\n" +
 			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.\n\n" +
+			"Some settings say who may be called, and the queue keeps to them at once.\n" +
+			"require_opt_in = [\"winback\"] names types of calls that need an opt-in.\n" +
+			"years_after_end = 3 ends calls so long after the last pledge.\n" +
+			"country = \"NL\" gives calls in calling hours only.\n" +
+			"[calling_hours.NL] has weekday, saturday and sunday: \"09:00-21:00\", \"00:00-24:00\", or \"-\" for no calls.\n" +
+			"holidays = [\"-NL\", \"NL:2026-05-05\"] changes the public holidays.\n\n" +
 			"get writes the line \"# revision\" into the file. If the settings were changed since then, set changes nothing and\n" +
 			"ends with exit code 6. A file without that line replaces what is there.",
 		Example: "  fundesk queue settings set settings.toml\n  fundesk queue settings set - --yes < settings.toml",
@@ -205,8 +213,19 @@ func differences(was, is apitype.OrganizationSettings) []string {
 		differing("results.", was.Results, is.Results), differing("scripts.", was.Scripts, is.Scripts),
 		differing("calling_hours.", was.CallingHours, is.CallingHours),
 		differing("required_checks.", was.RequiredChecks, is.RequiredChecks))
-	if !reflect.DeepEqual(was.MaxCallAttempts, is.MaxCallAttempts) {
-		all = append(all, "max_attempts")
+	for _, one := range []struct {
+		name    string
+		was, is any
+	}{
+		{"max_attempts", was.MaxCallAttempts, is.MaxCallAttempts},
+		{"require_opt_in", slices.Concat(was.RequireOptIn), slices.Concat(is.RequireOptIn)},
+		{"years_after_end", was.YearsAfterEnd, is.YearsAfterEnd},
+		{"country", was.Country, is.Country},
+		{"holidays", slices.Concat(was.Holidays), slices.Concat(is.Holidays)},
+	} {
+		if !reflect.DeepEqual(one.was, one.is) {
+			all = append(all, one.name)
+		}
 	}
 	return all
 }

@@ -21,7 +21,15 @@ import (
 // wait. Processor time is that of this process: on PostgreSQL it is without the server's.
 // Promise S37: what counting the queue costs is bounded.
 func BenchmarkTake(b *testing.B) {
-	f := newTakeBench(b, servicetest.New(b))
+	f := newTakeBench(b, servicetest.New(b), apitype.OrganizationSettings{})
+	f.run(b, nil, []*queue.Queue{queue.New(f.Service, nil)})
+}
+
+// BenchmarkTakeUnderRules is BenchmarkTake where most of the oldest calls may not be given: their donors sleep, did not
+// opt in, or ended their last pledge long ago.
+func BenchmarkTakeUnderRules(b *testing.B) {
+	rules := apitype.OrganizationSettings{Country: "NL", RequireOptIn: []apitype.CallType{apitype.CallHappy}, YearsAfterEnd: 3}
+	f := newTakeBench(b, servicetest.New(b), rules)
 	f.run(b, nil, []*queue.Queue{queue.New(f.Service, nil)})
 }
 
@@ -30,7 +38,7 @@ func BenchmarkTakePostgres(b *testing.B) {
 	servicetest.NeedPostgres(b)
 	server := servicetest.NewServer(b)
 	database := servicetest.Clusters("", server)
-	f := newTakeBench(b, servicetest.NewOn(b, database))
+	f := newTakeBench(b, servicetest.NewOn(b, database), apitype.OrganizationSettings{})
 	queues := []*queue.Queue{queue.New(f.Service, nil)}
 	for range 2 {
 		queues = append(queues, queue.New(servicetest.NewOn(b, database).Service, nil))
@@ -51,10 +59,10 @@ const (
 	oldCalls     = 10_000
 )
 
-func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
+func newTakeBench(b *testing.B, h *servicetest.Harness, rules apitype.OrganizationSettings) *takeBench {
 	b.Helper()
 	f := &takeBench{Harness: h, caller: service.Caller{Account: h.Account()}, held: map[apitype.UUID]bool{}}
-	owner := h.Organization("A")
+	owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, Settings: &rules})
 	now := h.Clock.Now()
 	err := servicetest.Load(b.Context(), h.Service, func(add func(service.LoadRecord) error) error {
 		for i := range waitingCalls + oldCalls {
@@ -77,9 +85,23 @@ func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID,
 	if i >= waitingCalls {
 		call.Status, call.CompletedAt = apitype.CallCompleted, &at
 	}
+	country := []string{"US", "NL"}[i%2]
+	var optIn *bool // One that is false would keep the call out of the queue altogether.
+	if i%3 > 0 {
+		optIn = new(true)
+	}
+	address := apitype.Address{Street: "A", HouseNumber: "1", ZipCode: "1", City: "B", Country: country}
 	err := add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-		Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, Address: apitype.Embed(address), OptInPhone: optIn},
+		OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
 	}})
+	if err == nil && i%5 == 0 {
+		err = add(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: apitype.Pledge{
+			UUID: apitype.NewUUID(), Status: apitype.PledgeCancelled, StartsAt: at, CreatedAt: at, EndsAt: new(apitype.NewTime(now.AddDate(-9, 0, 0))),
+			Person: apitype.Embed(apitype.Person{UUID: person}), OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner, RecruiterUserUUID: person,
+			InitialDonationAmount: apitype.Cents(500), DonationAmount: apitype.Cents(500), InitialDonationInterval: "monthly", DonationInterval: "monthly",
+		}}})
+	}
 	if err != nil {
 		return err
 	}

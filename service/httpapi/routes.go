@@ -103,6 +103,7 @@ var extensionNames = []string{
 	apitype.ExtensionConsents,
 	apitype.ExtensionRevisions,
 	apitype.ExtensionSearch,
+	apitype.ExtensionRules,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -49,14 +49,61 @@ func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state
 		return state, nil
 	}
 	var passed int
-	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) (err error) {
-		state, passed, err = r.QueueState(query)
+	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) error {
+		rules, err := q.rules.ReadFloorRules(r)
+		if err != nil {
+			return err
+		}
+		query.Rules = rules
+		counts, leased, err := r.QueueCounts(query)
+		state, passed = stateOf(counts, query)
+		state.Leased = leased
 		return err
 	})
 	if err == nil && passed > countedAnew {
 		q.states.put(asked, state, query.Now, time.Duration(passed)*countLife)
 	}
 	return state, err
+}
+
+// stateOf sums counts up, and returns how many calls were passed over for them.
+func stateOf(counts []service.QueueCount, query service.QueueQuery) (state apitype.QueueState, passed int) {
+	state = apitype.QueueState{ByType: map[apitype.CallType]int{}, ByLanguage: map[string]int{}}
+	for _, c := range counts {
+		passed += c.Calls
+		state.Deferred += c.Deferred
+		state.DueNextHour += c.Soon
+		if !query.Rules.Permits(c.Kind) {
+			continue
+		}
+		waits, oldest := c.Due, c.OldestDue
+		switch {
+		case c.Waiting == 0:
+		case query.Rules.IsOpen(c.Kind, query.Now):
+			waits += c.Waiting
+			oldest = earlier(oldest, c.OldestWaiting)
+		default:
+			state.Closed += c.Waiting
+			state.OpensAt = earlier(state.OpensAt, query.Rules.Opens(c.Kind, query.Now))
+		}
+		if waits == 0 {
+			continue
+		}
+		state.Waiting += waits
+		state.Due += c.Due
+		state.ByType[c.Kind.Type] += waits
+		state.ByLanguage[c.Kind.Language] += waits
+		state.OldestRequestedAt = earlier(state.OldestRequestedAt, oldest)
+	}
+	return state, passed
+}
+
+// earlier returns the earlier of two times that may be nil.
+func earlier(a, b *apitype.Time) *apitype.Time {
+	if a == nil || b != nil && b.Before(a.Time) {
+		return b
+	}
+	return a
 }
 
 // Calls is a page of the calls that wait, in the order in which they would be taken.
@@ -72,7 +119,11 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 	return service.AnswerForward(ctx, q.rules, c, service.ForwardList[service.Position]{
 		What: "list the queue", Cursor: service.QueueCursor, First: o.First, After: o.After, Now: now, IsEmpty: !ok, Filters: o.Query,
 		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.Position, error) {
-			query.After, query.Limit = after, limit
+			rules, err := q.rules.ReadFloorRules(r)
+			if err != nil {
+				return nil, err
+			}
+			query.Rules, query.After, query.Limit = rules, after, limit
 			return r.QueuePositions(query)
 		},
 		More: func(r service.Reader, rows []service.Position) (err error) {
@@ -305,7 +356,10 @@ func (q *Queue) Oldest(ctx context.Context) (oldest *apitype.Time, now apitype.T
 		return nil, now, err
 	}
 	query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
-	err = q.rules.Read(ctx, service.ReadRecord, "look at the queue", func(r service.Reader) (err error) {
+	err = q.rules.Read(ctx, service.ReadSnapshot, "look at the queue", func(r service.Reader) (err error) {
+		if query.Rules, err = q.rules.ReadFloorRules(r); err != nil {
+			return err
+		}
 		oldest, err = r.QueueOldest(query)
 		return err
 	})

@@ -19,7 +19,7 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 		return service.Answer{}, err
 	}
 	query, ok := queryOf(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
-	t := &taking{c: c, request: request, query: query, nothing: !ok}
+	t := &taking{c: c, request: request, query: query, nothing: !ok, rules: q.rules.FloorRules}
 	err := q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
@@ -56,9 +56,10 @@ type taking struct {
 	request apitype.TakeRequest
 	query   service.QueueQuery
 	now     apitype.Time
-	nothing bool // Nothing can be found.
-	pending bool // The lease of a chosen call is pending.
-	expired int  // Leases that were seen to have ended.
+	rules   func(text string) (*service.FloorRules, error) // Reads the rules of the queue.
+	nothing bool                                           // Nothing can be found.
+	pending bool                                           // The lease of a chosen call is pending.
+	expired int                                            // Leases that were seen to have ended.
 
 	leases    []service.LeaseRow
 	repeated  int // Of the leases, those that the request was given before.
@@ -102,11 +103,19 @@ func (t *taking) give(tx service.Tx) error {
 		return err
 	}
 	t.begin(before)
+	if t.query.Rules, err = t.rules(before.Rules); err != nil {
+		return err
+	}
 	if before.HasNewlyEligible {
 		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
 			return err
 		}
 		if err := tx.MarkEligible(t.now); err != nil {
+			return err
+		}
+	}
+	for _, lapsed := range t.query.Rules.Lapsed(t.query.Scope, t.now) {
+		if err := tx.MarkLapsed(lapsed); err != nil {
 			return err
 		}
 	}
@@ -135,7 +144,7 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 		n = min(n, 1)
 	}
 	for ; n > 0 && len(rows) > 0; rows = rows[1:] {
-		ready, err := rows[0].StillEligible(tx, t.now)
+		ready, err := rows[0].StillEligible(tx, t.query.Rules, t.now)
 		if err != nil {
 			return nil, err
 		}

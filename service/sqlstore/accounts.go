@@ -160,12 +160,20 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`, append(organizationDest(&o), doc)...)
+	err = t.insert(`INSERT INTO organizations (`+organizationColumns+`, settings) VALUES ($1, $2, $3, $4, $5, $6)`,
+		append(organizationDest(&o), doc)...)
+	if err != nil {
+		return err
+	}
+	return t.saveRules(o)
 }
 
 func (t *tx) UpdateOrganization(o service.Organization) error {
 	doc, err := settingsDoc(o)
 	if err != nil {
+		return err
+	}
+	if err := t.saveRules(o); err != nil {
 		return err
 	}
 	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,

@@ -40,6 +40,7 @@ func copyTables() []copyTable {
 		{"accounts", 1, accountColumns, copyBatch, ``},
 		{"tokens", 1, tokenColumns, copyBatch, ``},
 		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off", "settings"}, copyBatch, ``},
+		{"queue_rules", 1, []string{"organization", "rules"}, copyBatch, ``},
 		{"users", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),

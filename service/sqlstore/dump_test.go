@@ -106,6 +106,11 @@ func testDump(t *testing.T, database string) {
 		return tx.SetMissingChecks(mark)
 	})
 	update(t, source, func(tx service.Tx) error { return tx.InsertConsent(block.Person, 1, consent) })
+	update(t, source, func(tx service.Tx) error {
+		dutch := service.Organization{Settings: &apitype.OrganizationSettings{Country: "NL"}}
+		dutch.UUID, dutch.Name, dutch.Abbreviation = apitype.NewUUID(), "N", "N"
+		return tx.InsertOrganization(dutch)
+	})
 	update(t, source, func(tx service.Tx) error { return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number}) })
 	// A target that was served once has a key of its own, on which nothing hangs.
 	if _, err := target.SigningSeed(t.Context()); err != nil {

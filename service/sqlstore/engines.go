@@ -116,6 +116,22 @@ func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string
 	return column + ` IN (SELECT value FROM json_each($1))`, string(append(list[:max(len(list)-1, 1)], ']'))
 }
 
+func (e *sqliteEngine) amongTexts(column, place string, texts []string) (cond string, arg any) {
+	return column + ` IN (SELECT value FROM json_each(` + place + `))`, quotedTexts(`[`, texts, `]`)
+}
+
+func (e *postgresEngine) amongTexts(column, place string, texts []string) (cond string, arg any) {
+	return column + ` = ANY(` + place + `::text[])`, quotedTexts(`{`, texts, `}`)
+}
+
+// quotedTexts is a list of texts without quotes and backslashes in them.
+func quotedTexts(begin string, texts []string, end string) string {
+	if len(texts) == 0 {
+		return begin + end
+	}
+	return begin + `"` + strings.Join(texts, `","`) + `"` + end
+}
+
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
 	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
 }

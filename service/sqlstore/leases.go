@@ -142,8 +142,11 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+requested+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
-			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+` AND pending = 0)`, p.args...).
-		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
+			(SELECT COUNT(*) FROM queue_leases
+				WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+` AND pending = 0),
+			`+allRules, p.args...).
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held, &q.Rules)
+	q.Rules = "[" + q.Rules + "]"
 	if err != nil || !again {
 		return q, err
 	}

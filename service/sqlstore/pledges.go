@@ -14,7 +14,7 @@ import (
 var (
 	pledgeColumns = []string{
 		"uuid", "owner", "recruiting", "recruiter", "status", "created_at", "updated_at", "released_at", "external", "payment_qr",
-		"has_signature", "private", "rev", "doc",
+		"has_signature", "private", "rev", "doc", "ended_at",
 	}
 	newPledgeColumns = append(slices.Clip(pledgeColumns), "person_number")
 	// selectPledge reads pledges with their recruiters, in the order of pledgeReadDest.
@@ -41,6 +41,7 @@ func pledgeDest(p *service.PledgeRow) []any {
 		docDest{&p.Private},
 		&p.Rev,
 		docDest{&p.Doc},
+		nullTimeDest{&p.EndedAt},
 	}
 }
 
@@ -194,6 +195,8 @@ func (t *tx) UpdatePledge(p service.PledgeRow) error {
 			updated_at = $5,
 			released_at = $6,
 			doc = $7,
+			private = $8,
+			ended_at = $9,
 			rev = rev + 1
 		WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID), p.Rev,
@@ -202,6 +205,8 @@ func (t *tx) UpdatePledge(p service.PledgeRow) error {
 		p.UpdatedAt.UnixMilli(),
 		nullTime(p.ReleasedAt),
 		p.Doc,
+		p.Private,
+		nullTime(p.EndedAt),
 	)
 }
 

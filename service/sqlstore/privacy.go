@@ -218,8 +218,15 @@ func (t *tx) RewritePledge(l service.PledgeRow) error {
 	if _, err := t.exec(`DELETE FROM signatures WHERE pledge = $1`, identifier(l.UUID)); err != nil {
 		return err
 	}
-	return t.change(`UPDATE pledges SET updated_at = $3, has_signature = 0, private = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(l.UUID), l.Rev, l.UpdatedAt.UnixMilli(), l.Private, l.Doc)
+	return t.change(`UPDATE pledges SET
+			updated_at = $3,
+			has_signature = 0,
+			private = $4,
+			doc = $5,
+			ended_at = $6,
+			rev = rev + 1
+		WHERE uuid = $1 AND rev = $2`,
+		identifier(l.UUID), l.Rev, l.UpdatedAt.UnixMilli(), l.Private, l.Doc, nullTime(l.EndedAt))
 }
 
 func (t *tx) RewriteTransaction(x service.TransactionRow) error {

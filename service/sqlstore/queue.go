@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"database/sql/driver"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +16,7 @@ import (
 var (
 	queueColumns = []string{
 		"call_uuid", "person_uuid", "owner", "type", "language", "requested_at", "attempts", "external", "opted_out", "due_at", "kept_for",
-		"eligible_at", "ready", "note",
+		"eligible_at", "ready", "note", "opted_in", "country", "ended_at",
 	}
 	newQueueColumns = append(slices.Clip(queueColumns), "kind", "call_number")
 )
@@ -41,17 +43,35 @@ func queueDest(q *service.QueueRow) []any {
 		nullTimeDest{&q.EligibleAt},
 		bitDest{&q.Ready},
 		&q.Note,
+		bitDest{&q.OptedIn},
+		countryDest{q},
+		nullTimeDest{&q.EndedAt},
 	}
 }
 
-func queueValues(q service.QueueRow) []any {
-	return append(queueDest(&q), queueKind(q.Owner, string(q.Type), q.Language), identifier(q.Call))
+// A countryDest reads the country in which a person is called. It is null in the row of an earlier program.
+type countryDest struct{ row *service.QueueRow }
+
+func (d countryDest) Scan(value any) error {
+	country, isPlaced := value.(string)
+	if !isPlaced && value != nil {
+		return fmt.Errorf("a column of countries holds a %T", value)
+	}
+	d.row.Country, d.row.NotPlaced = country, !isPlaced
+	return nil
 }
 
-// queueKind is what calls are narrowed by, as one value: what waits of a kind is found in
-// order without passing over the others.
-func queueKind(owner apitype.UUID, callType, language string) string {
-	return strings.ReplaceAll(owner.String(), "-", "") + " " + callType + " " + language
+func (d countryDest) Value() (driver.Value, error) {
+	if d.row.NotPlaced {
+		return nil, nil //nolint:nilnil // It binds null.
+	}
+	return d.row.Country, nil
+}
+
+func queueValues(q service.QueueRow) []any {
+	// What calls are narrowed and ruled by is one value: what waits of a kind is found in order without passing over
+	// the others.
+	return append(queueDest(&q), q.Kind().String(), identifier(q.Call))
 }
 
 var insertQueueRow = sync.OnceValue(func() string { return insertText("queue_calls", newQueueColumns) })
@@ -75,11 +95,14 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 			kept_for = $7,
 			eligible_at = $8,
 			ready = $9,
-			note = $10
+			note = $10,
+			opted_in = $11,
+			country = $12,
+			ended_at = $13
 		WHERE `+ofCall,
 		identifier(q.Call),
 		q.Language,
-		queueKind(q.Owner, string(q.Type), q.Language),
+		q.Kind().String(),
 		int64(q.Attempts),
 		bit(q.OptedOut),
 		nullTime(q.DueAt),
@@ -87,6 +110,9 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 		nullTime(q.EligibleAt),
 		bit(q.Ready),
 		q.Note,
+		bit(q.OptedIn),
+		countryDest{&q},
+		nullTime(q.EndedAt),
 	)
 }
 
@@ -100,12 +126,30 @@ const otherFacts = `
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
+// pledgesEnded is when the last pledge of the person $1 for the organization $2 ended. It is null if one is a lead or
+// active, if there is none, or if a later consent for phone lifts the end. It is the one place that decides it.
+const pledgesEnded = `(SELECT CASE WHEN e.going_on = 0 AND NOT EXISTS (` + consentAfter + `) THEN e.at END
+		FROM (
+			SELECT
+				COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) AS going_on,
+				MAX(COALESCE(l.ended_at, l.updated_at)) AS at
+			FROM pledges l WHERE l.person_number = (SELECT number FROM persons WHERE uuid = $1) AND l.owner = $2
+		) AS e)`
+
+// consentAfter finds the consent for phone of the person $1 that came after the end e.at and was not withdrawn.
+const consentAfter = `SELECT 1 FROM consents c
+			WHERE c.person_uuid = $1 AND c.channel = 'phone' AND c.basis = 'consent' AND c.at > e.at AND NOT EXISTS (
+				SELECT 1 FROM consents w
+				WHERE w.person_uuid = $1 AND w.channel = 'phone' AND w.basis = 'withdrawn' AND (w.at, w.ordinal) > (c.at, c.ordinal))`
+
 var factsOfNew = sync.OnceValue(func() string {
-	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
+	facts := strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
+	return `SELECT ` + facts + `, ` + pledgesEnded
 })
 
 func (r *reader) QueueFacts(q *service.QueueRow) error {
-	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
+	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).
+		scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil}, nullTimeDest{&q.EndedAt})
 }
 
 func factsDest(q *service.QueueRow) []any {

@@ -16,46 +16,107 @@ import (
 // for each part, which TestQuestionsOfTheQueue keeps true.
 type queueParts struct {
 	listQuery
-	query service.QueueQuery
-	kinds []string // What is narrowed to, where that are few kinds; nil: look at the conditions.
-	parts []string
+	engine engine
+	query  service.QueueQuery
+	kinds  []string         // What is narrowed to, where that are few kinds; nil: look at the conditions.
+	ruled  bool             // The rules limit what is asked for: only the kinds below are given.
+	open   []string         // The kinds of calls that were not deferred.
+	due    []string         // The kinds of callbacks.
+	lapsed []service.Lapsed // What ended before is not given.
+	parts  []string
 }
 
 // maxKinds is how many kinds are looked up one by one and merged.
-const maxKinds = 32
+const maxKinds = 128
 
-// newQueueParts looks which kinds there are when the query is narrowed.
-func (r *reader) newQueueParts(query service.QueueQuery) (*queueParts, error) {
-	p := &queueParts{query: query}
-	if query.Scope.All && len(query.Types) == 0 && len(query.Languages) == 0 {
+// Which kinds are read. Those of callbacks and of calls that no take has marked yet take longer.
+type whichKinds struct{ due, waking bool }
+
+// newQueueParts looks which kinds there are when the query is narrowed, or the rules limit it.
+func (r *reader) newQueueParts(query service.QueueQuery, which whichKinds) (*queueParts, error) {
+	p := &queueParts{engine: r.engine, query: query, ruled: query.Rules.Limit(query.Scope)}
+	isNarrow := !query.Scope.All || len(query.Types) > 0 || len(query.Languages) > 0
+	if !isNarrow && !p.ruled {
 		return p, nil
 	}
-	narrow := p.narrow()
 	found, err := all(r.conn, `WITH RECURSIVE k (kind) AS (
 			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
 			UNION ALL
 			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
 		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, textDest)
-	found = slices.DeleteFunc(found, func(kind string) bool { return !narrow(kind) })
-	if len(found) <= maxKinds {
-		p.kinds = append([]string{}, found...)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	asked := slices.DeleteFunc(slices.Clone(found), func(kind string) bool { return !p.isAsked(kind) })
+	isLimited := isNarrow || len(asked) < len(found)
+	if isLimited && len(asked) <= maxKinds {
+		p.kinds = append([]string{}, asked...)
+	}
+	if !p.ruled {
+		return p, nil
+	}
+	p.lapsed = query.Rules.Lapsed(query.Scope, query.Now)
+	return p, r.ruledKinds(p, asked, which)
 }
 
-// narrow reports whether a kind is asked for.
-func (p *queueParts) narrow() func(kind string) bool {
-	owners := map[string]bool{}
-	for _, id := range p.query.Scope.Organizations {
-		owners[strings.ReplaceAll(id.String(), "-", "")] = true
+// ruledKinds adds to the kinds that may be given those of calls that no take has marked, and those of callbacks.
+func (r *reader) ruledKinds(p *queueParts, asked []string, which whichKinds) error {
+	now := p.query.Now.UnixMilli()
+	p.open = asked
+	if which.waking {
+		const text = `SELECT DISTINCT kind FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 AND due_at IS NULL`
+		waking, err := all(r.conn, text, []any{now}, textDest)
+		if err != nil {
+			return err
+		}
+		waking = slices.DeleteFunc(waking, func(kind string) bool { return !p.isAsked(kind) })
+		p.open = append(slices.Clip(p.open), waking...)
 	}
-	return func(kind string) bool {
-		owner, rest, _ := strings.Cut(kind, " ")
-		callType, language, _ := strings.Cut(rest, " ")
-		return (p.query.Scope.All || owners[owner]) &&
-			(len(p.query.Types) == 0 || slices.Contains(p.query.Types, apitype.CallType(callType))) &&
-			(len(p.query.Languages) == 0 || language == "" || slices.Contains(p.query.Languages, language))
+	if !which.due {
+		return nil
 	}
+	due, err := all(r.conn, `SELECT DISTINCT kind FROM queue_calls WHERE due_at <= $1`, []any{now}, textDest)
+	p.due = slices.DeleteFunc(due, func(kind string) bool {
+		return !p.query.Rules.Permits(service.ParseQueueKind(kind))
+	})
+	return err
+}
+
+// isAsked reports whether calls of a kind that were not deferred are asked for, and are given now.
+func (p *queueParts) isAsked(text string) bool {
+	kind, q := service.ParseQueueKind(text), p.query
+	isNarrowed := q.Scope.Contains(kind.Owner) &&
+		(len(q.Types) == 0 || slices.Contains(q.Types, kind.Type)) &&
+		(len(q.Languages) == 0 || kind.Language == "" || slices.Contains(q.Languages, kind.Language))
+	return isNarrowed && q.Rules.Permits(kind) && q.Rules.IsOpen(kind, q.Now)
+}
+
+// ofKinds is the condition that a call is of one of some kinds, by the column kind or what has its value.
+func (p *queueParts) ofKinds(column string, kinds []string) string {
+	place := p.arg(nil)
+	cond, arg := p.engine.amongTexts(column, place, kinds)
+	p.args[len(p.args)-1] = arg
+	return cond
+}
+
+// kindOfRow has the value of the column kind, and no index: a part is read in the order of its own index.
+const kindOfRow = `(kind || '')`
+
+// given are the conditions that the rules give calls that were not deferred, or callbacks.
+func (p *queueParts) given(kinds []string) (conds []string) {
+	if !p.ruled {
+		return nil
+	}
+	return append(p.notLapsed(), p.ofKinds(kindOfRow, kinds))
+}
+
+// notLapsed are the conditions that the last pledge of the person did not end too long ago.
+func (p *queueParts) notLapsed() (conds []string) {
+	for _, lapsed := range p.lapsed {
+		conds = append(conds, `(ended_at IS NULL OR ended_at >= `+p.arg(lapsed.Before.UnixMilli())+
+			` OR owner NOT`+isOne(bind(&p.listQuery, lapsed.Owners, identifier))+`)`)
+	}
+	return conds
 }
 
 // narrowed are the conditions that the query is narrowed by.
@@ -136,7 +197,8 @@ func (p *queueParts) free(conds ...string) []string {
 func (p *queueParts) deferred(state string) (parts []queuePart) {
 	under := func(alone bool) func() []string {
 		return func() []string {
-			return append(p.narrowed(), p.free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
+			conds := append(p.narrowed(), p.free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
+			return append(conds, p.given(p.due)...)
 		}
 	}
 	if p.query.User != nil {
@@ -147,19 +209,30 @@ func (p *queueParts) deferred(state string) (parts []queuePart) {
 
 // requested is what was not deferred.
 func (p *queueParts) requested(state string) queuePart {
-	return queuePart{rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) }}
+	return queuePart{rankRequested, `requested_at`, func() []string {
+		conds := append(p.narrowed(), p.free(state, `due_at IS NULL`)...)
+		return append(conds, p.given(p.open)...)
+	}}
 }
 
 // requestedOf is what was not deferred of a kind.
 func (p *queueParts) requestedOf(kind string) queuePart {
-	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`) }}
+	return queuePart{rankRequested, `requested_at`, func() []string {
+		return append(p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`), p.notLapsed()...)
+	}}
 }
 
 // givenBack is what the user gave back a moment ago.
 func (p *queueParts) givenBack() queuePart {
 	return queuePart{rankReturned, `requested_at`, func() []string {
 		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
-		return append(p.narrowed(), kept, p.returned())
+		conds := append(p.narrowed(), kept, p.returned())
+		if !p.ruled {
+			return conds
+		}
+		open := p.ofKinds(kindOfRow, p.open)
+		due := p.ofKinds(kindOfRow, p.due)
+		return append(append(conds, `(due_at IS NULL AND `+open+` OR due_at IS NOT NULL AND `+due+`)`), p.notLapsed()...)
 	}}
 }
 
@@ -184,7 +257,7 @@ func (r *reader) positions(p *queueParts) (positions []service.Position, err err
 // QueuePositions are the calls that wait, in the order in which they are taken. A read
 // cannot mark those whose time has come: it reads them, too.
 func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Position, err error) {
-	p, err := r.newQueueParts(query)
+	p, err := r.newQueueParts(query, whichKinds{due: true, waking: true})
 	if err != nil || query.Limit == 0 {
 		return nil, err
 	}
@@ -210,7 +283,7 @@ func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.P
 // query's limit: no other take gets them before the transaction ends. Those that others have locked are
 // passed over. What was not deferred is mostly all that there is: the parts are read one by one.
 func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
-	p, err := t.newQueueParts(query)
+	p, err := t.newQueueParts(query, whichKinds{due: query.Due || query.GaveBack})
 	if err != nil {
 		return nil, err
 	}
@@ -261,14 +334,18 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	return rows, err
 }
 
-// spareOfKinds is how many more calls of each kind are looked at than are asked for: others may hold
-// the first ones.
-const spareOfKinds = 64
+// spareOfKinds is how many more calls are looked at than are asked for, and leastSpare how many of each kind: others
+// may hold the first ones.
+const (
+	spareOfKinds = 512
+	leastSpare   = 8
+)
 
 // lockKinds is the first calls of several kinds: the first of each kind are merged before they
 // are locked, so that no more calls are locked than are given.
 func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
-	for p.query.Limit = limit + spareOfKinds; ; p.query.Limit *= 4 {
+	spare := max(spareOfKinds/len(p.kinds), leastSpare)
+	for p.query.Limit = limit + spare; ; p.query.Limit *= 4 {
 		for _, kind := range p.kinds {
 			p.add(p.requestedOf(kind))
 		}
@@ -282,7 +359,7 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 		}
 		cond, arg := t.amongWaiting(ids)
 		p.arg(arg) // It is the first one.
-		part.under = func() []string { return []string{cond, isReady, `due_at IS NULL`} }
+		part.under = func() []string { return append([]string{cond, isReady, `due_at IS NULL`}, p.given(p.open)...) }
 		rows, err := t.lockPart(p, part, limit)
 		if err != nil || len(rows) == limit || len(positions) < p.query.Limit {
 			return rows, err
@@ -293,7 +370,7 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 // QueueWaiting is how many calls wait: those that were not deferred, up to the query's limit, and
 // those that are due. What a user gave back waits like the others.
 func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err error) {
-	p, err := r.newQueueParts(query)
+	p, err := r.newQueueParts(query, whichKinds{due: true})
 	if err != nil {
 		return requested, due, err
 	}
@@ -301,6 +378,9 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	order := ` ORDER BY requested_at, call_uuid`
 	conds := []string{isReady, `due_at IS NULL`}
 	switch {
+	case p.ruled:
+		order = ` ORDER BY kind, requested_at, call_uuid`
+		conds = append(append(conds, p.ofKinds(`kind`, p.open)), p.notLapsed()...)
 	case p.kinds == nil:
 		conds = append(conds, p.narrowed()...)
 	case len(p.kinds) == 0:
@@ -311,6 +391,7 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	}
 	overdue := append(p.narrowed(), isReady, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
 		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)
+	overdue = append(overdue, p.given(p.due)...)
 	err = r.row(`SELECT
 			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+` LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),
 			(SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(overdue, ` AND `)+`)`, p.args...).scan(&requested, &due)
@@ -318,59 +399,77 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 }
 
 func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, err error) {
-	err = r.row(`SELECT MIN(requested_at) FROM (
-			SELECT requested_at FROM (SELECT requested_at FROM queue_calls WHERE ready = 1 AND due_at IS NULL ORDER BY requested_at, call_uuid LIMIT 1) AS a
-			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE due_at <= $1 AND eligible_at <= $1
-			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE ready = 0 AND eligible_at <= $1
-		) AS b`, query.Now.UnixMilli()).scan(nullTimeDest{&oldest})
+	p, err := r.newQueueParts(query, whichKinds{due: true, waking: true})
+	if err != nil {
+		return nil, err
+	}
+	now := p.arg(query.Now.UnixMilli())
+	where := func(kinds []string, conds ...string) string {
+		return ` FROM queue_calls WHERE ` + strings.Join(append(conds, p.given(kinds)...), ` AND `)
+	}
+	first := where(p.open, isReady, `due_at IS NULL`) + ` ORDER BY requested_at, call_uuid LIMIT 1`
+	due := where(p.due, `due_at <= `+now, `eligible_at <= `+now)
+	waking := where(p.open, notReady, `due_at IS NULL`, `eligible_at <= `+now)
+	text := `SELECT MIN(requested_at) FROM (
+			SELECT requested_at FROM (SELECT requested_at` + first + `) AS a
+			UNION ALL SELECT MIN(requested_at)` + due + `
+			UNION ALL SELECT MIN(requested_at)` + waking + `
+		) AS b`
+	err = r.row(text, p.args...).scan(nullTimeDest{&oldest})
 	return oldest, err
 }
 
-func (r *reader) QueueState(query service.QueueQuery) (s apitype.QueueState, passed int, err error) {
-	p := &queueParts{query: query}
+func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCount, leased int, err error) {
+	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
-	conds := p.narrowed()
 	kept := `(due_at IS NULL OR ` + p.forUser(false)
 	if query.User != nil {
 		kept += ` OR ` + p.forUser(true)
 	}
 	kept += `)`
-	s.ByType, s.ByLanguage = map[apitype.CallType]int{}, map[string]int{}
+	conds := p.narrowed()
 	where := ``
 	if len(conds) > 0 {
 		where = ` WHERE ` + strings.Join(conds, ` AND `)
 	}
-	text := `SELECT type, language, COUNT(*), SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), SUM(soon), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
-			SELECT type, language, due_at, requested_at,
-				CASE WHEN eligible_at <= ` + now + ` AND ` + kept + ` THEN 1 ELSE 0 END AS waits,
+	given := strings.Join(append(p.notLapsed(), `eligible_at <= `+now, kept), ` AND `)
+	text := `SELECT kind, COUNT(*), SUM(waits), SUM(due), SUM(deferred), SUM(soon),
+			MIN(CASE WHEN waits = 1 THEN requested_at END), MIN(CASE WHEN due = 1 THEN requested_at END) FROM (
+			SELECT kind, requested_at,
+				CASE WHEN due_at IS NULL AND is_given = 1 THEN 1 ELSE 0 END AS waits,
+				CASE WHEN due_at IS NOT NULL AND is_given = 1 THEN 1 ELSE 0 END AS due,
 				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred,
 				CASE WHEN due_at > ` + now + ` AND due_at <= ` + soon + ` THEN 1 ELSE 0 END AS soon
-			FROM queue_calls` + where + `
-		) AS counted GROUP BY type, language`
+			FROM (
+				SELECT kind, requested_at, due_at, CASE WHEN ` + given + ` THEN 1 ELSE 0 END AS is_given
+				FROM queue_calls` + where + `
+			) AS looked_at
+		) AS counted GROUP BY kind`
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
-		var callType apitype.CallType
-		var language string
-		var calls, waits, due, deferred, soon int
-		var oldest *apitype.Time
-		err := rows.Scan(&callType, &language, &calls, &waits, &due, &deferred, &soon, nullTimeDest{&oldest})
-		passed += calls
-		s.Waiting, s.Due, s.Deferred, s.DueNextHour = s.Waiting+waits, s.Due+due, s.Deferred+deferred, s.DueNextHour+soon
-		if waits > 0 {
-			s.ByType[callType] += waits
-			s.ByLanguage[language] += waits
-			if s.OldestRequestedAt == nil || oldest.Before(s.OldestRequestedAt.Time) {
-				s.OldestRequestedAt = oldest
-			}
+		var kind string
+		var c service.QueueCount
+		dest := []any{
+			&kind,
+			&c.Calls,
+			&c.Waiting,
+			&c.Due,
+			&c.Deferred,
+			&c.Soon,
+			nullTimeDest{&c.OldestWaiting},
+			nullTimeDest{&c.OldestDue},
 		}
+		err := rows.Scan(dest...)
+		c.Kind = service.ParseQueueKind(kind)
+		counts = append(counts, c)
 		return err
 	})
 	if err != nil {
-		return s, passed, err
+		return nil, 0, err
 	}
 	l := &queueParts{query: query}
-	leased := append(l.narrowed(), `ended_at IS NULL AND expires_at > `+l.arg(query.Now.UnixMilli()))
-	err = r.row(`SELECT COUNT(*) FROM queue_leases WHERE `+strings.Join(leased, ` AND `), l.args...).scan(&s.Leased)
-	return s, passed, err
+	live := append(l.narrowed(), `ended_at IS NULL AND expires_at > `+l.arg(query.Now.UnixMilli()))
+	err = r.row(`SELECT COUNT(*) FROM queue_leases WHERE `+strings.Join(live, ` AND `), l.args...).scan(&leased)
+	return counts, leased, err
 }
 
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {

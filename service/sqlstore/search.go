@@ -201,14 +201,6 @@ func (*postgresEngine) eachTerm() string {
 	return `LATERAL unnest(string_to_array(LTRIM(s.terms), ' ')) AS x (value)`
 }
 
-func (*sqliteEngine) amongTexts(column string, texts []string) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, `["` + strings.Join(texts, `","`) + `"]`
-}
-
-func (*postgresEngine) amongTexts(column string, texts []string) (cond string, arg any) {
-	return column + ` = ANY($1::text[])`, texts
-}
-
 // joinTerms returns terms as search_persons holds them.
 func joinTerms(terms []string) string {
 	if len(terms) == 0 {
@@ -280,7 +272,7 @@ func (c *conn) deleteTerms(p searched, terms []string) error {
 	if len(terms) == 0 {
 		return nil
 	}
-	cond, arg := c.engine.amongTexts("term", terms)
+	cond, arg := c.engine.amongTexts("term", "$1", terms)
 	_, err := c.exec(`DELETE FROM search_terms WHERE `+cond+` AND created_at = $2 AND uuid = $3`, arg, p.createdAt.UnixMilli(), identifier(p.person))
 	return err
 }

@@ -76,8 +76,6 @@ type engine interface {
 	insertPerson(c *conn, p service.PersonRow, line []any) error
 	// eachTerm is a table x of the terms of a row s of search_persons.
 	eachTerm() string
-	// amongTexts is likewise for texts without quotes and backslashes.
-	amongTexts(column string, texts []string) (cond string, arg any)
 	// giveTime returns a time in milliseconds, or the highest that was given, and saves it.
 	giveTime(c *conn, now int64) (int64, error)
 	// highestTime is the query of the highest time that was given.
@@ -93,6 +91,8 @@ type engine interface {
 	among(column string, ids []apitype.UUID) (cond string, arg any)
 	// amongNumbers is likewise for numbers.
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
+	// amongTexts is likewise for texts without quotes and backslashes, by the argument at a place such as $3.
+	amongTexts(column, place string, texts []string) (cond string, arg any)
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error

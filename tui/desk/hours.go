@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/hours"
 )
 
 // CallingHours are the hours by country, where they are not the default.
@@ -14,7 +15,7 @@ type CallingHours map[string]apitype.HoursOfDays
 // Against says why a donor in a country is not called now, "" where nothing speaks
 // against it. Of a country that is not known it says nothing.
 func (c CallingHours) Against(now time.Time, country string, say func(text string, args ...any) string) string {
-	zone, known := Zone(country)
+	zone, known := hours.Zone(country)
 	if !known {
 		return ""
 	}
@@ -24,13 +25,22 @@ func (c CallingHours) Against(now time.Time, country string, say func(text strin
 	if err != nil { // It was checked where it was set.
 		return ""
 	}
-	if at := local.Hour()*60 + local.Minute(); at >= span.From && at < span.Until {
+	return outside(hours.Day{Local: local, Country: strings.ToUpper(country), Span: span}, say)
+}
+
+// outside says why donors are not called at the time of a day, "" if they are.
+func outside(day hours.Day, say func(text string, args ...any) string) string {
+	at := day.Local.Hour()*60 + day.Local.Minute()
+	if at >= day.Span.From && at < day.Span.Until {
 		return ""
 	}
-	from, until, _ := strings.Cut(span.String(), " to ")
-	when := say("it is %s on %s in %s", local.Format("15:04"), say(local.Weekday().String()), strings.ToUpper(country))
-	if span == (apitype.Span{}) {
+	when := say("it is %s on %s in %s", day.Local.Format("15:04"), say(day.Local.Weekday().String()), day.Country)
+	switch {
+	case day.IsHoliday:
+		return when + ": " + say("no calls on a public holiday")
+	case day.Span == (apitype.Span{}):
 		return when + ": " + say("no calls on that day")
 	}
+	from, until, _ := strings.Cut(day.Span.String(), " to ")
 	return when + ": " + say("calls are made from %s to %s", from, until)
 }

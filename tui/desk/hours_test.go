@@ -54,19 +54,6 @@ func TestCallingHours(t *testing.T) {
 	}
 }
 
-// Each zone of the table is one that the time zone database has.
-func TestZones(t *testing.T) {
-	t.Parallel()
-	if len(zones()) < 240 {
-		t.Errorf("got %d countries, want those of the world", len(zones()))
-	}
-	for country := range zones() {
-		if _, ok := Zone(country); !ok || len(country) != 2 {
-			t.Errorf("%s: no zone", country)
-		}
-	}
-}
-
 // A time at which a call is due again is said in the donor's time and in ours, and tells when it is
 // outside the calling hours of the donor.
 func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
@@ -124,5 +111,91 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	want := []string{"1 open call of another donor with the same number"}
 	if got := d.Card.Warnings(own); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A service whose queue keeps to calling hours: the card shows the same hours, and says that a callback is outside.
+func TestHoursOfTheService(t *testing.T) {
+	t.Parallel()
+	dutch := apitype.OrganizationSettings{
+		Country:      "NL",
+		CallingHours: map[string]apitype.HoursOfDays{"BE": {Weekday: "10:00-24:00"}},
+		Holidays:     []string{"NL:2026-11-30"},
+	}
+	tests := []struct {
+		name       string
+		now        string
+		person     apitype.Person
+		isCallback bool
+		want       string
+	}{
+		{"open", "2026-11-27T12:00:00Z", apitype.Person{}, false, ""},
+		{"a donor of the organization's country", "2026-11-27T07:30:00Z", apitype.Person{}, false, "it is 08:30 on Friday in NL: calls are made from 09:00 to 21:00"},
+		{"Saturday afternoon", "2026-11-28T15:30:00Z", apitype.Person{}, false, "it is 16:30 on Saturday in NL: calls are made from 10:00 to 16:00"},
+		{"Sunday", "2026-11-29T12:00:00Z", apitype.Person{}, false, "it is 13:00 on Sunday in NL: no calls on that day"},
+		{"a holiday that was added", "2026-11-30T12:00:00Z", apitype.Person{}, false, "it is 13:00 on Monday in NL: no calls on a public holiday"},
+		{"a holiday", "2026-12-25T12:00:00Z", apitype.Person{}, true, "a callback outside calling hours: it is 13:00 on Friday in NL: no calls on a public holiday"},
+		{"by the number", "2026-11-27T08:30:00Z", apitype.Person{PhoneNumber: new("+3225551234")}, false, "it is 09:30 on Friday in BE: calls are made from 10:00 to 24:00"},
+		{
+			"the address counts before the number", "2026-11-27T09:30:00Z",
+			apitype.Person{PhoneNumber: new("+3225551234"), Address: apitype.Embed(apitype.Address{Country: "GB"})},
+			false, "",
+		},
+		{"a callback at night", "2026-11-27T22:00:00Z", apitype.Person{}, true, "a callback outside calling hours: it is 23:00 on Friday in NL: calls are made from 09:00 to 21:00"},
+		{"a callback by day", "2026-11-27T12:00:00Z", apitype.Person{}, true, ""},
+	}
+	for _, test := range tests {
+		d := newDay()
+		d.floor.kept.Store(&keptSettings{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{dutch}}})
+		now, err := time.Parse(time.RFC3339, test.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Now = func() time.Time { return now }
+		call := apitype.Call{UUID: callID(1), Status: apitype.CallRequested, Person: apitype.Embed(test.person)}
+		if test.isCallback {
+			d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: call.UUID, DueAt: new(apitype.NewTime(now))}}}
+		}
+		var want []string
+		if test.want != "" {
+			want = []string{test.want}
+		}
+		if got := d.Card.Warnings(call); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", test.name, got, want)
+		}
+		d.Call = &call
+		isDutch := test.person.PhoneNumber == nil
+		if at := d.Card.LaterOffers()[2].At; isDutch && at.Format(time.DateOnly) == "2026-11-30" {
+			t.Errorf("%s: got a holiday as the next working day", test.name)
+		}
+	}
+}
+
+// Calls that wait for their hours are no empty queue.
+func TestClosedCallsAreNamed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC) // A Friday.
+	for _, test := range []struct {
+		state *apitype.QueueState
+		want  string
+		dutch string
+	}{
+		{nil, "", ""},
+		{&apitype.QueueState{Waiting: 3}, "", ""},
+		{&apitype.QueueState{Closed: 1}, "1 wait outside calling hours", "1 wachten buiten de beltijden"},
+		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(90 * time.Minute)))}, "23 wait until 23:30", "23 wachten tot 23:30"},
+		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(11 * time.Hour)))}, "23 wait until Sat 09:00", "23 wachten tot za 09:00"},
+		{&apitype.QueueState{Closed: 1_200, OpensAt: new(apitype.NewTime(now.Add(12 * 24 * time.Hour)))}, "1,200 wait until Wed 9 Dec 22:00", "1,200 wachten tot wo 9 dec 22:00"},
+	} {
+		d := newDay()
+		d.Now = func() time.Time { return now }
+		d.leases.state = test.state
+		if got := d.ClosedText(); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+		d.Language = "nl"
+		if got := d.ClosedText(); got != test.dutch {
+			t.Errorf("got %q, want %q", got, test.dutch)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/hours"
 )
 
 // LaterOffer is a time at which a call may be due again.
@@ -19,7 +20,11 @@ func (k *Card) LaterOffers() []LaterOffer {
 	now := k.Now().In(k.DonorZone()).Truncate(time.Minute)
 	year, month, day := now.Date()
 	working := time.Date(year, month, day+1, 10, 0, 0, 0, now.Location())
-	for working.Weekday() == time.Saturday || working.Weekday() == time.Sunday {
+	const mostHolidays = 30
+	for range mostHolidays {
+		if k.isWorkingDay(working) {
+			break
+		}
 		working = working.AddDate(0, 0, 1)
 	}
 	return []LaterOffer{
@@ -27,6 +32,16 @@ func (k *Card) LaterOffers() []LaterOffer {
 		{k.Say("tomorrow at this time"), now.AddDate(0, 0, 1)},
 		{k.Say("next working day at 10"), working},
 	}
+}
+
+// isWorkingDay reports whether a time is on a weekday that is no public holiday where the donor on the desk lives, as
+// far as that is known.
+func (k *Card) isWorkingDay(at time.Time) bool {
+	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
+		return false
+	}
+	plan := hours.NewPlan(k.floor.of(k.day.Call))
+	return plan == nil || !plan.DayOf(hours.CountryOf(k.day.Call.Person.Value()), at).IsHoliday
 }
 
 // ReadLater reads when the call on the desk is due again, as it is typed, in the donor's time.

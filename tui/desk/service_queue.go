@@ -37,6 +37,28 @@ func (d *Day) HasQueue() bool { return d.leases.usable }
 // QueueState returns what the service counts, nil where it does not or has not yet.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
 
+// ClosedText says how many calls wait for the calling hours of their donors, and until when; "" if none do.
+func (d *Day) ClosedText() string {
+	state := d.leases.state
+	if state == nil || state.Closed == 0 {
+		return ""
+	}
+	count := d.Locale.Count(state.Closed)
+	if state.OpensAt == nil {
+		return d.Say("%s wait outside calling hours", count)
+	}
+	now := d.Now()
+	opens := state.OpensAt.In(now.Location())
+	layout := "15:04"
+	switch {
+	case opens.Sub(now) > 6*24*time.Hour:
+		layout = "Mon 2 Jan 15:04"
+	case opens.YearDay() != now.YearDay():
+		layout = "Mon 15:04"
+	}
+	return d.Say("%s wait until %s", count, SayDate(d.Say, opens.Format(layout)))
+}
+
 // offers returns the calls that come next: what was taken, then the queue as the service has it.
 func (s *leases) offers(limit int) []Candidate {
 	var next []Candidate

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/hours"
 )
 
 // How often the settings of the floor are asked for: again when they are known, and after a failure, for which the
@@ -180,10 +181,25 @@ func (b *base) againstHours(call *apitype.Call, at time.Time) string {
 	if b.floor.waits.Load() {
 		return "" // The hours of the floor are not known yet.
 	}
-	hours := CallingHours{}
-	maps.Copy(hours, b.floor.of(call).CallingHours)
-	maps.Copy(hours, b.Hours)
-	return hours.Against(at, call.Person.Value().Address.Value().Country, b.Say)
+	of := b.floor.of(call)
+	plan := hours.NewPlan(of)
+	if plan != nil { // The queue keeps to it.
+		return outside(plan.DayOf(hours.CountryOf(call.Person.Value()), at), b.Say)
+	}
+	set := CallingHours{}
+	maps.Copy(set, of.CallingHours)
+	maps.Copy(set, b.Hours)
+	return set.Against(at, call.Person.Value().Address.Value().Country, b.Say)
+}
+
+// donorCountry returns the country in which the donor of a call is called, as the service decides it; "" if it is not
+// known.
+func (b *base) donorCountry(call *apitype.Call) string {
+	of := b.floor.of(call)
+	if of.Country == "" {
+		return call.Person.Value().Address.Value().Country
+	}
+	return cmp.Or(hours.CountryOf(call.Person.Value()), of.Country)
 }
 
 // storesEffect returns the effect of a result that the service itself stores when the call on the desk is

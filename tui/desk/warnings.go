@@ -53,7 +53,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 		add(k.Say(reasonOptedOut))
 	}
 	if p != nil {
-		add(k.againstHours(&call, k.Now()))
+		add(k.hoursWarning(&call))
 	}
 	lately := len(found)
 	add(k.attemptsReason(call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
@@ -78,6 +78,17 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	}
 	add(k.languageWarning(Value(p.Language)))
 	return append(found, k.qualityWarnings(p.QualityResult.Pointer())...)
+}
+
+// hoursWarning says that the donor of a call is not called at this hour. A callback comes at its time all the same.
+func (k *Card) hoursWarning(call *apitype.Call) string {
+	why := k.againstHours(call, k.Now())
+	l := k.day.leases.leaseOf(call.UUID)
+	isCallback := l != nil && l.DueAt != nil
+	if why == "" || !isCallback {
+		return why
+	}
+	return k.Say("a callback outside calling hours") + ": " + why
 }
 
 // otherOpenCalls counts the requested calls of the same person and of the same number,

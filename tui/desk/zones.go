@@ -1,41 +1,15 @@
 package desk
 
 import (
-	_ "embed" // The time zones.
-	"strings"
-	"sync"
 	"time"
+
+	"fundesk/apiclient/hours"
 )
-
-// Zone returns the time zone of a country, by its two letters; of one with several zones that
-// of its largest city. ok is false for a country that is not known.
-func Zone(country string) (zone *time.Location, ok bool) {
-	name := zones()[strings.ToUpper(country)]
-	if name == "" {
-		return nil, false
-	}
-	zone, err := time.LoadLocation(name)
-	return zone, err == nil
-}
-
-var zones = sync.OnceValue(func() map[string]string {
-	words := strings.Fields(zoneTable)
-	table := make(map[string]string, len(words)/2)
-	for i := 0; i+1 < len(words); i += 2 {
-		table[words[i]] = words[i+1]
-	}
-	return table
-})
-
-// zoneTable has a country and its zone on each line, after the zone.tab of the time zone database.
-//
-//go:embed zones.txt
-var zoneTable string
 
 // DonorZone returns the time zone of the country of the donor on the desk, ours where that is not
 // known.
 func (k *Card) DonorZone() *time.Location {
-	if zone, known := Zone(k.day.Call.Person.Value().Address.Value().Country); known {
+	if zone, known := hours.Zone(k.donorCountry(k.day.Call)); known {
 		return zone
 	}
 	return k.Now().Location()

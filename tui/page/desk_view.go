@@ -44,7 +44,7 @@ func (d *Desk) startLines(width, height int) []string {
 	case d.Day.Wanted && d.Day.Offline != "":
 		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
 	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
-		lines = append(lines, widget.Wrap(d.Say("No call is left that you may call now. The next one comes by itself."), width)...)
+		lines = append(lines, widget.Wrap(d.noneText(), width)...)
 		can(ActNext, d.Say("asks again"))
 		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
 	case d.Day.Wanted:
@@ -98,6 +98,14 @@ func (d *Desk) startLines(width, height int) []string {
 	return lines
 }
 
+// noneText says why there is no call now.
+func (d *Desk) noneText() string {
+	if closed := d.Day.ClosedText(); closed != "" {
+		return closed + ". " + d.Say("The next call comes by itself.")
+	}
+	return d.Say("No call is left that you may call now. The next one comes by itself.")
+}
+
 // waitingLines returns how many calls of each type are waiting, as far as the service tells.
 func (d *Desk) waitingLines() (lines []string) {
 	state := d.Day.QueueState()
@@ -115,6 +123,9 @@ func (d *Desk) waitingLines() (lines []string) {
 	}
 	if state.Deferred > 0 {
 		lines = append(lines, widget.Fit(d.Say("later"), queueType+2)+widget.FitRight(fmt.Sprint(state.Deferred), 4))
+	}
+	if closed := d.Day.ClosedText(); closed != "" && !d.Day.NoneLeft {
+		lines = append(lines, closed)
 	}
 	return lines
 }
@@ -178,7 +189,11 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
 		aside = d.Styles.DueSign + " " + d.Say("%d due", state.Due)
 	}
-	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+d.Say("%s waiting", waiting), aside)}
+	waits := d.Say("%s waiting", waiting)
+	if closed := d.Day.ClosedText(); closed != "" && n == 0 {
+		waits = closed
+	}
+	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+waits, aside)}
 	if to := d.Day.NarrowedTo(); to != "" {
 		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}

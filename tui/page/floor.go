@@ -180,9 +180,14 @@ func (v *Floor) summary() (agents, waiting string) {
 	var all apitype.QueueState
 	for _, w := range v.waiting {
 		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
+		all.Closed += w.state.Closed
 	}
 	agents = v.Say("%s · %s, %d on a call", v.Day.Now().Format("15:04"), v.Day.Count(len(v.agents), "agent", "agents"), onCall)
-	return v.Styles.bold(agents), v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
+	waiting = v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
+	if all.Closed > 0 {
+		waiting += " · " + v.Say("outside hours %d", all.Closed)
+	}
+	return v.Styles.bold(agents), waiting
 }
 
 // chosenLine returns all that came of the calls of the agent under the cursor.
