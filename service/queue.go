@@ -145,10 +145,11 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (boo
 		q.EndedAt = ended
 	}
 	q.refresh(now)
-	if !q.Ready || !rules.mayBeCalled(q, now) {
-		if !isOther { // Its kind came to the queue since the kinds were read, which the next look knows.
-			return false, nil
-		}
+	isCallable := rules.mayBeCalled(q, now)
+	if q.Ready && !isCallable && !isOther { // Its kind came to the queue since the kinds were read, which the next look knows.
+		return false, nil
+	}
+	if !q.Ready || !isCallable {
 		return false, cmp.Or(personChanged(tx, q.Person, person, now), pledgesChanged(tx, q.Person, q.Owner, now))
 	}
 	since, err := blockedSince(tx, phoneNumbers(person), Scope{Organizations: []apitype.UUID{q.Owner}})

@@ -61,6 +61,9 @@ type taking struct {
 	pending bool                                           // The lease of a chosen call is pending.
 	expired int                                            // Leases that were seen to have ended.
 
+	// refused are calls that were next and may not be given. One that comes again is left to the next take: it was
+	// changed beside this one.
+	refused   map[apitype.UUID]bool
 	leases    []service.LeaseRow
 	repeated  int // Of the leases, those that the request was given before.
 	ordinal   int // Of the next lease.
@@ -119,10 +122,12 @@ func (t *taking) give(tx service.Tx) error {
 			return err
 		}
 	}
+	t.refused = map[apitype.UUID]bool{}
 	for t.want > 0 {
 		t.query.Limit = t.want
 		rows, err := tx.NextInQueue(t.query)
-		if err != nil || len(rows) == 0 {
+		isNew := func(row service.QueueRow) bool { return !t.refused[row.Call] }
+		if err != nil || !slices.ContainsFunc(rows, isNew) {
 			return err
 		}
 		for len(rows) > 0 && t.want > 0 {
@@ -148,6 +153,7 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 		if err != nil {
 			return nil, err
 		}
+		t.refused[rows[0].Call] = !ready
 		if ready {
 			leases = append(leases, t.newLease(rows[0], ordinal))
 			ordinal, n = ordinal+1, n-1

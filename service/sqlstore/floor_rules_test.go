@@ -18,7 +18,7 @@ func testEndsOfEarlierPledges(t *testing.T, database string) {
 	if !strings.Contains(want, `"ended_at":1`) {
 		t.Fatal("no pledge of the sample has ended")
 	}
-	migration, err := os.ReadFile("migrations/0007_floor_rules.sql")
+	migration, err := os.ReadFile("migrations/0006_floor_rules.sql")
 	servicetest.Check(t, err)
 	engine := "--sqlite "
 	if strings.HasPrefix(database, "postgres") {

@@ -311,7 +311,7 @@ func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it. So does the search: programs that do not know it
 // would leave in it persons who were erased.
-const servedBy = 6
+const servedBy = 8
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

@@ -185,9 +185,9 @@ func testSearchIsKept(t *testing.T, database string) {
 			t.Errorf("got no term that begins with %s", term)
 		}
 	}
-	back := "PRAGMA user_version = 5"
+	back := "PRAGMA user_version = 7"
 	if strings.HasPrefix(database, "postgres") {
-		back = "UPDATE schema_version SET version = 5"
+		back = "UPDATE schema_version SET version = 7"
 	}
 	for _, text := range []string{"DROP TABLE search_terms", "DROP TABLE search_persons", back} {
 		servicetest.Check(t, store.Execute(t.Context(), text))
