@@ -60,7 +60,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		Statuses:       slices.Compact(slices.Sorted(slices.Values(o.Statuses))), // Each once: the store merges a list of each.
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
-		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID,
+		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID, CompletedBy: o.CompletedByUserUUID,
 		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeNumber: parts.transactions,
 		WithRev: o.Revisions,
 	}
@@ -279,7 +279,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 		if err := decode("call", row.Doc, &call); err != nil {
 			return err
 		}
-		from := call.Status
+		from, by := call.Status, row.CompletedBy
 		if line.At, err = s.ChangeTime(tx); err != nil {
 			return err
 		}
@@ -291,7 +291,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, s.TimeOf(tx)), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
+			moved := call.Status != from || !equal(row.CompletedBy, by)
+			if err := errors.Join(tx.UpdateCall(row, moved), queue(tx, row, call, s.TimeOf(tx)), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -367,6 +368,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		if err != nil {
 			return false, err
 		}
+		row.CompletedBy = request.UserUUID
 		return true, revise("call", &row.Private, func(private *callPrivate) {
 			private.CompletedBy = request.UserUUID
 			private.Effect = effect
@@ -408,7 +410,11 @@ func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operati
 		return Answer{}, err
 	}
 	return s.changeCall(ctx, c, c.Audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		return moveCall(call, row.External, move, now)
+		changed, err := moveCall(call, row.External, move, now)
+		if changed {
+			row.CompletedBy = nil
+		}
+		return changed, err
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		if err := s.onCallEnded(tx, row, call, nil, now); err != nil || !row.External {
 			return err

@@ -147,6 +147,7 @@ type LoadedCall struct {
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	DeferredUntil  *apitype.Time           `json:"deferredUntil,omitzero"` // In the queue.
 	DeferredFor    *apitype.UUID           `json:"deferredForUserUuid,omitzero"`
+	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
 }
 
 // LoadedTransaction is a transaction with its pledge.

@@ -199,9 +199,10 @@ func (l *loader) call(c LoadedCall) error {
 	call.ExternalMetadata = apitype.EmbedPointer(c.ExternalMetadata.Pointer())
 	call.PledgeCase, call.Person = apitype.Embedded[apitype.Pledge]{}, apitype.Embedded[apitype.Person]{}
 	call.Transactions = apitype.Embedded[[]apitype.Transaction]{}
-	row := CallRow{Owner: of.Owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
+	row := CallRow{Owner: of.Owner, External: c.ExternalMetadata.Pointer() != nil, CompletedBy: c.CompletedBy, Rev: 1}
 	var err error
-	if row.Private, err = encode("call", callPrivate{ExternalSource: c.ExternalSource}); err != nil {
+	private := callPrivate{CompletedBy: c.CompletedBy, ExternalSource: c.ExternalSource}
+	if row.Private, err = encode("call", private); err != nil {
 		return err
 	}
 	if err := row.write(call); err != nil {
@@ -293,6 +294,9 @@ func (c *LoadedCall) check() error {
 	}
 	if c.DeferredUntil != nil && c.Status != apitype.CallRequested {
 		v.Add("/deferredUntil", "is only for a call that is requested")
+	}
+	if c.CompletedBy != nil && c.Status != apitype.CallCompleted {
+		v.Add("/completedByUserUuid", "is only for a call that is completed")
 	}
 	if c.DeferredFor != nil && c.DeferredUntil == nil {
 		v.Add("/deferredForUserUuid", "needs deferredUntil")

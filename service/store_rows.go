@@ -50,6 +50,7 @@ type CallRow struct {
 	Person              apitype.UUID       // Of a new row; it does not change, and the document has it.
 	Case                *apitype.UUID      // Likewise.
 	Status              apitype.CallStatus // Written; the document has it.
+	CompletedBy         *apitype.UUID      // Of a completed call whose completion named a user; Private has it.
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
 	External            bool
@@ -200,6 +201,7 @@ type CallFilter struct {
 	RequestedAfter      *apitype.Time
 	UpdatedAfter        *apitype.Time
 	Person              *apitype.UUID
+	CompletedBy         *apitype.UUID
 	WithPerson          bool  // Read of PersonRow what lists show.
 	WithQuality         bool  // And its Quality.
 	WithPledge          bool  // Read PledgeRow.

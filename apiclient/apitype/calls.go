@@ -174,7 +174,9 @@ type CallListOptions struct {
 	Statuses []CallStatus
 	// PersonUUID chooses the calls to one person, where ExtensionFilters is announced.
 	PersonUUID *UUID
-	Revisions  bool // Edges carry them, where ExtensionRevisions is announced.
+	// CompletedByUserUUID chooses the calls that a user completed, where ExtensionCompletedBy is announced.
+	CompletedByUserUUID *UUID
+	Revisions           bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
 // CallFilters are the filters of the call list.
@@ -191,6 +193,17 @@ func CallFilters() []Filter[CallListOptions] {
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
 			return listField(&o.Include, CallIncludes[:4], false)
 		}},
+	}
+}
+
+// CompletedBy is the filter of the call list by the user of the completion, where ExtensionCompletedBy is announced.
+func CompletedBy() Filter[CallListOptions] {
+	return Filter[CallListOptions]{
+		Name: "completedBy",
+		Help: "only calls that this user completed",
+		field: func(o *CallListOptions) field {
+			return uuidField(&o.CompletedByUserUUID)
+		},
 	}
 }
 
@@ -272,10 +285,11 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
-// callParameters are all parameters of the call list; personUuid and status are none of the interface.
+// callParameters are all parameters of the call list; personUuid, completedByUserUuid and status are none of the interface.
 func callParameters() []Filter[CallListOptions] {
 	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
 		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+		{Name: "completedByUserUuid", field: CompletedBy().field},
 		{Name: "status", field: func(o *CallListOptions) field {
 			f := listField(&o.Statuses, CallStatuses, false)
 			f.texts = func() []string { return Texts(o.Statuses) } // Repeated, as each service of ours has read it.

@@ -32,6 +32,8 @@ const (
 	// ExtensionFilters are the calls of a person, the persons changed after a time, and the list of those
 	// who were erased: for programs that keep a copy.
 	ExtensionFilters = "filters"
+	// ExtensionCompletedBy is the filter of calls by the user who completed them.
+	ExtensionCompletedBy = "completed-by"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
 	ExtensionPending = "pending"
 	// ExtensionRevisions is the parameter of lists that adds the revision of its record to each edge.

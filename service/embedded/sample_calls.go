@@ -87,6 +87,9 @@ func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
 	switch c.Status {
 	case apitype.CallCompleted:
 		c.CompletedAt = &end
+		if len(tries) > 0 {
+			c.CompletedBy = tries[len(tries)-1].UserUUID
+		}
 		c.RecordingDuration = new(apitype.NumberFromInt(45 + s.rand.IntN(600)))
 		s.result(c, end)
 	case apitype.CallCancelled:

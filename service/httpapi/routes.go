@@ -104,6 +104,7 @@ var extensionNames = []string{
 	apitype.ExtensionRevisions,
 	apitype.ExtensionSearch,
 	apitype.ExtensionRules,
+	apitype.ExtensionCompletedBy,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -83,9 +83,9 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	updated := fmt.Sprintf(`CASE WHEN i <= %d THEN %d + i ELSE i END`, changed, changedLast)
 	even := func(yes, no string) string { return `CASE WHEN i % 2 = 0 THEN ` + yes + ` ELSE ` + no + ` END` }
 	for _, text := range []string{
-		`INSERT INTO calls (uuid, owner, person_number, requested_at, updated_at, external, external_application, external_reference, external_status, private, rev, doc, status)
+		`INSERT INTO calls (uuid, owner, person_number, requested_at, updated_at, external, external_application, external_reference, external_status, private, rev, doc, status, completed_by)
 			SELECT ` + random + `, ` + owner + `, 1, i, ` + updated + `, ` + even(`1`, `0`) + `, ` + even(`'dialler'`, `NULL`) + `, CASE WHEN i % 4 = 0 THEN 'shared' WHEN i % 2 = 0 THEN CAST(i AS VARCHAR) END,
-			` + even(`'S1'`, `NULL`) + `, '', 1, ` + document + `, ` + even(`'completed'`, `'requested'`) + ` FROM ` + series + ` n`,
+			` + even(`'S1'`, `NULL`) + `, '', 1, ` + document + `, ` + even(`'completed'`, `'requested'`) + `, ` + even(blob(evenOnes), `NULL`) + ` FROM ` + series + ` n`,
 		`INSERT INTO pledges (uuid, owner, recruiting, person_number, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc)
 			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` + even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) + `, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
 	} {
@@ -129,6 +129,8 @@ func callFilters(n int) []filteredCalls {
 		{"updated, no reference", service.CallFilter{UpdatedAfter: &after, NoExternalReference: true}},
 		{"updated, status code, no reference", service.CallFilter{UpdatedAfter: &after, ExternalStatus: "S1", NoExternalReference: true}},
 		{"updated, expired", service.CallFilter{UpdatedAfter: &after, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
+		{"completed by", service.CallFilter{CompletedBy: &evenOnes}},
+		{"completed by, updated, other code", service.CallFilter{CompletedBy: &evenOnes, UpdatedAfter: &ever, ExternalStatus: "S2"}},
 		{"updated ever, expired", service.CallFilter{UpdatedAfter: &ever, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
 	}
 }

@@ -15,7 +15,7 @@ import (
 var (
 	callColumns = []string{
 		"uuid", "owner", "requested_at", "updated_at", "external", "external_application", "external_reference", "external_status",
-		"private", "rev", "doc", "status",
+		"private", "rev", "doc", "status", "completed_by",
 	}
 	newCallColumns = append(slices.Clip(callColumns), "person_number", "pledge_number")
 	selectCall     = `SELECT ` + strings.Join(callColumns, `, `) + ` FROM calls t WHERE `
@@ -35,6 +35,7 @@ func callDest(c *service.CallRow) []any {
 		&c.Rev,
 		docDest{&c.Doc},
 		&c.Status,
+		nullUUIDDest{&c.CompletedBy},
 	}
 }
 
@@ -70,6 +71,9 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 		byTime.parts = byTime.parts[:1]
 	}
 	q.statuses(f)
+	if f.CompletedBy != nil && f.Person == nil {
+		q.completedBy(f)
+	}
 	if f.RequestedFrom != nil {
 		q.where(`t.requested_at >= %s`, f.RequestedFrom.UnixMilli())
 	}
@@ -79,7 +83,13 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	if f.RequestedAfter != nil {
 		q.where(`t.requested_at > %s`, f.RequestedAfter.UnixMilli())
 	}
+	if f.CompletedBy != nil && f.Person == nil {
+		return q, nil
+	}
 	if f.Person != nil { // They are few: what else is asked is looked at in each.
+		if f.CompletedBy != nil {
+			q.where(`t.completed_by = %s`, identifier(*f.CompletedBy))
+		}
 		if f.UpdatedAfter != nil {
 			q.where(`t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
 		}
@@ -96,6 +106,19 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 		return q, r.filterByTime(q, byTime, part)
 	}
 	return q, nil
+}
+
+// completedBy lists by the index of the user of a completion, which holds the other columns that calls are filtered by.
+func (q *listQuery) completedBy(f service.CallFilter) {
+	if f.UpdatedAfter != nil {
+		q.where(`t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
+	}
+	for _, cond := range q.conds {
+		q.check(cond)
+	}
+	q.conds = nil
+	q.checkBranches()
+	q.where(`t.completed_by = %s`, identifier(*f.CompletedBy))
 }
 
 func (q *listQuery) text(column, text string) string {
@@ -223,12 +246,12 @@ func (t *tx) InsertCall(c service.CallRow) error {
 	return t.insert(insertCall(), callValues(c)...)
 }
 
-// UpdateCall saves a changed call. SQLite writes anew what is set in each index that holds it, also
-// when it is the same.
+// UpdateCall saves a changed call; moved says that its status or the user of its completion changed. SQLite writes anew
+// what is set in each index that holds it, also when it is the same.
 func (t *tx) UpdateCall(c service.CallRow, moved bool) error {
 	set, args := ``, []any{identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc}
 	if moved {
-		set, args = `, status = $6`, append(args, string(c.Status))
+		set, args = `, status = $6, completed_by = $7`, append(args, string(c.Status), nullUUID(c.CompletedBy))
 	}
 	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1`+set+` WHERE uuid = $1 AND rev = $2`, args...)
 }

@@ -133,7 +133,7 @@ func dumped(column string, value any) (json.RawMessage, error) {
 	return json.Marshal(id)
 }
 
-var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "digest"}
+var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "digest", "completed_by"}
 
 // loaded reads the value of a column of a dump, as it is bound.
 func loaded(column string, text json.RawMessage) (value any, err error) {

@@ -106,6 +106,9 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"updated", first, service.CallFilter{Scope: of(1), UpdatedAfter: &at}},
 		{"updated, by reference", service.Range{Limit: 5, Backward: true}, service.CallFilter{Scope: all, UpdatedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
 		{"of a person, updated, by status", first, service.CallFilter{Scope: of(1), Person: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:2]}},
+		{"of a user, requested, by reference", first, service.CallFilter{Scope: of(1), CompletedBy: &id, RequestedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
+		{"of a user, updated, by status", first, service.CallFilter{Scope: of(1), CompletedBy: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:1]}},
+		{"of a person and a user", first, service.CallFilter{Scope: all, CompletedBy: &id, Person: &id}},
 		{"updated, without reference", first, service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true}},
 	} {
 		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part) }); err != nil {
@@ -215,6 +218,7 @@ func askAll(r *reader) error {
 				{NoExternalReference: true},
 				{RequestedAfter: &at},
 				{UpdatedAfter: &at},
+				{CompletedBy: &id, UpdatedAfter: &at},
 			} {
 				f.Scope, f.Viewer = scope, scope
 				_, err := r.Calls(f, part)

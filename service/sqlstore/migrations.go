@@ -310,8 +310,8 @@ func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 // servedBy is the version that a program must know, or a later one, to serve the schema as the
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it. So does the search: programs that do not know it
-// would leave in it persons who were erased.
-const servedBy = 8
+// would leave in it persons who were erased. And so does the user of a completion, which they would not keep.
+const servedBy = 9
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

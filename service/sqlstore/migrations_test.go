@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -136,6 +138,40 @@ func TestInterruptedIndexes(t *testing.T) {
 	}
 	group.Wait()
 	await(t, database, `SELECT COUNT(*) = 2 FROM pg_index WHERE indexrelid::regclass::TEXT IN ('calls_later', 'persons_later') AND indisvalid`)
+}
+
+// TestCompletionsOfBefore gives calls of before the user of their completion.
+func TestCompletionsOfBefore(t *testing.T) { eachEmpty(t, testCompletionsOfBefore) }
+
+func testCompletionsOfBefore(t *testing.T, database string) {
+	store, user := reopen(t, database), apitype.NewUUID()
+	named := fmt.Appendf(nil, `{"completedByUserUuid":%q,"effect":"é"}`, user)
+	rows := calls(4, []apitype.UUID{apitype.NewUUID()})
+	for i, was := range []struct {
+		status  apitype.CallStatus
+		private []byte
+	}{
+		{apitype.CallCompleted, named},
+		{apitype.CallCompleted, []byte(`{"externalSource":{"name":"\"completedByUserUuid\":"}}`)},
+		{apitype.CallCompleted, []byte(`{}`)},
+		{apitype.CallExpired, named}, // It was completed before.
+	} {
+		rows[i].Status, rows[i].Private = was.status, was.private
+	}
+	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
+	servicetest.Check(t, store.Execute(t.Context(), `DROP INDEX calls_completed`))
+	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE calls DROP COLUMN completed_by`))
+	found, err := filepath.Glob("migrations/*_completed_by.sql")
+	servicetest.Check(t, err)
+	text, err := os.ReadFile(found[0])
+	servicetest.Check(t, err)
+	later, err := sqlstore.OpenNext(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}}, string(text))
+	servicetest.Check(t, err)
+	t.Cleanup(func() { servicetest.Report(t, later.Close()) })
+	got := ids(walk(t, later, service.CallFilter{Scope: all, CompletedBy: &user}, 2, false))
+	if len(got) != 1 || got[0] != rows[0].UUID.String() {
+		t.Errorf("got %v, want %s alone", got, rows[0].UUID)
+	}
 }
 
 // TestLaterSchema opens and serves a database that a later program has brought up to date: as long

@@ -124,9 +124,15 @@ func TestWalkCalls(t *testing.T) { each(t, testWalkCalls) }
 
 func testWalkCalls(t *testing.T, database string) {
 	store, owners := reopen(t, database), []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
-	rows := calls(41, owners)
+	rows, user := calls(41, owners), apitype.NewUUID()
+	for i := range rows {
+		if i%3 > 0 {
+			rows[i].CompletedBy = []*apitype.UUID{&user, new(apitype.NewUUID())}[i%2]
+		}
+	}
 	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
 	inOrder(rows)
+	isBy := func(c service.CallRow) bool { return c.CompletedBy != nil && *c.CompletedBy == user }
 	many := slices.Clone(owners)
 	for range 20 {
 		many = append(many, apitype.NewUUID())
@@ -158,6 +164,12 @@ func testWalkCalls(t *testing.T, database string) {
 		{"updated after", service.CallFilter{Scope: all, UpdatedAfter: &after}, func(c service.CallRow) bool { return c.UpdatedAt.After(after.Time) }},
 		{"updated after in two organizations", service.CallFilter{Scope: service.Scope{Organizations: owners[:2]}, UpdatedAfter: &after}, func(c service.CallRow) bool {
 			return c.UpdatedAt.After(after.Time) && c.Owner != owners[2]
+		}},
+		{"completed by a user", service.CallFilter{Scope: all, CompletedBy: &user}, isBy},
+		{"completed by a user, and more", service.CallFilter{
+			Scope: service.Scope{Organizations: owners[:2]}, CompletedBy: &user, UpdatedAfter: &after, NoExternalReference: true,
+		}, func(c service.CallRow) bool {
+			return isBy(c) && c.Owner != owners[2] && c.UpdatedAt.After(after.Time) && !c.External
 		}},
 		{"all at once", service.CallFilter{
 			Scope: service.Scope{Organizations: owners[1:]}, UpdatedAfter: &now, ExternalStatus: "S1",

@@ -46,6 +46,15 @@ SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE (t.external_ap
 -- of a person, updated, by status, 6 values
 SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $5) AND ((t.owner = $1)) IS TRUE AND (t.updated_at > $4) IS TRUE AND ((t.status = $2) OR (t.status = $3)) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $6 + 0) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
 
+-- of a user, requested, by reference, 6 values
+SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.completed_by = $4 AND t.requested_at > $5 AND ((t.owner = $1)) IS TRUE AND (t.external_application = $2) IS TRUE AND (t.external_reference = $3) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $6 + 0) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
+
+-- of a user, updated, by status, 5 values
+SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.completed_by = $4 AND ((t.owner = $1)) IS TRUE AND (t.updated_at > $3) IS TRUE AND ((t.status = $2)) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $5 + 0) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
+
+-- of a person and a user, 3 values
+SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $2) AND (t.completed_by = $1) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $3 + 0) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
+
 -- updated, without reference, 2 values
 SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_application IS NULL AND t.external_reference IS NULL AND t.updated_at > $1 ORDER BY +t.requested_at DESC, t.uuid DESC LIMIT $2 + 0) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
 

@@ -1,0 +1,88 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestCompletedBy lists the calls that a user completed, whoever tried or took them, and counts them as theirs.
+// Promise S86: a completion belongs to the user whom it names.
+func TestCompletedBy(t *testing.T) { onEngines(t, testCompletedBy) }
+
+func testCompletedBy(t *testing.T, f *floor) {
+	person, other := f.person("null"), f.person("null")
+	act := func(call apitype.UUID, action, body string) {
+		t.Helper()
+		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/"+action, body)
+	}
+	by := func(user apitype.UUID) string { return fmt.Sprintf(`{"userUuid":%q}`, user) }
+	var mine []string
+	for i := range 5 {
+		call := f.call([]apitype.UUID{person, other}[i%2], time.Duration(i+1)*time.Hour, "winback")
+		if i == 0 { // Taken and tried by a colleague.
+			f.choose(f.users[1], call)
+			act(call, "add-attempt", by(f.users[1]))
+		}
+		act(call, "complete", by(f.users[0]))
+		mine = append(mine, call.String())
+	}
+	act(f.call(person, time.Minute, "winback"), "complete", by(f.users[1]))
+	act(f.call(person, time.Minute, "winback"), "complete", `{}`)
+	external := f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2020-01-01","externalMetadata":{}}`, person))
+	act(external, "complete", by(f.users[0]))
+
+	list := "/api/v1/calls?completedByUserUuid=" + f.users[0].String()
+	at := apitype.NewTime(f.Clock.Now().Add(-210 * time.Minute))
+	for query, want := range map[string][]string{
+		"":                  append(slices.Clone(mine), external.String()),
+		"&status=requested": nil,
+		"&status=completed&updatedAfter=2020-01-01&requestedAfter=" + at.String():          mine[:3],
+		"&personUuid=" + other.String():                                                    {mine[1], mine[3]},
+		"&requestedAfter=" + at.String():                                                   mine[:3],
+		"&externalApplicationName=null&externalReferenceId=null&requestedAfter=2021-01-01": mine,
+		"&owningOrganizationUuid=" + apitype.NewUUID().String():                            nil,
+	} {
+		if diff := cmp.Diff(want, f.listed(f.token, list+query)); diff != "" {
+			t.Errorf("%q: %s", query, diff)
+		}
+	}
+	if got := f.listed(f.Token(servicetest.For(f.Organization("Elsewhere"))), list); got != nil {
+		t.Errorf("got %v for an account that does not see the calls", got)
+	}
+	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedByUserUuid=x", "")
+	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedBy="+f.users[0].String(), "")
+
+	var answer struct{ Agents []apitype.QueueAgent }
+	f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&answer)
+	completed := map[apitype.UUID]int{}
+	for _, agent := range answer.Agents {
+		completed[agent.UserUUID] = agent.Completed
+	}
+	if want := map[apitype.UUID]int{f.users[0]: 6, f.users[1]: 1}; !cmp.Equal(want, completed) {
+		t.Errorf("the queue counts %v, want %v", completed, want)
+	}
+
+	// Another program may complete an external call again, and take the completion back. An erasure leaves it.
+	act(external, "complete", fmt.Sprintf(`{"userUuid":%q,"result":{"notes":"again"}}`, f.users[2]))
+	hers := "/api/v1/calls?completedByUserUuid=" + f.users[2].String()
+	if got := f.listed(f.token, hers); !slices.Equal(got, []string{external.String()}) {
+		t.Errorf("completed again: got %v", got)
+	}
+	act(external, "expire", `{}`)
+	if got := f.listed(f.token, hers); got != nil {
+		t.Errorf("expired: got %v", got)
+	}
+	f.Do(f.Token(servicetest.May(service.PersonsErase)), "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"r"}`)
+	if got := f.listed(f.token, list); !slices.Equal(got, mine) {
+		t.Errorf("after an erasure: got %v, want %v", got, mine)
+	}
+}
