@@ -105,6 +105,7 @@ func filtersTopic() string {
 	writeFilters(&b, "person list, where the service can search", []apitype.Filter[apitype.PersonListOptions]{apitype.PersonSearch()})
 	writeFilters(&b, "call list", apitype.CallFilters())
 	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
+	writeFilters(&b, "call list, where the service keeps it", []apitype.Filter[apitype.CallListOptions]{apitype.CompletedBy()})
 	writeFilters(&b, "call list, applied after the download", apitype.CallSelections())
 	writeFilters(&b, "pledge list", apitype.PledgeFilters())
 	writeFilters(&b, "queue", apitype.QueueFilters())

@@ -22,6 +22,7 @@ type settingsService struct {
 	settings   string
 	written    string
 	extensions string // That it announces.
+	asked      string // For calls of this user.
 }
 
 const (
@@ -43,6 +44,7 @@ func newSettingsService(t *testing.T) *settingsService {
 		case "GET /fundesk/v1/settings":
 			fmt.Fprint(w, f.settings)
 		case "GET /api/v1/calls":
+			f.asked = r.URL.Query().Get("completedByUserUuid")
 			fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"11111111-2222-4111-8111-111111111111",`+
 				`"attempts":[{"userUuid":"44444444-4444-4444-8444-444444444444"}]}}]}`)
 		case "PUT /fundesk/v1/settings/" + floorOrganization:
@@ -50,7 +52,7 @@ func newSettingsService(t *testing.T) *settingsService {
 			f.written = r.Header.Get("If-Match") + " " + string(body)
 			fmt.Fprintf(w, "%s", body)
 		default:
-			fmt.Fprint(w, `{"extensions":["settings"]}`)
+			fmt.Fprintf(w, `{"extensions":["%s"]}`, strings.ReplaceAll(f.extensions, ",", `","`))
 		}
 	}))
 	t.Cleanup(f.Close)
@@ -171,6 +173,25 @@ func TestAgentByName(t *testing.T) {
 		out, errs, code := f.run(t, "call", "list", "--attempt-by", test.name, "-o", "id")
 		if out != test.out || code != test.code || !strings.Contains(errs, test.says) {
 			t.Errorf("calls by %s: got %d %q %q, want %d %q %q", test.name, code, out, errs, test.code, test.out, test.says)
+		}
+	}
+	for _, test := range []struct {
+		extensions, name, asked, says string
+		code                          int
+	}{
+		{"settings", "joost", "", "those that a user tried: --attempt-by USER", 2},
+		{"settings", "44444444-4444-4444-8444-444444444444", "", "does not say who completed a call", 2},
+		{"completed-by", "joost", "", "give the UUID: --completed-by UUID", 2},
+		{"settings,completed-by", "An", "", `--completed-by "An" may be Anne or Anneke`, 2},
+		{"settings,completed-by", "joost", "44444444-4444-4444-8444-444444444444", "", 0},
+		{"completed-by", "22222222-2222-4222-8222-222222222222", "22222222-2222-4222-8222-222222222222", "", 0},
+		{"settings,completed-by", "", "", "must not be empty", 2},
+	} {
+		f.extensions, f.asked = test.extensions, ""
+		_, errs, code := f.run(t, "call", "list", "--completed-by", test.name)
+		if f.asked != test.asked || code != test.code || !strings.Contains(errs, test.says) {
+			t.Errorf("%s, completed by %q: got %d %q and asked for %q, want %d %q and %q",
+				test.extensions, test.name, code, errs, f.asked, test.code, test.says, test.asked)
 		}
 	}
 	_, errs, code := runWith(t, map[string]string{"HOME": t.TempDir()}, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", "Anne")

@@ -213,7 +213,7 @@ type CallReader interface {
 // CallWriter writes calls.
 type CallWriter interface {
 	InsertCall(c CallRow) error
-	UpdateCall(c CallRow, moved bool) error // moved: to another status.
+	UpdateCall(c CallRow, moved bool) error // moved: its status or CompletedBy changed.
 	SetMissingChecks(m MissingChecks) error // Replaces the mark of the call.
 	DeleteMissingChecks(call apitype.UUID) error
 }

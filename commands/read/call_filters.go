@@ -20,22 +20,28 @@ import (
 type CallFilters struct {
 	Options    apitype.CallListOptions
 	selection  apitype.CallSelection
-	attemptBy  string // A name, which only the service can make a user of.
+	attemptBy  userFlag
+	completer  userFlag
 	noExternal bool
 }
 
-// Register declares the filters of calls.
-func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
-	cli.RegisterFilters(s, cmd, apitype.CallFilters(), &c.Options)
-	cli.RegisterFilters(s, cmd, apitype.CallSelections(), &c.selection)
-	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
-	flag := cmd.Flags().Lookup("attempt-by")
+// userFlag is a flag that takes a user by UUID or by name.
+type userFlag struct {
+	flag string
+	name string // Only the service knows whose it is. Empty if the flag has an UUID.
+	set  func(apitype.UUID)
+}
+
+// register lets a flag that takes an UUID take a name, too.
+func (u *userFlag) register(cmd *cobra.Command, name string, set func(apitype.UUID)) {
+	u.flag, u.set = name, set
+	flag := cmd.Flags().Lookup(name)
 	byUUID := flag.Value
 	flag.Usage += ": a name, or the UUID"
 	flag.Value = &cli.Value{Word: "user", Text: byUUID.String, Read: func(text string) error {
-		c.attemptBy = ""
+		u.name = ""
 		if byUUID.Set(text) != nil {
-			c.attemptBy = text
+			u.name = text
 		}
 		if strings.TrimSpace(text) == "" {
 			return errNoUser
@@ -44,13 +50,51 @@ func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
 	}}
 }
 
+// Register declares the filters of calls.
+func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
+	cli.RegisterFilters(s, cmd, apitype.CallFilters(), &c.Options)
+	cli.RegisterFilters(s, cmd, apitype.CallSelections(), &c.selection)
+	cli.RegisterFilters(s, cmd, []apitype.Filter[apitype.CallListOptions]{apitype.CompletedBy()}, &c.Options)
+	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
+	c.attemptBy.register(cmd, "attempt-by", func(user apitype.UUID) { c.selection.AttemptBy = &user })
+	c.completer.register(cmd, "completed-by", func(user apitype.UUID) { c.Options.CompletedByUserUUID = &user })
+}
+
 var errNoUser = errors.New("must not be empty; leave it out for everybody")
 
-// FindUsers asks the service who has the names of the flags.
+// FindUsers asks the service who has the names of the flags. It refuses a filter that the service does not have.
 func (c *CallFilters) FindUsers(ctx context.Context, s *cli.Session) error {
-	if c.attemptBy == "" {
-		return nil
+	if c.completer.name != "" || c.Options.CompletedByUserUUID != nil {
+		if err := needCompletedBy(ctx, s); err != nil {
+			return err
+		}
 	}
+	for _, flag := range []userFlag{c.attemptBy, c.completer} {
+		if flag.name == "" {
+			continue
+		}
+		if err := flag.find(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func needCompletedBy(ctx context.Context, s *cli.Session) error {
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	has, err := client.Has(ctx, apitype.ExtensionCompletedBy)
+	if err != nil || has {
+		return err
+	}
+	refusal := cli.UsageError("this service does not say who completed a call")
+	return cli.WithHint(refusal, "those that a user tried: --attempt-by USER")
+}
+
+// find sets the user of a name.
+func (u userFlag) find(ctx context.Context, s *cli.Session) error {
 	client, err := s.Connect(ctx)
 	if err != nil {
 		return err
@@ -60,18 +104,18 @@ func (c *CallFilters) FindUsers(ctx context.Context, s *cli.Session) error {
 		return err
 	}
 	if !has {
-		return cli.WithHint(cli.UsageError("this service names no users"), "give the UUID: --attempt-by UUID")
+		return cli.WithHint(cli.UsageError("this service names no users"), "give the UUID: --"+u.flag+" UUID")
 	}
 	read, _, err := client.Settings(ctx, "")
 	settings, err := apiclient.Decoded(read, err)
 	if err != nil {
 		return err
 	}
-	user, err := cli.UserNamed(settings.Users, "attempt-by", c.attemptBy)
+	user, err := cli.UserNamed(settings.Users, u.flag, u.name)
 	if err != nil {
 		return err
 	}
-	c.selection.AttemptBy = &user.UUID
+	u.set(user.UUID)
 	return nil
 }
 
