@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,41 @@ func TestStatsNameAgents(t *testing.T) {
 	for _, row := range rows[1:] {
 		if cells := strings.Split(row, ","); cells[1] != "(none)" && (len(cells[1]) != 36 || !strings.Contains(cells[2], " ")) {
 			t.Errorf("got %q, want a uuid with a name", row)
+		}
+	}
+}
+
+// A completion counts for the user whom it names, whoever tried the call, and for nobody if it names none. What is not
+// completed counts for the last who tried, and so does everything at a service that does not say who completed a call.
+func TestStatsOfCompletions(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	token, owner := h.Token(), h.Organization("AID")
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}
+	tried, completed := apitype.NewUUID().String(), apitype.NewUUID().String()
+	for _, body := range []string{"", `{}`, fmt.Sprintf(`{"userUuid":%q}`, completed), fmt.Sprintf(`{"userUuid":%q}`, completed)} {
+		_, call, _ := h.LoadForChanges(owner)
+		path := "/api/v1/calls/" + call.String() + "/actions/"
+		h.Do(token, "PUT", path+"add-attempt", fmt.Sprintf(`{"userUuid":%q}`, tried))
+		if body != "" {
+			h.Do(token, "PUT", path+"complete", body)
+		}
+	}
+	for _, test := range []struct {
+		name, filter string
+		want         []string
+	}{
+		{"announced", "--requested-after=7d", []string{"(none)\t1\t1", completed + "\t2\t2", tried + "\t1\t0"}},
+		{"of one", "--completed-by=" + completed, []string{completed + "\t2\t2"}},
+		{"not announced", "--requested-after=7d", []string{tried + "\t4\t3"}},
+	} {
+		if test.name == "not announced" {
+			h.InterfaceOnly()
+		}
+		out, errs, code := runWith(t, environment, "", "call", "stats", "--by", "agent", test.filter, "-o", "tsv", "--columns", "value,count,completed")
+		got := strings.Split(strings.TrimSpace(out), "\n")
+		if slices.Sort(test.want); code != 0 || !slices.Equal(got[len(got)-len(test.want):], test.want) {
+			t.Errorf("%s: got %d %q %s, want %q", test.name, code, out, errs, test.want)
 		}
 	}
 }

@@ -45,23 +45,28 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	// prepare checks the filters, and asks for what the groups need.
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
-	// learn asks the service for what groups need; nil: they need nothing.
-	learn func(ctx context.Context, client *apiclient.Client, by []string) error
+	// learn asks the service for what groups need of the listed records; nil: they need nothing.
+	learn func(ctx context.Context, client *apiclient.Client, by []string, options O) error
 }
 
 // CallStats is the verb stats of calls.
 func CallStats(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
-	missing := missingChecks{}
+	missing, done := missingChecks{}, &completions{now: s.App.Now}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
 		noun:   "call",
 		counts: desk.CountCalls,
 		of:     Calls,
 		states: apitype.Texts(apitype.CallStatuses),
 		groups: func(now time.Time, in *time.Location) []desk.Group[apitype.Call] {
-			return append(desk.CallGroups(now, in), missing.group())
+			return append(done.groups(desk.CallGroups(now, in)), missing.group())
 		},
-		learn: func(ctx context.Context, client *apiclient.Client, by []string) error {
+		learn: func(ctx context.Context, client *apiclient.Client, by []string, o apitype.CallListOptions) error {
+			if slices.Contains(by, byAgent) {
+				if err := done.read(ctx, client, slices.Collect(maps.Keys(s.Defaults().Agents)), o); err != nil {
+					return err
+				}
+			}
 			if !slices.Contains(by, byCheck) {
 				return nil
 			}
@@ -167,7 +172,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 		return err
 	}
 	if n.learn != nil {
-		if err := n.learn(cmd.Context(), client, namesOf(by)); err != nil {
+		if err := n.learn(cmd.Context(), client, namesOf(by), options); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,104 @@
+package read
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+)
+
+// completions are the users who completed calls. No answer has them, so that the calls of each user are listed.
+type completions struct {
+	by  map[apitype.UUID]apitype.UUID // The user of a call. Nil if the service does not say.
+	now func() time.Time
+}
+
+// read lists what each user completed of the calls that options choose. The users are those of a profile, and those
+// that the service knows by name or by their work.
+func (c *completions) read(ctx context.Context, client *apiclient.Client, profile []string, o apitype.CallListOptions) error {
+	has, err := client.Has(ctx, apitype.ExtensionCompletedBy)
+	if err != nil || !has {
+		return err
+	}
+	users := []apitype.UUID{}
+	if o.CompletedByUserUUID != nil {
+		users = append(users, *o.CompletedByUserUUID)
+	} else if users, err = c.users(ctx, client, profile); err != nil {
+		return err
+	}
+	c.by = map[apitype.UUID]apitype.UUID{}
+	o.Include = nil
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize}
+	for _, user := range users {
+		o.CompletedByUserUUID = &user
+		for record, err := range client.Calls.All(ctx, o, walk) {
+			call, err := apiclient.Decoded(record, err)
+			if err != nil {
+				return err
+			}
+			c.by[call.UUID] = user
+		}
+	}
+	return nil
+}
+
+// users returns the users of a profile and of a service, each once.
+func (c *completions) users(ctx context.Context, client *apiclient.Client, profile []string) (users []apitype.UUID, err error) {
+	for _, text := range profile {
+		if id, err := apitype.ParseUUID(text); err == nil {
+			users = append(users, id)
+		}
+	}
+	hasSettings, err := client.Has(ctx, apitype.ExtensionSettings)
+	if err != nil {
+		return nil, err
+	}
+	if hasSettings {
+		read, _, err := client.Settings(ctx, "")
+		settings, err := apiclient.Decoded(read, err)
+		if err != nil {
+			return nil, err
+		}
+		for _, user := range settings.Users {
+			users = append(users, user.UUID)
+		}
+	}
+	hasQueue, err := client.Has(ctx, apitype.ExtensionQueue)
+	if err != nil {
+		return nil, err
+	}
+	if hasQueue {
+		since := apitype.NewTime(c.now().Add(time.Hour - apitype.MaxAgents))
+		work, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &since}))
+		if apiclient.KindOf(err) == apiclient.KindRejected { // The service has another time, as a sandbox may.
+			work, err = apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{}))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, agent := range work.Agents {
+			users = append(users, agent.UserUUID)
+		}
+	}
+	slices.SortFunc(users, apitype.UUID.Compare)
+	return slices.Compact(users), nil
+}
+
+// groups counts a completed call as its user's. Without a user it is nobody's.
+func (c *completions) groups(groups []desk.Group[apitype.Call]) []desk.Group[apitype.Call] {
+	i := slices.IndexFunc(groups, func(g desk.Group[apitype.Call]) bool { return g.Name == byAgent })
+	lastAgent := groups[i].Of
+	groups[i].Of = func(call apitype.Call) string {
+		if c.by == nil || call.Status != apitype.CallCompleted {
+			return lastAgent(call)
+		}
+		if user, ok := c.by[call.UUID]; ok {
+			return user.String()
+		}
+		return ""
+	}
+	return groups
+}
