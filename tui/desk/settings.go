@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -166,6 +167,27 @@ func (b *base) AgentName(id apitype.UUID) string {
 		}
 	}
 	return name
+}
+
+// UsersNamed returns the users whose name is a text, or otherwise those whose name begins with it; the case does not
+// matter, and _ stands for a blank.
+func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
+	text = Fold(strings.ReplaceAll(text, "_", " "))
+	known := map[apitype.UUID]string{}
+	for _, user := range b.floor.read().Users {
+		known[user.UUID] = user.Name
+	}
+	maps.Copy(known, b.Agents)
+	named = map[apitype.UUID]string{}
+	for id, name := range known {
+		if Fold(name) == text {
+			return map[apitype.UUID]string{id: name}
+		}
+		if strings.HasPrefix(Fold(name), text) {
+			named[id] = name
+		}
+	}
+	return named
 }
 
 // maxAttempts returns how often a call may be tried, 0 where that is not known.

@@ -1,6 +1,9 @@
 package page
 
 import (
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,7 +29,7 @@ func NewCalls(e *Env) *Calls {
 	}, source[apitype.Call, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
-		filters: apitype.CallFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		filters: append(apitype.CallFilters(), apitype.CompletedBy()), paging: func(o *options) *apitype.Paging { return &o.Paging },
 		feeds: func(o options) (options, []string) { return o, []string{"updatedAfter"} },
 		local: filterFields(apitype.CallSelections()),
 		selects: func(t parsedFilter) (func(apitype.Call) bool, error) {
@@ -39,6 +42,33 @@ func NewCalls(e *Env) *Calls {
 		words: ", and words; for example", example: "status=requested type=winback requestedAfter=7d",
 	})
 	return v
+}
+
+// findUsers puts users in place of the names that a filter has.
+func (t parsedFilter) findUsers(e *Env) error {
+	by := apitype.CompletedBy().Name
+	if t.values[by] != "" && e.Day.Client != nil && !e.Day.Client.Announces(apitype.ExtensionCompletedBy) {
+		return errors.New(e.Say("this service does not say who completed a call"))
+	}
+	for _, field := range []string{"attemptBy", by} {
+		text := t.values[field]
+		if _, err := apitype.ParseUUID(text); text == "" || err == nil {
+			continue
+		}
+		users := e.Day.UsersNamed(text)
+		names := slices.Sorted(maps.Values(users))
+		switch len(users) {
+		case 0:
+			return errors.New(e.Say("no user is called %s", text))
+		case 1:
+			for id := range users {
+				t.values[field] = id.String()
+			}
+		default:
+			return errors.New(e.Say("%s may be %s", text, Clean(strings.Join(names, ", "))))
+		}
+	}
+	return nil
 }
 
 // WhyNotWork says why there is no call to work.

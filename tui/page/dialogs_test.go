@@ -122,14 +122,21 @@ func TestKeysOfDialogs(t *testing.T) {
 func TestFiltersTakenApart(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
+	e.Day.Agents[callID(5)], e.Day.Agents[callID(6)] = "Jan", "Jan de Vries"
 	l := NewCalls(e)
 	for text, want := range map[string]string{
-		"shoe=1":               "there is no filter shoe; known are owningOrganizationUuid, externalStatusCode, externalReferenceId, externalApplicationName, requestedFrom, requestedUntil, requestedAfter, updatedAfter, status, type, person, resultCode, attempts, attemptBy, completedOn",
+		"shoe=1":               "there is no filter shoe; known are owningOrganizationUuid, externalStatusCode, externalReferenceId, externalApplicationName, requestedFrom, requestedUntil, requestedAfter, updatedAfter, completedBy, status, type, person, resultCode, attempts, attemptBy, completedOn",
 		"status=":              "status needs a value",
 		"status=x":             "status is not requested, completed, cancelled or expired",
 		"requestedFrom=7d":     "requestedFrom must be used with requestedUntil",
 		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
 		"STATUS=requested bos": "",
+		"attemptBy=be":         "",
+		"attemptBy=x":          "no user is called x",
+		"attemptBy=J":          "J may be Jan, Jan de Vries",
+		"attemptBy=jan_d":      "",
+		"attemptBy=jan":        "",
+		"completedBy=Bea":      "this service does not say who completed a call",
 	} {
 		_, err := l.parse(text)
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {

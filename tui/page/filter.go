@@ -51,6 +51,9 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 	o, selects := s.options, (func(T) bool)(nil)
 	t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
 	if err == nil {
+		err = t.findUsers(l.Env)
+	}
+	if err == nil {
 		err = setFilters(t, s.filters, &o)
 	}
 	if err == nil && s.selects != nil {

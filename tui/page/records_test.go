@@ -99,7 +99,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 			body = rest
 		}
 	}
-	header := http.Header{"Content-Type": {"application/json"}, "Fundesk-Extensions": {"queue, status"}}
+	header := http.Header{"Content-Type": {"application/json"}, "Fundesk-Extensions": {"queue, status, completed-by"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
 }
 

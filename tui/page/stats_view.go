@@ -289,24 +289,39 @@ func widest(texts []string) (cells int) {
 	return cells
 }
 
-// agentLines returns what each agent has done, the busiest first. Who has completed a call is not
-// in the interface's answers: behind the bar of an agent are the calls that they have tried.
+// agentLines returns what each agent has done, the busiest first. A bar lists what it counts, if the service can list it.
 func (v *Stats) agentLines(width int) []string {
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
 		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
 	})
-	var bars []bar
+	canList := v.Day.Client != nil && v.Day.Client.Announces(apitype.ExtensionCompletedBy)
+	var completed, attempts []bar
 	for _, a := range agents {
-		if a.Completed+a.Attempts > 0 {
-			bars = append(bars, bar{label: v.queueAgent(a), n: a.Completed, more: v.Day.Locale.Count(a.Attempts), list: v.callsBehind("attemptBy="+a.UserUUID.String(), "updatedAfter")}) // An attempt is an update.
+		name, user := v.queueAgent(a), a.UserUUID.String()
+		done := bar{label: name, n: a.Completed}
+		if canList {
+			done.list = v.callsBehind("completedBy="+user, "updatedAfter") // A completion is an update, as an attempt is.
 		}
-	}
-	if len(bars) == 0 {
-		return nil
+		if a.Completed > 0 {
+			completed = append(completed, done)
+		}
+		if a.Attempts > 0 {
+			tried := v.callsBehind("attemptBy="+user, "updatedAfter")
+			attempts = append(attempts, bar{label: name, n: a.Attempts, list: tried})
+		}
 	}
 	within := ""
 	if v.begins.Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
 		within = v.Say(" in %d days", apitype.MaxAgents/(24*time.Hour))
 	}
-	return append([]string{""}, v.chart(v.Say("Completed by agent%s, and attempts; Enter lists what they tried", within), bars, width)...)
+	var lines []string
+	if len(completed) > 0 {
+		lines = append([]string{""}, v.chart(v.Say("Completed by agent%s", within), completed, width)...)
+	}
+	if len(attempts) > 0 {
+		slices.SortStableFunc(attempts, func(a, b bar) int { return cmp.Compare(b.n, a.n) })
+		lines = append(lines, "")
+		lines = append(lines, v.chart(v.Say("Attempts by agent%s", within), attempts, width)...)
+	}
+	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -41,6 +42,37 @@ func TestStatsThatStop(t *testing.T) {
 	run(loadCount(v, func(context.Context) (int, error) { return 0, no }, func(int) tea.Cmd { return nil }))
 	if got := strings.Join(texts(e.Messages.Errors), "\n"); got != "cannot count: no" || v.running {
 		t.Errorf("got %q, running %t, want why it stopped", got, v.running)
+	}
+}
+
+// A bar of an agent lists what it counts, if the service can list it.
+func TestBarsOfAgents(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, canned{"GET /api/v1/calls": `{"pageInfo":{},"edges":[]}`})
+	v := NewStats(e)
+	v.begins = morning
+	v.agents = []apitype.QueueAgent{{UserUUID: callID(2), Attempts: 3, Completed: 5}, {UserUUID: callID(1), Attempts: 4}}
+	bars := func() (filters []string) {
+		v.bars = nil
+		v.agentLines(80)
+		for _, list := range v.bars {
+			name, _, _ := strings.Cut(list.filter, " updatedAfter=")
+			filters = append(filters, name)
+		}
+		return filters
+	}
+	attempts := []string{"attemptBy=" + callID(1).String(), "attemptBy=" + callID(2).String()}
+	if diff := cmp.Diff(append([]string{""}, attempts...), bars()); diff != "" {
+		t.Errorf("not announced (-want +got):\n%s", diff)
+	}
+	if _, err := e.Day.Client.Calls.List(t.Context(), apitype.CallListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append([]string{"completedBy=" + callID(2).String()}, attempts...), bars()); diff != "" {
+		t.Errorf("announced (-want +got):\n%s", diff)
+	}
+	if _, err := NewCalls(e).parse(v.bars[0].filter); err != nil {
+		t.Errorf("got %v, want a list of it", err)
 	}
 }
 
