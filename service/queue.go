@@ -146,8 +146,8 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (boo
 	}
 	q.refresh(now)
 	isCallable := rules.mayBeCalled(q, now)
-	if q.Ready && !isCallable && !isOther { // Its kind came to the queue since the kinds were read, which the next look knows.
-		return false, nil
+	if q.Ready && !isCallable && !isOther {
+		return false, nil // Its kind came to the queue since the kinds were read. The next look knows it.
 	}
 	if !q.Ready || !isCallable {
 		return false, cmp.Or(personChanged(tx, q.Person, person, now), pledgesChanged(tx, q.Person, q.Owner, now))
