@@ -52,8 +52,8 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 // addConsent saves a consent with the opt-in that it decides, if any. Line is that of the change. The person changes
 // in any case, so that consumers see the consent, and so that two of one moment come one after the other.
 func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Consent, ordinal int, optIn *bool) error {
-	var person apitype.Person
-	if err := decode("person", row.Doc, &person); err != nil {
+	person, err := row.person()
+	if err != nil {
 		return err
 	}
 	before := row

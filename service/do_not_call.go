@@ -87,8 +87,8 @@ func blockedSince(r Reader, numbers []string, scope Scope) (*apitype.Time, error
 
 // NumberBlocked reports whether a number of a person is blocked.
 func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
-	var person apitype.Person
-	if err := decode("person", row.Doc, &person); err != nil {
+	person, err := row.person()
+	if err != nil {
 		return false, err
 	}
 	since, err := blockedSince(r, phoneNumbers(person), Scope{Organizations: []apitype.UUID{row.Owner}})

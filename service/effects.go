@@ -44,8 +44,8 @@ func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEf
 	if err != nil {
 		return err
 	}
-	var person apitype.Person
-	if err := decode("person", row.Doc, &person); err != nil {
+	person, err := row.person()
+	if err != nil {
 		return err
 	}
 	person.OptInPhone = new(false)

@@ -79,8 +79,8 @@ func resetPersons(tx Tx, now apitype.Time) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		var person apitype.Person
-		if err := decode("person", row.Doc, &person); err != nil {
+		person, err := row.person()
+		if err != nil {
 			return 0, err
 		}
 		if person.CreatedAt.After(now.Time) {

@@ -259,8 +259,8 @@ func placeCalls(tx Tx, owner *apitype.UUID, now apitype.Time, most int) (placed 
 		if err != nil {
 			return 0, err
 		}
-		var person apitype.Person
-		if err := decode("person", row.Doc, &person); err != nil {
+		person, err := row.person()
+		if err != nil {
 			return 0, err
 		}
 		if err := personChanged(tx, id, person, now); err != nil {

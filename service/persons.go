@@ -187,6 +187,12 @@ func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organizatio
 	return row, row.write(person)
 }
 
+// person returns the record of the row.
+func (p *PersonRow) person() (person apitype.Person, err error) {
+	err = decode("person", p.Doc, &person)
+	return person, err
+}
+
 // write puts a person into its row: the document, the columns that lists filter by, and the terms.
 func (p *PersonRow) write(person apitype.Person) (err error) {
 	p.UUID, p.CreatedAt, p.IBAN = person.UUID, person.CreatedAt, person.IBAN
@@ -212,8 +218,8 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		if err != nil {
 			return err
 		}
-		var person apitype.Person
-		if err := decode("person", row.Doc, &person); err != nil {
+		person, err := row.person()
+		if err != nil {
 			return err
 		}
 		before := row

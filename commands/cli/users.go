@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,24 @@ func UserNamed(users []apitype.UserName, flag, name string) (apitype.UserName, e
 			return apitype.UserName{}, WithHint(UsageError(may), "write more of the name, or give the UUID")
 		}
 	}
-	return apitype.UserName{}, WithHint(UsageError("the service has no user "+Quote(name)), "users: "+strings.Join(sortedNames(users), ", "))
+	return apitype.UserName{}, WithHint(UsageError("the service has no user "+Quote(name)), usersHint(users))
+}
+
+// mostNames is how many users a hint names.
+const mostNames = 20
+
+// usersHint names the users that there are.
+func usersHint(users []apitype.UserName) string {
+	if len(users) == 0 {
+		return "it has no names of users: give the UUID, or let an operator add names: fundeskd user add NAME"
+	}
+	names := sortedNames(users)
+	more := ""
+	if len(names) > mostNames {
+		more = fmt.Sprintf(" and %d more", len(names)-mostNames)
+		names = names[:mostNames]
+	}
+	return "users: " + strings.Join(names, ", ") + more
 }
 
 func sortedNames(users []apitype.UserName) []string {
