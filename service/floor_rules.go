@@ -33,7 +33,7 @@ func (k QueueKind) String() string {
 	return strings.Join([]string{hex.EncodeToString(k.Owner[:]), string(k.Type), k.Language, optedIn, k.Country}, " ")
 }
 
-// ParseQueueKind reads a kind. One of an earlier program says neither opt-in nor country.
+// ParseQueueKind reads a kind as the store keeps it.
 func ParseQueueKind(text string) QueueKind {
 	words := strings.Split(text, " ")
 	words = append(words, "", "", "", "", "")
@@ -221,11 +221,11 @@ func (r *FloorRules) mayBeCalled(q QueueRow, now apitype.Time) bool {
 
 // asPerson sets what a call that waits keeps of its person, and reports whether that changed.
 func (q *QueueRow) asPerson(p apitype.Person) (changed bool) {
-	before, wasOut, wasPlaced := q.Kind(), q.OptedOut, !q.NotPlaced
+	before, wasOut := q.Kind(), q.OptedOut
 	q.Language, q.OptedOut = languageOf(p), optedOut(p)
 	q.OptedIn = p.OptInPhone != nil && *p.OptInPhone
-	q.Country, q.NotPlaced = hours.CountryOf(p), false
-	return q.Kind() != before || q.OptedOut != wasOut || !wasPlaced
+	q.Country = hours.CountryOf(p)
+	return q.Kind() != before || q.OptedOut != wasOut
 }
 
 // pledgesChanged carries over to the queue when the last pledge of a person for an organization ended.
@@ -245,30 +245,4 @@ func pledgesChanged(tx Tx, person, owner apitype.UUID, now apitype.Time) error {
 
 func equalTimes(a, b *apitype.Time) bool {
 	return a == b || a != nil && b != nil && a.Equal(*b)
-}
-
-// placeCalls looks at calls that wait in rows of an earlier program, and returns how many there were. Owner is the
-// organization, or nil for all.
-func placeCalls(tx Tx, owner *apitype.UUID, now apitype.Time, most int) (placed int, err error) {
-	persons, err := tx.NotPlaced(owner, most)
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range persons {
-		row, err := tx.Person(id, Scope{All: true})
-		if err != nil {
-			return 0, err
-		}
-		person, err := row.person()
-		if err != nil {
-			return 0, err
-		}
-		if err := personChanged(tx, id, person, now); err != nil {
-			return 0, err
-		}
-		if err := pledgesChanged(tx, id, row.Owner, now); err != nil {
-			return 0, err
-		}
-	}
-	return len(persons), nil
 }

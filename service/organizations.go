@@ -70,11 +70,11 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 	if err != nil {
 		return o, err
 	}
-	return o, rulesChanged(tx, o, stored[0], now)
+	return o, rulesChanged(tx, o, stored[0])
 }
 
 // rulesChanged lets the queue look again at the calls of an organization whose rules changed.
-func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings, now apitype.Time) error {
+func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings) error {
 	was, err := RulesText(o.UUID, before)
 	if err != nil {
 		return err
@@ -83,16 +83,7 @@ func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings, no
 	if err != nil || is == was {
 		return err
 	}
-	if err := tx.ResetLapsed(o.UUID); err != nil {
-		return err
-	}
-	for is != "" {
-		placed, err := placeCalls(tx, &o.UUID, now, forgetMost)
-		if err != nil || placed < forgetMost {
-			return err
-		}
-	}
-	return nil
+	return tx.ResetLapsed(o.UUID)
 }
 
 func (o Organization) changed(after Organization) (names []string) {

@@ -42,7 +42,6 @@ type QueueRow struct {
 	OptedOut    bool          // Of the phone.
 	OptedIn     bool          // To the phone.
 	Country     string        // In which the person is called. Empty when neither address nor number tells.
-	NotPlaced   bool          // An earlier program made the row: opt-in, country and end are not known yet.
 	EndedAt     *apitype.Time // When the person's last pledge ended. Nil: one is a lead or active, or there is none.
 	DueAt       *apitype.Time // Deferred until then.
 	KeptFor     *apitype.UUID // For this user alone.
@@ -393,14 +392,10 @@ func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) {
 		} else {
 			until = from
 		}
-		placed, err := placeCalls(tx, nil, now, forgetMost)
-		if err != nil {
-			return err
-		}
 		most, err := tx.ForgetQueue(QueueForgets{
 			Leases: apitype.NewTime(now.Add(-queueMemory)), Work: until, Hours: oldest, Numbers: apitype.NewTime(now.Add(-restAfterContact)),
 		}, forgetMost)
-		if max(most, placed) >= forgetMost || until.Before(over.Time) {
+		if most >= forgetMost || until.Before(over.Time) {
 			s.forgets.Store(now.UnixMilli())
 		}
 		return err

@@ -288,8 +288,6 @@ type QueueWriter interface {
 	MarkLapsed(lapsed Lapsed) error
 	// ResetLapsed lets the calls of an organization be looked at again.
 	ResetLapsed(organization apitype.UUID) error
-	// NotPlaced returns the persons of some calls whose row an earlier program made. A nil organization is all.
-	NotPlaced(organization *apitype.UUID, limit int) ([]apitype.UUID, error)
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)

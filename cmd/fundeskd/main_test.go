@@ -490,7 +490,7 @@ func TestUsage(t *testing.T) {
 		{"records and a seed", []string{"serve", "--sandbox", "--load", "x", "--seed", "1"}, 2, "--load and --seed exclude each other: the records are those of the file, in a database that is gone at the end\n"},
 		{"sample", []string{"sample", "--persons", "1"}, 0, "2 organizations\n20 users\n6 focusAreas\n1 person\n"},
 		{"openapi", []string{"openapi"}, 0, "{\n  \"openapi\": \"3.1.0\","},
-		{"migrate", []string{"migrate"}, 0, "the schema is of version 9\n"},
+		{"migrate", []string{"migrate"}, 0, "the schema is of version 1\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

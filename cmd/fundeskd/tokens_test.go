@@ -1,12 +1,7 @@
 package main
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +10,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/servicetest"
-	"fundesk/service/sqlstore"
 )
 
 // TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
@@ -233,28 +226,4 @@ func TestOneFileIsEverything(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 200", file, status, body)
 		}
 	}
-}
-
-// TestKeyOfEarlierVersion opens a database whose key is in a file, as 0.2.0 kept it: its tokens stay good.
-func TestKeyOfEarlierVersion(t *testing.T) {
-	t.Parallel()
-	e := newFileEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	file := filepath.Join(e.folder, "fundeskd.db")
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + file})
-	servicetest.Check(t, err)
-	seed, err := store.SigningSeed(t.Context())
-	servicetest.Check(t, errors.Join(err, store.Close()))
-	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(seed))
-	servicetest.Check(t, err)
-	write(t, file+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-	execute(t, file, `DELETE FROM settings WHERE name = 'signing-key'`)
-	s := e.serve()
-	servicetest.Check(t, os.Remove(file+".key"))
-	if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != 200 {
-		t.Errorf("got %d %s, want 200", status, body)
-	}
-	s.stop()
-	e.done("", "check")
 }

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -418,37 +417,5 @@ func TestRulesAreChecked(t *testing.T) {
 			RequireOptIn: []apitype.CallType{"winback"}, YearsAfterEnd: 3, Country: "NL", Holidays: []string{"-NL", "NL:2026-05-05"},
 		}
 		servicetest.Same(t, "read", []apitype.OrganizationSettings{want}, all.Organizations)
-	})
-}
-
-// Calls that an earlier program put into the queue get what the rules need, when the organization gets rules and
-// otherwise beside other work.
-func TestCallsOfAnEarlierProgram(t *testing.T) {
-	onEngines(t, func(t *testing.T, f *floor) {
-		members := []string{`,"optIns":{"phone":true}` + addressIn("NL"), addressIn("NL"), `,"optIns":{"phone":true}` + addressIn("US")}
-		var calls []apitype.UUID
-		for i, m := range members {
-			calls = append(calls, f.call(f.donorWith(f.organization, m), time.Duration(10-i)*time.Hour, "winback"))
-		}
-		forget := func() {
-			t.Helper()
-			err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
-				rows, err := tx.KeptWaiting(calls)
-				for _, row := range rows {
-					row.OptedIn, row.Country, row.NotPlaced = false, "", true
-					err = errors.Join(err, tx.UpdateQueueRow(row))
-				}
-				return err
-			})
-			servicetest.Check(t, err)
-		}
-		forget()
-		f.setRules(apitype.OrganizationSettings{Country: "NL", RequireOptIn: []apitype.CallType{"winback"}})
-		f.callable("when the rules came", calls[0])
-		forget()
-		servicetest.Same(t, "an earlier program beside it: no opt-in is known", []apitype.UUID(nil), f.order(""))
-		f.Clock.Advance(2 * time.Minute)
-		f.take(f.users[0], `,"types":["happy_call"]`) // What is old is looked at with it.
-		f.callable("a little later", calls[0])
 	})
 }

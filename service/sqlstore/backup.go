@@ -199,7 +199,8 @@ func takePlace(made, path string) (kept []string, err error) {
 	}
 	old := path + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
 	for _, part := range []struct{ from, to string }{
-		{path, old}, {path + "-wal", old + "-wal"}, {path + earlierKey, old + earlierKey},
+		{path, old},
+		{path + "-wal", old + "-wal"},
 	} {
 		switch err := os.Rename(part.from, part.to); {
 		case err == nil:

@@ -36,7 +36,7 @@ const copyBatch = 2000
 // copyTables are all tables, each after those that it refers to.
 func copyTables() []copyTable {
 	return []copyTable{
-		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
+		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
 		{"accounts", 1, accountColumns, copyBatch, ``},
 		{"tokens", 1, tokenColumns, copyBatch, ``},
 		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off", "settings"}, copyBatch, ``},

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"strings"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -59,15 +57,6 @@ func (t *tx) ResetLapsed(organization apitype.UUID) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 0 WHERE owner = $1 AND ready = 2 AND ended_at IS NOT NULL`,
 		identifier(organization))
 	return err
-}
-
-func (t *tx) NotPlaced(organization *apitype.UUID, limit int) ([]apitype.UUID, error) {
-	q := &listQuery{conds: []string{`country IS NULL`}}
-	if organization != nil {
-		q.where(`owner = %s`, identifier(*organization))
-	}
-	return t.identifiers(`SELECT DISTINCT person_uuid FROM (SELECT person_uuid FROM queue_calls WHERE `+
-		strings.Join(q.conds, ` AND `)+` ORDER BY call_number LIMIT `+q.arg(limit)+`) AS found`, q.args...)
 }
 
 func (t *tx) LapsedPersons(ids []apitype.UUID) ([]apitype.UUID, error) {

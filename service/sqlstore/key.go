@@ -5,13 +5,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/hex"
-	"encoding/pem"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 
 	"fundesk/service"
 )
@@ -86,38 +81,4 @@ func keyThere(ctx context.Context, e engine) error {
 		return errKeyMissing
 	}
 	return err
-}
-
-// earlierKey is what the name of the file ends with that held the key of an SQLite database until 0.2.0.
-const earlierKey = ".key"
-
-// takeEarlierKey takes the key that 0.2.0 kept in a file into the database, if that has none.
-func (e *sqliteEngine) takeEarlierKey(ctx context.Context) error {
-	path := e.path + earlierKey
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if seed, err := readSeed(ctx, e); err != nil || len(seed) > 0 { // The file is another's.
-		return err
-	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return fmt.Errorf("%s is not a PEM file", path)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
-		return fmt.Errorf("%s does not hold an Ed25519 key", path)
-	}
-	return e.write(ctx, service.WriteIsolated, func(c *conn) error {
-		seed, err := c.SigningSeed()
-		if err != nil || len(seed) > 0 {
-			return err
-		}
-		return c.SetSetting(signingKey, hex.EncodeToString(key.Seed()))
-	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +20,8 @@ import (
 // What migrations of the next release may do.
 const (
 	nextColumn  = "ALTER TABLE persons ADD COLUMN later TEXT;\n--postgres COMMENT ON COLUMN persons.later IS 'later';\n"
-	nextIndexes = "-- Beside others.\nCREATE INDEX CONCURRENTLY persons_later ON persons (later, number) WHERE later IS NOT NULL;\n" +
-		"CREATE INDEX CONCURRENTLY calls_later ON calls (requested_at, number);\n"
+	nextIndexes = "CREATE INDEX persons_later ON persons (later, number) WHERE later IS NOT NULL;\n" +
+		"CREATE INDEX calls_later ON calls (requested_at, number);\n"
 )
 
 // next opens a database as a program of the next release.
@@ -102,75 +100,39 @@ func TestMigrationGivesWay(t *testing.T) {
 	servicetest.Report(t, errors.Join(<-migrated, reopen(t, database).Ping(t.Context())))
 }
 
-// TestInterruptedIndexes migrates a database where a program was killed while it made indexes, by several
-// programs at once and beside a transaction that has changed a row: every index is complete then.
-func TestInterruptedIndexes(t *testing.T) {
-	t.Parallel()
-	servicetest.NeedPostgres(t)
-	database := servicetest.EmptyDatabase(t)
-	copied(t, filled(t, 20), reopen(t, database))
-	for _, text := range []string{
-		`CREATE INDEX calls_later ON calls (requested_at, number)`,
-		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_later'::regclass`,
+// TestUnreleasedSchema opens databases of programs from before the first release, of lower and higher versions. Each is
+// refused with its version and the way out, and stays as it is.
+func TestUnreleasedSchema(t *testing.T) { eachEmpty(t, testUnreleasedSchema) }
+
+func testUnreleasedSchema(t *testing.T, database string) {
+	store := reopen(t, database)
+	setVersion := `PRAGMA user_version = %d`
+	if strings.HasPrefix(database, "postgres") {
+		setVersion = `UPDATE schema_version SET version = %d`
+	}
+	for _, first := range []string{
+		`DELETE FROM settings WHERE name = 'schema-first'`,
+		`INSERT INTO settings (name, value) VALUES ('schema-first', 'another')`,
 	} {
-		execute(t, database, text)
-	}
-	writer, err := pgx.Connect(t.Context(), database)
-	servicetest.Check(t, err)
-	t.Cleanup(func() { _ = writer.Close(context.Background()) })
-	if _, err := writer.Exec(t.Context(), `BEGIN; UPDATE calls SET rev = rev + 1 WHERE number = (SELECT MIN(number) FROM calls)`); err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	for range 3 {
-		group.Go(func() {
-			store, err := next(t.Context(), database, false)
-			if err == nil {
-				err = store.Close()
+		servicetest.Check(t, store.Execute(t.Context(), first))
+		for _, version := range []int{1, 9} {
+			servicetest.Check(t, store.Execute(t.Context(), fmt.Sprintf(setVersion, version)))
+			before := dump(t, store)
+			for _, o := range []sqlstore.Options{{}, {NoMigrate: true}, {Inspect: true}, {Existing: true}} {
+				o.Database, o.Postgres = database, pgdriver.Driver{}
+				opened, err := sqlstore.Open(t.Context(), o)
+				if err == nil {
+					servicetest.Check(t, opened.Close())
+					t.Fatalf("version %d, %+v: it was opened", version, o)
+				}
+				for _, want := range []string{"open the database", fmt.Sprintf("version %d of an unreleased fundeskd", version), "fundeskd load"} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("version %d: got %v, want %q", version, err, want)
+					}
+				}
 			}
-			servicetest.Report(t, err)
-		})
-	}
-	await(t, database, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')`)
-	execute(t, database, `UPDATE persons SET rev = rev`) // Nothing waits for the migration.
-	if _, err := writer.Exec(t.Context(), `COMMIT`); err != nil {
-		t.Fatal(err)
-	}
-	group.Wait()
-	await(t, database, `SELECT COUNT(*) = 2 FROM pg_index WHERE indexrelid::regclass::TEXT IN ('calls_later', 'persons_later') AND indisvalid`)
-}
-
-// TestCompletionsOfBefore gives calls of before the user of their completion.
-func TestCompletionsOfBefore(t *testing.T) { eachEmpty(t, testCompletionsOfBefore) }
-
-func testCompletionsOfBefore(t *testing.T, database string) {
-	store, user := reopen(t, database), apitype.NewUUID()
-	named := fmt.Appendf(nil, `{"completedByUserUuid":%q,"effect":"é"}`, user)
-	rows := calls(4, []apitype.UUID{apitype.NewUUID()})
-	for i, was := range []struct {
-		status  apitype.CallStatus
-		private []byte
-	}{
-		{apitype.CallCompleted, named},
-		{apitype.CallCompleted, []byte(`{"externalSource":{"name":"\"completedByUserUuid\":"}}`)},
-		{apitype.CallCompleted, []byte(`{}`)},
-		{apitype.CallExpired, named}, // It was completed before.
-	} {
-		rows[i].Status, rows[i].Private = was.status, was.private
-	}
-	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
-	servicetest.Check(t, store.Execute(t.Context(), `DROP INDEX calls_completed`))
-	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE calls DROP COLUMN completed_by`))
-	found, err := filepath.Glob("migrations/*_completed_by.sql")
-	servicetest.Check(t, err)
-	text, err := os.ReadFile(found[0])
-	servicetest.Check(t, err)
-	later, err := sqlstore.OpenNext(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}}, string(text))
-	servicetest.Check(t, err)
-	t.Cleanup(func() { servicetest.Report(t, later.Close()) })
-	got := ids(walk(t, later, service.CallFilter{Scope: all, CompletedBy: &user}, 2, false))
-	if len(got) != 1 || got[0] != rows[0].UUID.String() {
-		t.Errorf("got %v, want %s alone", got, rows[0].UUID)
+			servicetest.Same(t, "after it was refused", before, dump(t, store))
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func migratePostgres(ctx context.Context, o Options) error {
 		return err
 	}
 	e := &postgresEngine{driver: o.Postgres, now: time.Now, db: db}
-	e.pool = newPool(2, e.connect) // The second makes indexes.
+	e.pool = newPool(1, e.connect)
 	return errors.Join(e.migrate(ctx, o), e.Close())
 }
 

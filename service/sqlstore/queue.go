@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"database/sql/driver"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -44,28 +42,9 @@ func queueDest(q *service.QueueRow) []any {
 		bitDest{&q.Ready},
 		&q.Note,
 		bitDest{&q.OptedIn},
-		countryDest{q},
+		&q.Country,
 		nullTimeDest{&q.EndedAt},
 	}
-}
-
-// A countryDest reads the country in which a person is called. It is null in the row of an earlier program.
-type countryDest struct{ row *service.QueueRow }
-
-func (d countryDest) Scan(value any) error {
-	country, isPlaced := value.(string)
-	if !isPlaced && value != nil {
-		return fmt.Errorf("a column of countries holds a %T", value)
-	}
-	d.row.Country, d.row.NotPlaced = country, !isPlaced
-	return nil
-}
-
-func (d countryDest) Value() (driver.Value, error) {
-	if d.row.NotPlaced {
-		return nil, nil //nolint:nilnil // It binds null.
-	}
-	return d.row.Country, nil
 }
 
 func queueValues(q service.QueueRow) []any {
@@ -111,7 +90,7 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 		bit(q.Ready),
 		q.Note,
 		bit(q.OptedIn),
-		countryDest{&q},
+		q.Country,
 		nullTime(q.EndedAt),
 	)
 }
@@ -132,7 +111,7 @@ const pledgesEnded = `(SELECT CASE WHEN e.going_on = 0 AND NOT EXISTS (` + conse
 		FROM (
 			SELECT
 				COUNT(CASE WHEN l.status IN ('lead', 'active') THEN 1 END) AS going_on,
-				MAX(COALESCE(l.ended_at, l.updated_at)) AS at
+				MAX(l.ended_at) AS at
 			FROM pledges l WHERE l.person_number = (SELECT number FROM persons WHERE uuid = $1) AND l.owner = $2
 		) AS e)`
 

@@ -17,8 +17,7 @@ import (
 // change keeps both, an erasure removes them, and a load makes them: a dump has none. Both engines ask the same, which
 // FTS5 and pg_trgm would not. The part of a search with the fewest rows leads, and the others are looked at in each
 // person. The rows of few terms are merged in the order of the list. Of many terms, few rows are sorted. Of many rows,
-// the list is walked if its first persons fill the page. Programs from before the search refuse the database: they would
-// leave persons in it who were erased.
+// the list is walked if its first persons fill the page.
 
 // mostTerms is how many terms of the database a search merges. With more it sorts what it finds, or walks the list.
 const mostTerms = 8
@@ -423,53 +422,4 @@ func (c *conn) searchDumpedPersons(rows []map[string]json.RawMessage) error {
 		persons = append(persons, p)
 	}
 	return c.insertSearched(persons)
-}
-
-// fillSearch lets all persons of a database from before the search be found. The terms themselves are added by the
-// migration, in their order.
-func (c *conn) fillSearch() error {
-	type document struct {
-		number, createdAt int64
-		doc               []byte
-	}
-	for last := int64(0); ; {
-		persons, err := all(c, `SELECT number, created_at, doc FROM persons WHERE number > $1 AND erased_at IS NULL ORDER BY number LIMIT $2`,
-			[]any{last, copyBatch}, func(d *document) []any { return []any{&d.number, &d.createdAt, docDest{&d.doc}} })
-		if err != nil || len(persons) == 0 {
-			return err
-		}
-		until := persons[len(persons)-1].number
-		payments, err := all(c, `SELECT l.person_number, t.doc FROM pledges l JOIN transactions t ON t.pledge_number = l.number
-			WHERE l.person_number > $1 AND l.person_number <= $2`,
-			[]any{last, until}, func(d *document) []any { return []any{&d.number, docDest{&d.doc}} })
-		if err != nil {
-			return err
-		}
-		payers := map[int64][]string{}
-		for _, payment := range payments {
-			term, err := service.PayerTerm(payment.doc)
-			if err != nil {
-				return err
-			}
-			if known := payers[payment.number]; term != "" && !slices.Contains(known, term) {
-				payers[payment.number] = append(known, term)
-			}
-		}
-		err = inGroups(persons, func(group []document) error {
-			var args []any
-			for _, p := range group {
-				terms, err := service.DecodedTerms(p.doc)
-				if err != nil {
-					return err
-				}
-				args = append(args, p.number, p.createdAt, joinTerms(append(terms, payers[p.number]...)))
-			}
-			_, err := c.exec(insertRows("search_persons", searchColumns, len(group), false), args...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		last = until
-	}
 }

@@ -81,12 +81,6 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	e.openPools(readers)
 	e.done.Go(e.writer)
-	if o.NoMigrate {
-		return e, nil
-	}
-	if err := e.takeEarlierKey(ctx); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
 	return e, nil
 }
 
@@ -400,15 +394,18 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
 		return errAnotherProgram
 	case tables > 0:
-		var text string
-		err = db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, servedBySetting).Scan(&text)
-		s.servedBy, _ = strconv.Atoi(text)                       // A later one that says nothing is served by programs of its version.
-		if err != nil && s.version <= known() && !Damaged(err) { // Each of ours says it; another program's tables may have our names.
+		var servedBy sql.NullString // A later database without it is served by programs of its version.
+		const text = `SELECT
+				(SELECT value FROM settings WHERE name = ?),
+				COALESCE((SELECT value FROM settings WHERE name = ?), '')`
+		err = db.QueryRowContext(ctx, text, servedBySetting, firstSchemaSetting).Scan(&servedBy, &s.first)
+		if !servedBy.Valid && s.version <= known() && !Damaged(err) { // Another program's tables may have our names.
 			return errAnotherProgram
 		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err != nil {
 			return err
 		}
+		s.servedBy, _ = strconv.Atoi(servedBy.String)
 	}
 	_, err = s.pending(o)
 	return err

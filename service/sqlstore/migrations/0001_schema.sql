@@ -23,16 +23,15 @@ CREATE TABLE accounts (
 );
 
 -- The tokens of accounts: only those that have a row are accepted, until ended_at. Tokens that a program
--- makes for its own account share the row with the account's identifier: their expires_at and signed_by
--- are null until one is used. used_on is a day since 1970.
+-- makes for its own account share the row with the account's identifier: their expires_at is null until one
+-- is used. used_on is a day since 1970.
 CREATE TABLE tokens (
     token_uuid   IDENTIFIER NOT NULL CONSTRAINT tokens_by_uuid PRIMARY KEY,
     account_uuid IDENTIFIER NOT NULL,
     issued_at    BIGINT NOT NULL,
     expires_at   BIGINT,
     ended_at     BIGINT,
-    used_on      BIGINT,
-    signed_by    TEXT
+    used_on      BIGINT
 );
 CREATE INDEX tokens_by_account ON tokens (account_uuid);
 
@@ -83,6 +82,7 @@ CREATE TABLE persons (
     doc          BYTES NOT NULL
 );
 
+-- ended_at is null while the pledge is a lead or active.
 CREATE TABLE pledges (
     number        NUMBER CONSTRAINT pledges_by_number PRIMARY KEY,
     uuid          IDENTIFIER NOT NULL,
@@ -94,6 +94,7 @@ CREATE TABLE pledges (
     created_at    BIGINT NOT NULL,
     updated_at    BIGINT NOT NULL,
     released_at   BIGINT,
+    ended_at      BIGINT,
     external      BIGINT NOT NULL,
     payment_qr    BIGINT NOT NULL,
     has_signature BIGINT NOT NULL,
@@ -107,6 +108,7 @@ CREATE TABLE signatures (
     content BYTES NOT NULL
 );
 
+-- completed_by is the user of a completion that named one.
 CREATE TABLE calls (
     number               NUMBER CONSTRAINT calls_by_number PRIMARY KEY,
     uuid                 IDENTIFIER NOT NULL,
@@ -116,6 +118,7 @@ CREATE TABLE calls (
     status               TEXT NOT NULL,
     requested_at         BIGINT NOT NULL,
     updated_at           BIGINT NOT NULL,
+    completed_by         IDENTIFIER,
     external             BIGINT NOT NULL,
     external_application TEXT,
     external_reference   TEXT,
@@ -165,6 +168,7 @@ CREATE INDEX pledges_recruited ON pledges ((CASE WHEN recruiting <> owner THEN r
 CREATE INDEX pledges_by_state ON pledges (status, created_at, uuid, owner, recruiting, payment_qr, number);
 CREATE INDEX pledges_by_change ON pledges (updated_at, created_at, uuid, owner, recruiting, status, payment_qr, number);
 CREATE INDEX pledges_released ON pledges (released_at, external, created_at, uuid, owner, recruiting, status, payment_qr, updated_at, number);
+CREATE INDEX pledges_of_person_by_end ON pledges (person_number, owner, status, ended_at);
 CREATE UNIQUE INDEX calls_by_uuid ON calls (uuid);
 CREATE INDEX calls_by_person ON calls (person_number);
 CREATE INDEX calls_of_pledge ON calls (pledge_number, requested_at, uuid) WHERE pledge_number IS NOT NULL;
@@ -181,18 +185,45 @@ CREATE INDEX calls_unlinked ON calls (requested_at, uuid, owner, status, externa
     WHERE external_application IS NULL AND external_reference IS NULL;
 CREATE INDEX calls_unlinked_by_change ON calls (updated_at, requested_at, uuid, owner, status, external_status, number)
     WHERE external_application IS NULL AND external_reference IS NULL;
+CREATE INDEX calls_completed ON calls (completed_by, requested_at, uuid, owner, status, external_status, external_application,
+    external_reference, updated_at, number) WHERE completed_by IS NOT NULL;
 CREATE UNIQUE INDEX transactions_by_uuid ON transactions (uuid);
 CREATE INDEX transactions_by_pledge ON transactions (pledge_number, created_at, uuid);
 --postgres ALTER TABLE persons SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 --postgres ALTER TABLE pledges SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 --postgres ALTER TABLE calls SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
+-- The words and numbers by which a person is found: see service/search.go. terms holds all of them, a space before each.
+CREATE TABLE search_persons (
+--sqlite person_number INTEGER NOT NULL CONSTRAINT search_persons_by_number PRIMARY KEY,
+--postgres person_number BIGINT NOT NULL CONSTRAINT search_persons_by_number PRIMARY KEY,
+    created_at    BIGINT NOT NULL,
+    terms         TEXT NOT NULL
+);
+
+-- One row for each term, in the order of the list of persons. It holds the columns that the list is filtered by.
+CREATE TABLE search_terms (
+    term       TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    uuid       IDENTIFIER NOT NULL,
+    owner      IDENTIFIER NOT NULL,
+    number     BIGINT NOT NULL,
+--sqlite CONSTRAINT search_terms_by_term PRIMARY KEY (term, created_at, uuid)
+--postgres CONSTRAINT search_terms_by_term PRIMARY KEY (term, created_at, uuid) INCLUDE (owner, number)
+)
+--sqlite WITHOUT ROWID
+;
+--postgres ALTER TABLE search_persons SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+--postgres ALTER TABLE search_terms SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+
 -- The queue: calls that wait, leases, and what agents did. It names records by their identifiers.
 
 -- Each call that is requested, by its number: new ones have their place at the end, and calls has the index
 -- of its identifier and of its person. eligible_at is from when it may be given, null: not as things are. ready is
--- 1 once that time has come: the oldest of those is found without passing over the others. note is what
--- agents left for the next one.
+-- 1 once that time has come: the oldest of those is found without passing over the others. ready is 2 if the call is
+-- not given any more, because the last pledge of the person ended too long ago: at ended_at. opted_in is 1 if the
+-- person agreed to phone calls. country is where the person is called, empty if neither address nor number shows it.
+-- kind has everything that calls are narrowed and ruled by. note is what agents left for the next one.
 CREATE TABLE queue_calls (
 --sqlite call_number INTEGER NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
 --postgres call_number BIGINT NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
@@ -206,6 +237,9 @@ CREATE TABLE queue_calls (
     attempts     BIGINT NOT NULL,
     external     BIGINT NOT NULL,
     opted_out    BIGINT NOT NULL,
+    opted_in     BIGINT NOT NULL,
+    country      TEXT NOT NULL,
+    ended_at     BIGINT,
     due_at       BIGINT,
     kept_for     IDENTIFIER,
     eligible_at  BIGINT,
@@ -216,6 +250,7 @@ CREATE INDEX queue_calls_by_age ON queue_calls (requested_at, call_uuid) WHERE r
 CREATE INDEX queue_calls_by_kind ON queue_calls (kind, requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
 CREATE INDEX queue_calls_by_due ON queue_calls (due_at, call_uuid) WHERE due_at IS NOT NULL;
 CREATE INDEX queue_calls_by_wake ON queue_calls (eligible_at) WHERE ready = 0;
+CREATE INDEX queue_calls_by_end ON queue_calls (owner, ready, ended_at) WHERE ended_at IS NOT NULL;
 -- A take passes over the rows that were there before: vacuum clears them away when some hundreds have
 -- gathered, however long the queue is.
 --postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -235,7 +270,8 @@ CREATE TABLE queue_numbers (
 CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
 
 -- Leases, also those that have ended: ended_at is null while one holds. shown_at is null while the lease
--- was taken ahead and is not shown yet.
+-- was taken ahead and is not shown yet. A lease is pending while a change of its call waits at a client: then it
+-- lasts longer, and is no card.
 CREATE TABLE queue_leases (
     lease_uuid   IDENTIFIER NOT NULL CONSTRAINT queue_leases_by_uuid PRIMARY KEY,
     account_uuid IDENTIFIER NOT NULL,
@@ -252,6 +288,7 @@ CREATE TABLE queue_leases (
     shown_at     BIGINT,
     expires_at   BIGINT NOT NULL,
     seen_at      BIGINT NOT NULL,
+    pending      BIGINT NOT NULL,
     ended_at     BIGINT,
     ended_by     TEXT
 );
@@ -307,3 +344,61 @@ CREATE TABLE audit (
 --sqlite WITHOUT ROWID
 ;
 CREATE INDEX audit_by_person_number ON audit (person_number) WHERE person_number IS NOT NULL;
+
+-- Numbers that an organization must not call, by a keyed digest. Each person who objected has a row for the number;
+-- the row of an operator has the identifier of zeros. A row outlives the erasure of its person.
+CREATE TABLE do_not_call (
+    organization IDENTIFIER NOT NULL,
+    digest       IDENTIFIER NOT NULL,
+    person_uuid  IDENTIFIER NOT NULL,
+    blocked_at   BIGINT NOT NULL,
+    call_uuid    IDENTIFIER,
+    user_uuid    IDENTIFIER,
+    CONSTRAINT do_not_call_by_number PRIMARY KEY (organization, digest, person_uuid)
+);
+CREATE INDEX do_not_call_by_digest ON do_not_call (digest);
+CREATE INDEX do_not_call_by_person ON do_not_call (person_uuid);
+
+-- Why a donor may be contacted by a channel, or may not. Rows are only added, and end with the erasure of the person.
+-- ordinal counts those of a person in the order in which they were added: of two of one time, the later one counts.
+CREATE TABLE consents (
+    person_uuid IDENTIFIER NOT NULL,
+    ordinal     BIGINT NOT NULL,
+    channel     TEXT NOT NULL,
+    basis       TEXT NOT NULL,
+    source      TEXT,
+    wording     TEXT,
+    at          BIGINT NOT NULL,
+    user_uuid   IDENTIFIER,
+    CONSTRAINT consents_by_person PRIMARY KEY (person_uuid, ordinal)
+);
+
+-- Calls that were completed without checks which their organization requires. names has spaces between them; number is
+-- that of the call.
+CREATE TABLE missing_checks (
+    uuid         IDENTIFIER NOT NULL CONSTRAINT missing_checks_by_uuid PRIMARY KEY,
+    number       BIGINT NOT NULL,
+    person_uuid  IDENTIFIER NOT NULL,
+    owner        IDENTIFIER NOT NULL,
+    completed_at BIGINT NOT NULL,
+    user_uuid    IDENTIFIER,
+    names        TEXT NOT NULL
+);
+CREATE INDEX missing_checks_by_completion ON missing_checks (completed_at, uuid, owner, number);
+CREATE INDEX missing_checks_by_owner ON missing_checks (owner, completed_at, uuid, number);
+CREATE INDEX missing_checks_by_person ON missing_checks (person_uuid);
+
+-- Who may be called by the settings of an organization, as JSON: what the queue reads of the settings, which are long.
+CREATE TABLE queue_rules (
+    organization IDENTIFIER NOT NULL CONSTRAINT queue_rules_by_organization PRIMARY KEY,
+    rules        TEXT NOT NULL
+);
+
+-- The highest time that was given to a change. Changes that are made at one time do not wait for each other at a
+-- sequence; settled_times is what lists said last.
+--sqlite CREATE TABLE given_times (at BIGINT NOT NULL);
+--sqlite INSERT INTO given_times (at) VALUES (1);
+--postgres CREATE SEQUENCE given_times;
+--postgres CREATE SEQUENCE settled_times;
+--postgres SELECT setval('given_times', 1);
+--postgres GRANT SELECT, UPDATE ON SEQUENCE given_times, settled_times TO PUBLIC; -- A role may have been granted the tables alone.
