@@ -54,7 +54,7 @@ func TestRestoreEndsTokens(t *testing.T) {
 		there.accepts(issued.Token, true)
 
 		code, out, errs = there.run("", "restore", backup, "--keep-tokens")
-		if code != exitDone || !strings.Contains(out, "revoked since the backup are good again") || !strings.Contains(out, "narrowed") {
+		if code != exitDone || !strings.Contains(out, "revoked since the backup are valid again") || !strings.Contains(out, "narrowed") {
 			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
 		}
 		there.accepts(leaver.Token, true)
@@ -92,7 +92,7 @@ func TestReplayEndsTokens(t *testing.T) {
 		e.done("", "erasures", "replay", "--from", none)
 		e.accepts(account.Token, true)
 		code, out, errs := e.run("", "erasures", "replay", "--from", one, "--keep-tokens")
-		if code != exitDone || !strings.Contains(out, "revoked since the backup are good again") {
+		if code != exitDone || !strings.Contains(out, "revoked since the backup are valid again") {
 			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
 		}
 		e.accepts(account.Token, true)

@@ -15,10 +15,12 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// unfinished is what the names of files end with that are not whole yet.
+// Names of incomplete files end with this.
 const unfinished = ".unfinished"
 
 func (p *program) backupCommand() *cobra.Command {
+	var to string
+	wanted := []argument{textArgument("FILE|-", &to)}
 	return &cobra.Command{
 		Use:   "backup FILE|-",
 		Short: "Back up the database while it is served",
@@ -28,37 +30,51 @@ func (p *program) backupCommand() *cobra.Command {
 			"only when it is complete. A killed backup leaves a file that ends with\n" +
 			".unfinished, which you may delete. With - the copy goes to stdout, and the sum\n" +
 			"to stderr.",
-		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.db",
-		Args:    exactly("FILE|-"),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			var sum string
-			err = p.on(c.Context(), func(store *sqlstore.Store, s *service.Service) (err error) {
-				if args[0] == "-" {
-					sum, err = p.streamBackup(c.Context(), store)
-				} else {
-					sum, err = store.Backup(c.Context(), args[0])
-				}
-				if err != nil {
-					return fmt.Errorf("backup: %w", err)
-				}
-				if failed := s.NoteBackup(c.Context()); failed != nil {
-					fmt.Fprintf(p.Err, "fundeskd: the backup is whole, but its time was not noted for /metrics: %s\n", told(failed))
-				}
-				return nil
-			})
+		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n" +
+			"  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.db",
+		Args: exactly(wanted),
+		RunE: func(c *cobra.Command, args []string) error {
+			err := readArguments(wanted, args)
 			if err != nil {
 				return err
 			}
-			if args[0] == "-" {
+			sum, err := p.backup(c.Context(), to)
+			if err != nil {
+				return err
+			}
+			if to == "-" {
 				fmt.Fprintf(p.Err, "%s  -\n", sum)
 				return nil
 			}
-			return p.print(map[string]string{"file": args[0], "sha256": sum}, func(w io.Writer) { fmt.Fprintf(w, "%s  %s\n", sum, args[0]) })
+			return p.print(map[string]string{"file": to, "sha256": sum}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s  %s\n", sum, to)
+			})
 		},
 	}
 }
 
-// streamBackup writes a backup to stdout. It is made beside the database first: a reader that is slow holds up nothing.
+// backup writes a copy to a file, or to stdout for "-", and returns its SHA-256.
+func (p *program) backup(ctx context.Context, to string) (sum string, err error) {
+	err = p.withBoth(ctx, access{patient: true}, func(store *sqlstore.Store, s *service.Service) (err error) {
+		if to == "-" {
+			sum, err = p.streamBackup(ctx, store)
+		} else {
+			sum, err = store.Backup(ctx, to)
+		}
+		if err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+		noteErr := s.NoteBackup(ctx)
+		if noteErr != nil {
+			fmt.Fprintf(p.Err, "fundeskd: the backup is complete, but its time was not saved for /metrics: %s\n", oneLine(noteErr))
+		}
+		return nil
+	})
+	return sum, err
+}
+
+// streamBackup writes a backup to stdout. It makes the copy beside the database first, so that a slow reader delays
+// nothing.
 func (p *program) streamBackup(ctx context.Context, store *sqlstore.Store) (sum string, err error) {
 	if isTerminal(p.Out) {
 		return "", usage("a backup is not shown: fundeskd backup - > FILE")

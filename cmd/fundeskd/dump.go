@@ -20,109 +20,128 @@ import (
 )
 
 func (p *program) dumpCommand() *cobra.Command {
+	var to string
 	var retire bool
+	wanted := []argument{textArgument("FILE|-", &to)}
 	c := &cobra.Command{
 		Use:   "dump FILE|-",
 		Short: "Write everything as NDJSON, in the form that load reads",
 		Long: "Dump writes the signing key, accounts, records, marks and the audit, as they are\n" +
 			"at one moment: a line of {\"kind\":…,\"data\":{…}} each. fundeskd load reads it into\n" +
-			"an empty database on either engine; tokens, cursors and revisions hold there.\n" +
+			"an empty database on either engine; tokens, cursors and revisions stay valid.\n" +
 			"The file signs tokens of every account: keep it as you keep the database. Stop\n" +
-			"the programs that write first; what they change afterwards is not in it.\n\n" +
+			"the programs that write first; it does not hold what they change later.\n\n" +
 			"With --retire the database is refused from then on by fundeskd serve and by\n" +
 			"every command that writes; reading and another dump still work. It is refused\n" +
 			"while a service uses the database, and a dump that fails retires nothing. Then\n" +
 			"name the new database in FUNDESKD_DATABASE, and delete the dump.",
 		Example: "  fundeskd dump all.ndjson\n  fundeskd dump all.ndjson --retire",
-		Args:    exactly("FILE|-"),
+		Args:    exactly(wanted),
 		RunE: func(c *cobra.Command, args []string) error {
-			counts, err := p.dump(c.Context(), args[0], retire)
+			err := readArguments(wanted, args)
+			if err != nil {
+				return err
+			}
+			counts, err := p.dump(c.Context(), to, retire)
 			if err != nil {
 				return fmt.Errorf("dump: %w", err)
 			}
-			if args[0] == "-" {
+			if to == "-" {
 				return nil
 			}
-			return p.print(counts, func(w io.Writer) {
-				for _, table := range slices.Sorted(maps.Keys(counts)) {
-					fmt.Fprintln(w, counts[table], table)
-				}
-				if retire {
-					fmt.Fprintln(w, "the database is retired; load the dump, name the new database in FUNDESKD_DATABASE, and delete the dump")
-				}
-			})
+			return p.print(counts, func(w io.Writer) { writeDumped(w, counts, retire) })
 		},
 	}
 	c.Flags().BoolVar(&retire, "retire", false, "mark the database as moved away: it is only read from then on")
 	return c
 }
 
-// dump writes a whole file or none, "-" to stdout, and returns the rows of each table.
-func (p *program) dump(ctx context.Context, name string, retire bool) (counts map[string]int, err error) {
+func writeDumped(w io.Writer, rows map[string]int, isRetired bool) {
+	for _, table := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintln(w, rows[table], table)
+	}
+	if isRetired {
+		fmt.Fprintln(w, "the database is retired; load the dump, name the new database in FUNDESKD_DATABASE, and delete the dump")
+	}
+}
+
+// dump writes a whole file or none, or stdout for "-", and returns the number of rows of each table.
+func (p *program) dump(ctx context.Context, to string, retire bool) (rows map[string]int, err error) {
 	if retire {
-		if err := p.alone(); err != nil {
+		err := p.checkUnused()
+		if err != nil {
 			return nil, err
 		}
 	}
-	err = p.on(ctx, func(store *sqlstore.Store, s *service.Service) (err error) {
-		if !retire {
-			counts, err = p.dumpInto(ctx, store, name)
-			return err
+	a := access{retired: true, patient: true}
+	err = p.withBoth(ctx, a, func(store *sqlstore.Store, s *service.Service) (err error) {
+		if retire {
+			rows, err = p.retire(ctx, store, s, to)
+		} else {
+			rows, err = p.dumpFile(ctx, store, to)
 		}
-		if err := aloneAt(ctx, store); err != nil {
-			return err
-		}
-		// Before the dump: what would be changed after it would be lost.
-		if err := store.Retire(ctx, s.Now()); err != nil {
-			return err
-		}
-		counts, err = p.dumpInto(ctx, store, name)
-		if err != nil {
-			return errors.Join(err, store.Reinstate(context.WithoutCancel(ctx)))
-		}
-		return nil
+		return err
 	})
-	return counts, err
+	return rows, err
 }
 
-// aloneAt refuses a PostgreSQL database that other programs of ours use.
-func aloneAt(ctx context.Context, store *sqlstore.Store) error {
-	others, err := store.Others(ctx)
-	if err == nil && others > 0 {
-		return fmt.Errorf("other sessions of fundeskd at the database: %d; stop what serves it first", others)
+// retire marks the database as moved away and dumps it. The mark comes first, so that no change is lost. It is taken
+// back if the dump fails.
+func (p *program) retire(ctx context.Context, store *sqlstore.Store, s *service.Service, to string) (map[string]int, error) {
+	err := checkNoSessions(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	err = store.Retire(ctx, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.dumpFile(ctx, store, to)
+	if err != nil {
+		return nil, errors.Join(err, store.Reinstate(context.WithoutCancel(ctx)))
+	}
+	return rows, nil
+}
+
+// dumpFile writes a new file, which exists only when it is complete.
+func (p *program) dumpFile(ctx context.Context, store *sqlstore.Store, to string) (map[string]int, error) {
+	if to == "-" {
+		return p.dumpTo(ctx, store, p.Out)
+	}
+	file, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*"+unfinished) // 0600
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.dumpTo(ctx, store, file)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = publish(file.Name(), to)
+	}
+	return rows, errors.Join(err, os.Remove(file.Name()), durable.SyncFolder(filepath.Dir(to)))
+}
+
+// publish gives a complete file its name. It replaces no file.
+func publish(from, to string) error {
+	err := os.Link(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; name another file", to)
 	}
 	return err
 }
 
-func (p *program) dumpInto(ctx context.Context, store *sqlstore.Store, name string) (counts map[string]int, err error) {
-	if name == "-" {
-		return p.dumpTo(ctx, store, p.Out)
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*"+unfinished) // 0600
-	if err != nil {
-		return nil, err
-	}
-	counts, err = p.dumpTo(ctx, store, file)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Link(file.Name(), name)
-		if errors.Is(err, fs.ErrExist) { // It replaces nothing.
-			err = fmt.Errorf("%s is there already; name another file", name)
-		}
-	}
-	return counts, errors.Join(err, os.Remove(file.Name()), durable.SyncFolder(filepath.Dir(name)))
-}
-
 func (p *program) dumpTo(ctx context.Context, store *sqlstore.Store, to io.Writer) (map[string]int, error) {
-	out, progress, counts := bufio.NewWriter(to), p.newProgress(), map[string]int{}
-	defer progress.restart()()
+	out := bufio.NewWriter(to)
+	rows := map[string]int{}
+	progress := p.newProgress(0)
+	progress.restart()
 	err := store.Dump(ctx, func(record service.LoadRecord) error {
 		line, err := record.Encode()
 		if err != nil {
 			return err
 		}
-		if row, ok := record.Data.(service.LoadedRow); ok {
-			counts[row.Table]++
+		row, isRow := record.Data.(service.LoadedRow)
+		if isRow {
+			rows[row.Table]++
 		}
 		progress.add(len(line))
 		_, err = out.Write(line)
@@ -131,5 +150,5 @@ func (p *program) dumpTo(ctx context.Context, store *sqlstore.Store, to io.Write
 	if err != nil {
 		return nil, err
 	}
-	return counts, out.Flush()
+	return rows, out.Flush()
 }

@@ -1,32 +1,148 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"net/url"
 	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/service"
+	"fundesk/service/privacy"
 )
 
-// copiedAtOnce is how many erasures of the database are read at one time.
-const copiedAtOnce = 1000
+// Each machine that serves a database has a file outside it that records each erasure. A restore puts the database back
+// to a time before some of them, and a replay repeats those.
 
-// copyErasures adds the erasures of the database that the file of this machine lacks: another machine, or another
-// folder, has noted them. So each file outlives a restore. The file is made where there is none.
-func (p *program) copyErasures(ctx context.Context, s *service.Service) error {
-	name, err := p.erasuresFile()
+// erasuresFlag adds --erasures-log.
+func erasuresFlag(flags *pflag.FlagSet, to *string) {
+	flags.StringVar(to, "erasures-log", "",
+		"`file` outside the database that records each erasure with its time (default: the SQLite file with .erasures; "+
+			"for PostgreSQL DATABASE.erasures in the data folder)")
+}
+
+// erasuresFile returns the file of erasures: the one of --erasures-log, of serve's variable, or beside the database.
+func (p *program) erasuresFile(flag string) (string, error) {
+	database, err := p.databaseName() // It may read the settings of the service, which may name the file.
+	named := cmp.Or(flag, p.Getenv(variableOf("erasures-log")))
+	if named != "" {
+		return named, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	file, isFile := strings.CutPrefix(database, "sqlite:")
+	if isFile {
+		return file + ".erasures", nil
+	}
+	folder := p.dataFolder()
+	if folder == "" {
+		return "", usage("no data folder is known; use --erasures-log FILE")
+	}
+	return filepath.Join(folder, postgresName(database)+".erasures"), nil
+}
+
+// postgresName returns the name of the database in a connection URL, or fundeskd if it has none.
+func postgresName(database string) string {
+	parsed, err := url.Parse(database)
+	if err != nil || len(parsed.Path) < 2 {
+		return "fundeskd"
+	}
+	return path.Base(parsed.Path)
+}
+
+// recordErasures returns a function that adds an erasure to the file. The line is on the disk when it returns, before
+// the person is erased. If there is no place for the file, it refuses each erasure.
+func (p *program) recordErasures(flag string) func(service.ErasedPerson) error {
+	name, err := p.erasuresFile(flag)
+	return func(person service.ErasedPerson) error {
+		if err != nil {
+			return fmt.Errorf("record the erasure: %w", err)
+		}
+		return appendErasures(name, person)
+	}
+}
+
+// appendErasures adds lines to the file, which only its owner can read, and syncs it.
+func appendErasures(name string, erased ...service.ErasedPerson) error {
+	var lines bytes.Buffer
+	for _, person := range erased {
+		err := json.NewEncoder(&lines).Encode(person)
+		if err != nil {
+			return err
+		}
+	}
+	err := os.MkdirAll(filepath.Dir(name), 0o700)
 	if err != nil {
 		return err
 	}
 	_, missing := os.Stat(name)
-	noted, _, err := readErasures(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("record it in a file: %w", err)
+	}
+	_, err = file.Write(lines.Bytes())
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil && missing != nil {
+		return durable.SyncFolder(filepath.Dir(name))
+	}
+	return err
+}
+
+// readErasures reads the file, each person once. A missing file is an error.
+func readErasures(name string) ([]service.ErasedPerson, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // It was only read.
+	var persons []service.ErasedPerson
+	seen := map[apitype.UUID]bool{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var person service.ErasedPerson
+		err := json.Unmarshal(lines.Bytes(), &person)
+		if err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
+			return nil, fmt.Errorf("%s, line %d: is no erasure", name, n)
+		}
+		if !seen[person.UUID] {
+			persons = append(persons, person)
+			seen[person.UUID] = true
+		}
+	}
+	return persons, lines.Err()
+}
+
+// copyErasures adds the erasures of the database that this machine's file lacks, because another machine recorded them.
+// It makes the file if there is none.
+func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) error {
+	name, err := p.erasuresFile(flag)
+	if err != nil {
 		return err
 	}
-	known := make(map[apitype.UUID]bool, len(noted))
-	for _, person := range noted {
+	recorded, err := readErasures(name)
+	isMissing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isMissing {
+		return err
+	}
+	known := make(map[apitype.UUID]bool, len(recorded))
+	for _, person := range recorded {
 		known[person.UUID] = true
 	}
 	var lacking []service.ErasedPerson
@@ -38,26 +154,22 @@ func (p *program) copyErasures(ctx context.Context, s *service.Service) error {
 	if err != nil {
 		return err
 	}
-	if len(lacking) == 0 && missing == nil {
+	if len(lacking) == 0 && !isMissing {
 		return nil
 	}
-	return appendNotes(name, lacking...)
+	return appendErasures(name, lacking...)
 }
 
-// knownErasures returns the persons whose erasure the database has.
-func knownErasures(ctx context.Context, s *service.Service) (map[apitype.UUID]bool, error) {
-	known := map[apitype.UUID]bool{}
-	err := eachErasure(ctx, s, func(person service.ErasedPerson) { known[person.UUID] = true })
-	return known, err
-}
+// erasurePage is how many erasures are read from the database at one time.
+const erasurePage = 1000
 
 // eachErasure hands over the erasures of the database, the newest first.
 func eachErasure(ctx context.Context, s *service.Service, each func(service.ErasedPerson)) error {
-	part := service.Range{Limit: copiedAtOnce}
+	page := service.Range{Limit: erasurePage}
 	for {
 		var rows []service.ErasedPerson
 		err := s.Read(ctx, service.ReadList, "read the erasures", func(r service.Reader) (err error) {
-			rows, err = r.Erasures(service.Scope{All: true}, part)
+			rows, err = r.Erasures(service.Scope{All: true}, page)
 			return err
 		})
 		if err != nil {
@@ -66,10 +178,115 @@ func eachErasure(ctx context.Context, s *service.Service, each func(service.Eras
 		for _, row := range rows {
 			each(row)
 		}
-		if len(rows) < copiedAtOnce {
+		if len(rows) < erasurePage {
 			return nil
 		}
 		last := rows[len(rows)-1]
-		part.Below = &service.Bound{Position: service.Position{At: last.ErasedAt, UUID: last.UUID}}
+		page.Below = &service.Bound{Position: service.Position{At: last.ErasedAt, UUID: last.UUID}}
 	}
+}
+
+// replayOrder is what erasures replay was asked for.
+type replayOrder struct {
+	from         string // The file.
+	noneExpected bool
+	keepTokens   bool
+	persons      []service.ErasedPerson // Of the file.
+}
+
+func (p *program) erasuresReplay() *cobra.Command {
+	var o replayOrder
+	return operation[replayView]{
+		use:   "replay",
+		short: "Repeat the erasures made after a restored backup",
+		long: "Replay reads the file that records each erasure, and erases the persons that the\n" +
+			"database still has. It also reserves the uuids of unknown persons, so they are\n" +
+			"never used again. Run it before you serve a restored database. You may run it at\n" +
+			"any time, and again. Each machine that serves the database has such a file, with\n" +
+			"all erasures. Without the file replay is refused, unless --none-expected states\n" +
+			"that no person was erased. The next fundeskd clean removes the bytes.\n\n" +
+			"A database that lacks an erasure was restored from a backup. It also lacks later\n" +
+			"revocations, so replay then makes a new signing key, which ends every token:\n" +
+			"issue new ones with fundeskd token issue. --keep-tokens keeps the key, which\n" +
+			"undoes every revocation and every narrowed permission since the backup. A replay\n" +
+			"that finds nothing changes nothing.",
+		example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
+		flags: func(flags *pflag.FlagSet) {
+			flags.BoolVar(&o.keepTokens, "keep-tokens", false,
+				"keep the tokens of a restored database, which undoes revocations and narrowed permissions since")
+			flags.BoolVar(&o.noneExpected, "none-expected", false, "work without the file: no person was erased")
+			flags.StringVar(&o.from, "from", "", "`file` that records the erasures (default: that of the database)")
+		},
+		check:   func(*pflag.FlagSet) error { return p.readReplay(&o) },
+		access:  access{patient: true},
+		failure: "replay the erasures",
+		run: func(ctx context.Context, s *service.Service) (replayView, error) {
+			return p.replayErasures(ctx, s, o)
+		},
+		text: func(w io.Writer, v replayView) { v.write(w) },
+	}.command(p)
+}
+
+// readReplay reads the file of a replay.
+func (p *program) readReplay(o *replayOrder) (err error) {
+	if o.from == "" {
+		o.from, err = p.erasuresFile("")
+		if err != nil {
+			return err
+		}
+	}
+	o.persons, err = readErasures(o.from)
+	if errors.Is(err, fs.ErrNotExist) {
+		if o.noneExpected {
+			return nil
+		}
+		return fmt.Errorf("replay the erasures: %s does not exist; name the file of another machine or folder with "+
+			"--from FILE, or use --none-expected if no person was erased", o.from)
+	}
+	if err != nil {
+		return fmt.Errorf("replay the erasures: %w", err)
+	}
+	return nil
+}
+
+// replayView is the result of a replay.
+type replayView struct {
+	Noted      int  `json:"noted"`    // In the file.
+	Replayed   int  `json:"replayed"` // Erased again.
+	Ended      int  `json:"ended"`    // Tokens.
+	KeptTokens bool `json:"keptTokens"`
+}
+
+func (v replayView) write(w io.Writer) {
+	fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
+	if v.KeptTokens {
+		fmt.Fprintln(w, keptTokensWarning)
+		return
+	}
+	if v.Replayed > 0 {
+		printEndedTokens(w, v.Ended)
+	}
+}
+
+// replayErasures repeats the erasures that the database lacks. It ends the tokens first: after an interruption the next
+// replay finds what is left, and ends them again.
+func (p *program) replayErasures(ctx context.Context, s *service.Service, o replayOrder) (replayView, error) {
+	view := replayView{Noted: len(o.persons)}
+	known := map[apitype.UUID]bool{}
+	err := eachErasure(ctx, s, func(person service.ErasedPerson) { known[person.UUID] = true })
+	if err != nil {
+		return view, err
+	}
+	isLacking := func(person service.ErasedPerson) bool { return !known[person.UUID] }
+	wasRestored := slices.ContainsFunc(o.persons, isLacking)
+	if wasRestored && !o.keepTokens {
+		rotation, err := service.RotateKey(ctx, s.Store(), p.Now)
+		if err != nil {
+			return view, err
+		}
+		view.Ended = rotation.Ended
+	}
+	view.KeptTokens = wasRestored && o.keepTokens
+	view.Replayed, err = privacy.New(s, nil).ReplayErasures(ctx, o.persons)
+	return view, err
 }

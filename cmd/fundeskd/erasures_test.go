@@ -29,8 +29,10 @@ func TestErasuresAreCopied(t *testing.T) {
 	for range 2 {
 		var out, errs bytes.Buffer
 		p := e.program("", &out, &errs)
-		p.database, p.erasuresLog = "sqlite:"+filepath.Join(e.folder, "fundeskd.db"), other
-		servicetest.Check(t, p.with(t.Context(), func(s *service.Service) error { return p.copyErasures(t.Context(), s) }))
+		p.database = "sqlite:" + filepath.Join(e.folder, "fundeskd.db")
+		servicetest.Check(t, p.withService(t.Context(), access{}, func(s *service.Service) error {
+			return p.copyErasures(t.Context(), s, other)
+		}))
 		noted, err := os.ReadFile(other)
 		servicetest.Check(t, err)
 		for _, person := range erased {

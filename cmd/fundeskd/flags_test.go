@@ -99,7 +99,7 @@ func TestFlagsHaveVariables(t *testing.T) {
 			}
 			return ""
 		}}, serve()
-		if err := p.fromEnvironment(c); err != nil || !c.Flags().Changed(f.Name) {
+		if err := p.readVariables(c); err != nil || !c.Flags().Changed(f.Name) {
 			t.Errorf("--%s: got %v, want the value of its variable", f.Name, err)
 		}
 	})

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -12,52 +10,85 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fundesk/apiclient/durable"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
 )
 
-// front answers for the interface while that is not there yet, and serves the probes: /metrics,
-// /healthz and /readyz.
+// front is the handler of all requests. It serves the probes /metrics, /healthz and /readyz, and hands everything else
+// to the interface as soon as the database is open.
 type front struct {
-	api        atomic.Pointer[http.Handler] // Nil until the database is open.
 	metrics    *metrics
-	isApart    bool            // The probes have a listener of their own.
-	isOpen     bool            // The listener is off loopback without TLS: others see no metrics.
-	isDraining atomic.Bool     // The program is about to end.
-	ending     context.Context //nolint:containedctx // It ends when nothing new is waited for; nil: never.
-	end        context.CancelFunc
+	isApart    bool // The probes have a listener of their own.
+	isOpen     bool // The listener is off loopback without TLS, so only this machine sees /metrics.
 	now        func() time.Time
+	api        atomic.Pointer[http.Handler] // Nil until the database is open.
+	isDraining atomic.Bool                  // Requests are still served, and /readyz is 503.
 
-	mu      sync.Mutex
-	asked   time.Time // When ready last asked.
-	isReady bool      // And what it was told.
+	// closing ends when the server stops waiting for bodies. Nil means never.
+	closing context.Context //nolint:containedctx // It ends with the server, not with a request.
+	close   context.CancelFunc
+
+	mu       sync.Mutex
+	probedAt time.Time // When ready last probed.
+	wasReady bool
 }
 
-// readyAge is how old an answer of [front.ready] may be: it costs a change of the database.
-const readyAge = 5 * time.Second
+// state is what the front does with requests.
+type state int
 
-// serve lets a handler answer from now on.
+const (
+	stateWaiting  state = iota // The database is not open yet: every request but /healthz is 503.
+	stateServing               // Requests are answered.
+	stateDraining              // Requests are answered, and /readyz is 503 so that a load balancer sends no more.
+)
+
+func (f *front) state() state {
+	if f.api.Load() == nil {
+		return stateWaiting
+	}
+	if f.isDraining.Load() {
+		return stateDraining
+	}
+	return stateServing
+}
+
+// serve hands requests to api from now on.
 func (f *front) serve(api http.Handler) { f.api.Store(&api) }
 
+// ServeHTTP answers one request of the main listener.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !isProbe(r):
+	if !isProbe(r) {
 		f.answer(w, r)
-	case f.isApart, f.isOpen && r.URL.Path == "/metrics" && !isLoopback(r.RemoteAddr):
-		httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
-	default:
-		f.probe(w, r)
+		return
 	}
+	isHidden := f.isOpen && r.URL.Path == "/metrics" && !isLoopback(r.RemoteAddr)
+	if f.isApart || isHidden {
+		notFound(w)
+		return
+	}
+	f.probe(w, r)
 }
 
-// isLoopback reports whether an address is of this machine alone.
-func isLoopback(address string) bool {
-	at, err := netip.ParseAddrPort(address)
-	return err == nil && at.Addr().Unmap().IsLoopback()
+// probe answers one request of a listener that only serves the probes.
+func (f *front) probe(w http.ResponseWriter, r *http.Request) {
+	if !isProbe(r) {
+		notFound(w)
+		return
+	}
+	switch r.URL.Path {
+	case "/metrics":
+		f.metrics.page.ServeHTTP(w, r)
+		return
+	case "/readyz":
+		if f.isDraining.Load() {
+			unavailable(w, "the service is shutting down")
+			return
+		}
+	}
+	f.answer(w, r)
 }
 
-// isProbe reports whether a request is an operator's.
+// isProbe reports whether a request is for one of the paths of an operator.
 func isProbe(r *http.Request) bool {
 	switch r.URL.Path {
 	case "/metrics":
@@ -69,131 +100,106 @@ func isProbe(r *http.Request) bool {
 	}
 }
 
-func (f *front) probe(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !isProbe(r):
-		httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
-	case r.URL.Path == "/metrics":
-		f.metrics.page.ServeHTTP(w, r)
-	case r.URL.Path == "/readyz" && f.isDraining.Load():
-		unavailable(w, "the service is shutting down")
-	default:
-		f.answer(w, r)
-	}
-}
-
 func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	f.metrics.inFlight.Inc()
 	defer f.metrics.inFlight.Dec()
-	switch api := f.api.Load(); {
-	case api != nil:
-		r, done := f.awaitBody(w, r)
+	api := f.api.Load()
+	if api != nil {
+		r, done := f.limitBody(w, r)
 		defer done()
 		(*api).ServeHTTP(w, r)
-	case r.URL.Path == "/healthz":
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n")) // A caller that went away cannot be told.
-	default:
-		unavailable(w, "the database is not available yet")
+		return
 	}
+	if r.URL.Path == "/healthz" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n")) // The caller may have gone away.
+		return
+	}
+	unavailable(w, "the database is not available yet")
 }
 
-// lastBodies is how long a body may still take to arrive when the program ends.
+// lastBodies is how long a body may take to arrive when the server closes.
 const lastBodies = time.Second
 
-// awaitBody gives the body of a request little time when the program ends: a client that sends slowly
-// would decide how long that takes. The library's own request keeps its body: by that it sees that a client which
-// waits for 100 Continue was refused, and sends the refusal at once.
-func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (own *http.Request, done func()) {
-	if r.ContentLength == 0 || f.ending == nil {
+// limitBody gives the body of a request little time once the server closes, because a slow client would delay the end.
+// The returned request has its own body: the library's request must keep its body, which shows it that a client that
+// waits for 100 Continue was refused.
+func (f *front) limitBody(w http.ResponseWriter, r *http.Request) (limited *http.Request, done func()) {
+	if r.ContentLength == 0 || f.closing == nil {
 		return r, func() {}
 	}
 	control := http.NewResponseController(w)
-	stop := context.AfterFunc(f.ending, func() { _ = control.SetReadDeadline(time.Now().Add(lastBodies)) })
-	own = r.WithContext(r.Context())
-	own.Body = &awaitedBody{r.Body, func() {
-		if !stop() { // The answer has its time: a deadline that passes would give the request up.
+	stop := context.AfterFunc(f.closing, func() {
+		_ = control.SetReadDeadline(time.Now().Add(lastBodies))
+	})
+	onEnd := func() {
+		hasDeadline := !stop()
+		if hasDeadline { // A deadline that passes during the answer would cancel the request.
 			_ = control.SetReadDeadline(time.Time{})
 		}
-	}}
-	return own, func() { stop() }
+	}
+	limited = r.WithContext(r.Context())
+	limited.Body = &notifyingBody{r.Body, onEnd}
+	return limited, func() { stop() }
 }
 
-// awaitedBody tells when all of a body was read.
-type awaitedBody struct {
+// notifyingBody calls a function when all of the body was read.
+type notifyingBody struct {
 	io.ReadCloser
-	arrived func()
+	onEnd func()
 }
 
-func (b *awaitedBody) Read(data []byte) (n int, err error) {
-	if n, err = b.ReadCloser.Read(data); errors.Is(err, io.EOF) {
-		b.arrived()
+// Read reads from the body.
+func (b *notifyingBody) Read(data []byte) (int, error) {
+	n, err := b.ReadCloser.Read(data)
+	if errors.Is(err, io.EOF) {
+		b.onEnd()
 	}
 	return n, err
 }
 
-// ready reports whether /readyz was 200 not long ago.
+// A probe of /readyz changes the database, so its result is kept for this long.
+const readyAge = 5 * time.Second
+
+// ready reports whether /readyz was 200 in the last readyAge.
 func (f *front) ready(ctx context.Context) bool {
-	api := f.api.Load()
-	if api == nil || f.isDraining.Load() {
+	if f.state() != stateServing {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := f.now(); now.Sub(f.asked) >= readyAge {
-		f.asked, f.isReady = now, isWell(ctx, *api, "/readyz")
+	now := f.now()
+	if now.Sub(f.probedAt) >= readyAge {
+		f.probedAt = now
+		f.wasReady = answersOK(ctx, *f.api.Load(), "/readyz")
 	}
-	return f.isReady
+	return f.wasReady
 }
 
-func isWell(ctx context.Context, handler http.Handler, path string) bool {
-	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
+// answersOK reports whether a handler answers 200 to a path.
+func answersOK(ctx context.Context, handler http.Handler, path string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
 	if err != nil {
 		return false
 	}
-	answer, err := embedded.Transport(handler).RoundTrip(probe)
+	answer, err := embedded.Transport(handler).RoundTrip(request)
 	if err != nil {
 		return false
 	}
 	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }
 
+// isLoopback reports whether an address is of this machine alone.
+func isLoopback(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+func notFound(w http.ResponseWriter) {
+	httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
+}
+
 func unavailable(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", "1")
 	httpapi.WriteProblem(w, http.StatusServiceUnavailable, detail)
-}
-
-// certificate is that of the flags, which may be read again.
-type certificate struct {
-	file, key string
-	pair      atomic.Pointer[tls.Certificate]
-}
-
-// newCertificate reads the files of the flags; nil when there are none.
-func newCertificate(file, key string) (*certificate, error) {
-	if file == "" {
-		return nil, nil
-	}
-	c := &certificate{file: file, key: key}
-	return c, c.read()
-}
-
-func (c *certificate) read() error {
-	if err := durable.CheckClosed(c.key); err != nil {
-		return fmt.Errorf("read the key of the certificate: %w", err)
-	}
-	pair, err := tls.LoadX509KeyPair(c.file, c.key)
-	if err != nil {
-		return fmt.Errorf("read the certificate: %w", err)
-	}
-	c.pair.Store(&pair)
-	return nil
-}
-
-// config is that of a listener; connections made from now on get the certificate read last.
-func (c *certificate) config() *tls.Config {
-	return &tls.Config{
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
-		MinVersion:     tls.VersionTLS12,
-	}
 }

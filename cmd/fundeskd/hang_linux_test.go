@@ -65,7 +65,7 @@ func TestHangingServer(t *testing.T) {
 	}
 	var errs lockedBuffer
 	short := e.program("", io.Discard, &errs)
-	short.store.AnswerTimeout, short.store.ConnectTimeout = patience, patience
+	short.answerTimeout = patience
 	if code := run(t.Context(), []string{"account", "list"}, short); code != exitFailure || !strings.Contains(errs.String(), "does not answer") {
 		t.Errorf("got code %d, %s from a command, want that the database does not answer", code, errs.String())
 	}

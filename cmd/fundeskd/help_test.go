@@ -4,6 +4,7 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 // its command takes, and the value of each flag has a name that says what it is.
 func TestCommandsHaveExamples(t *testing.T) {
 	t.Parallel()
-	root := (&program{Getenv: func(string) string { return "" }}).root()
+	root := (&program{Getenv: func(string) string { return "" }, Now: time.Now}).root()
 	for _, c := range root.Commands() {
 		for _, leaf := range append(c.Commands(), c) {
 			if leaf.Short == "" || (!leaf.HasSubCommands() && leaf.Example == "") {

@@ -83,7 +83,16 @@ func (e environment) getenv(name string) string {
 }
 
 func (e environment) program(in string, out, errs io.Writer) program {
-	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: func() time.Time { return time.Now().Add(e.ahead) }, Sleep: e.sleep, timeouts: e.timeouts, persons: 200}
+	return program{
+		In:            strings.NewReader(in),
+		Out:           out,
+		Err:           errs,
+		Getenv:        e.getenv,
+		Now:           func() time.Time { return time.Now().Add(e.ahead) },
+		Sleep:         e.sleep,
+		timeouts:      e.timeouts,
+		samplePersons: 200,
+	}
 }
 
 // run runs one command.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -75,17 +74,6 @@ func TestAnswerNotWritten(t *testing.T) {
 	}
 }
 
-// TestOnlyServeIsImpatient shows that what may take long may: the defaults of serve, which
-// are set before any command runs, are its own.
-func TestOnlyServeIsImpatient(t *testing.T) {
-	t.Parallel()
-	p := newFileEnvironment(t).program("", io.Discard, io.Discard)
-	p.root()
-	if p.store.AnswerTimeout != 0 || p.store.ConnectTimeout != 0 || p.store.Connections != 0 {
-		t.Errorf("got %v for an answer, %v for a connection and %d connections, want no bounds", p.store.AnswerTimeout, p.store.ConnectTimeout, p.store.Connections)
-	}
-}
-
 // The collector keeps to 128 MiB, unless GOMEMLIMIT says otherwise. Spec gap: S32.
 func TestMemoryOfTheCollector(t *testing.T) {
 	t.Parallel()
@@ -102,16 +90,16 @@ func TestMemoryOfTheCollector(t *testing.T) {
 	}
 }
 
-// A short command gives a server that is silent 10 s, and one that may take any time none.
+// A short command gives a silent server 10 s, and one that may take any time gives it no limit.
 // Spec gap: S26.
 func TestPatienceOfShortCommands(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[time.Duration]time.Duration{0: 10 * time.Second, forgoTimeout: 0, time.Second: time.Second} {
+	for how, want := range map[access]time.Duration{{}: 10 * time.Second, {patient: true}: 0} {
 		p := newFileEnvironment(t).program("", io.Discard, io.Discard)
-		p.store.AnswerTimeout = given
-		servicetest.Check(t, p.with(t.Context(), func(*service.Service) error { return nil }))
-		if p.store.AnswerTimeout != want {
-			t.Errorf("%v: got %v, want %v", given, p.store.AnswerTimeout, want)
+		o, err := p.storeOptions(how)
+		servicetest.Check(t, err)
+		if o.AnswerTimeout != want {
+			t.Errorf("%+v: got %v, want %v", how, o.AnswerTimeout, want)
 		}
 	}
 }

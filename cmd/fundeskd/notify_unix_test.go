@@ -3,17 +3,17 @@
 package main
 
 import (
-	"context"
-	"io"
 	"net"
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fundesk/service/servicetest"
 )
 
-// TestNotify runs the program as systemd does with Type=notify: it says when it listens, that it
-// answers, and that it ends.
+// TestNotify runs the program as systemd does with Type=notify: it reports that it listens, that it answers, and that
+// it ends.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -21,21 +21,8 @@ func TestNotify(t *testing.T) {
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	servicetest.Check(t, err)
 	defer manager.Close()
-	p := e.program("", io.Discard, io.Discard)
-	p.Getenv = func(name string) string {
-		switch name {
-		case "NOTIFY_SOCKET":
-			return path
-		case "WATCHDOG_USEC":
-			return "2000"
-		}
-		return e.getenv(name)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, []string{"serve", "--listen", "127.0.0.1:0"}, p) }()
-	said := func() string {
+	running := e.child("NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000", "WATCHDOG_PID=")
+	next := func() string {
 		t.Helper()
 		text := make([]byte, 64)
 		n, err := manager.Read(text)
@@ -43,16 +30,18 @@ func TestNotify(t *testing.T) {
 		return string(text[:n])
 	}
 	for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
-		if got := said(); got != want {
+		got := next()
+		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	stop()
-	got := said()
+	servicetest.Check(t, running.command.Process.Signal(unix.SIGTERM))
+	got := next()
 	for got == "WATCHDOG=1" {
-		got = said()
+		got = next()
 	}
-	if code := <-ended; got != "STOPPING=1" || code != exitDone {
-		t.Errorf("got %q and code %d, want that it says that it ends", got, code)
+	err = running.command.Wait()
+	if got != "STOPPING=1" || err != nil {
+		t.Errorf("got %q and %v, want that it reports its end", got, err)
 	}
 }

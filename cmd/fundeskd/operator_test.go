@@ -26,7 +26,7 @@ func TestSettingsOfTheService(t *testing.T) {
 	want := map[string]string{
 		"FUNDESK_DATA_DIR": "/var/lib/fundeskd", "FUNDESKD_DATABASE": "postgres://db/fundesk?a=b", "QUOTED": "x y",
 	}
-	if diff := cmp.Diff(want, settingsIn(text)); diff != "" {
+	if diff := cmp.Diff(want, parseEnvironment(text)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -54,7 +54,7 @@ func TestRootIsTold(t *testing.T) {
 	} {
 		name, value, _ := strings.Cut(test.variable, "=")
 		var errs strings.Builder
-		p := program{Out: io.Discard, Err: &errs, Now: time.Now, settings: file, Getenv: func(variable string) string {
+		p := program{Out: io.Discard, Err: &errs, Now: time.Now, serviceSettings: file, Getenv: func(variable string) string {
 			if variable == name {
 				return value
 			}
@@ -82,7 +82,7 @@ func TestRefusedLoginIsToldAsOne(t *testing.T) {
 		e := environment{t: t, folder: t.TempDir(), database: name.String()}
 		var errs strings.Builder
 		p := e.program("", io.Discard, &errs)
-		p.settings = filepath.Join(t.TempDir(), "fundeskd.env")
+		p.serviceSettings = filepath.Join(t.TempDir(), "fundeskd.env")
 		code := run(t.Context(), []string{"account", "list"}, p)
 		if code != exitFailure || !strings.Contains(errs.String(), what) || strings.Contains(errs.String(), "does not answer") {
 			t.Errorf("got code %d, %s, want that %s", code, errs.String(), what)

@@ -63,11 +63,11 @@ func TestPrinted(t *testing.T) {
 	}
 	streamed := func(output string, records ...string) string {
 		var out bytes.Buffer
-		lines := (&program{Out: &out, output: output}).lines()
+		lines := (&program{Out: &out, output: output}).newLineWriter()
 		for _, record := range records {
 			servicetest.Report(t, lines.add(record, func() []string { return []string{record, "2"} }))
 		}
-		servicetest.Report(t, lines.end(nil))
+		servicetest.Report(t, lines.close())
 		return out.String()
 	}
 	const noMonths = "must be months such as 24mo, years such as 2y, or never"
@@ -87,8 +87,8 @@ func TestPrinted(t *testing.T) {
 			"a line of an account", cells(privacy.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
 			"2026-11-20T09:15:00.000Z | " + id.String() + " | person.erase | " + id.String() + "  a,b  (R)",
 		},
-		{"a refusal", told(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
-		{"an error", told(errors.Join(errors.New("a"), errors.New("b"))), "a; b"},
+		{"a refusal", oneLine(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
+		{"an error", oneLine(errors.Join(errors.New("a"), errors.New("b"))), "a; b"},
 		{"no month", months("0mo"), noMonths},
 		{"a month", months("1mo"), "1"},
 		{"100 years of months", months("1200mo"), "1200"},
@@ -103,7 +103,7 @@ func TestPrinted(t *testing.T) {
 		{"an array of none", streamed("json"), "[]\n"},
 		{"no lines", streamed("ndjson"), ""},
 		{"cells", streamed("", "a\tb", "c"), "a b  2\nc  2\n"},
-		{"no cells of control", strings.Join(cleaned([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b|\ufffd[1m|ok"},
+		{"no cells of control", strings.Join(printableCells([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b|\ufffd[1m|ok"},
 	} {
 		servicetest.Same(t, test.name, test.want, test.got)
 	}
@@ -120,44 +120,43 @@ func TestServeRefuses(t *testing.T) {
 	)
 	tests := []struct {
 		name string
-		set  func(p *program, o *serveOptions)
+		set  func(o *serveOptions)
 		want string
 	}{
-		{"nothing", func(*program, *serveOptions) {}, ""},
-		{"a URL", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example/b" }, ""},
-		{"a plain URL", func(_ *program, o *serveOptions) { o.publicURL = "http://a.example" }, ""},
-		{"another scheme", func(_ *program, o *serveOptions) { o.publicURL = "ftp://a.example" }, noURL},
-		{"no host", func(_ *program, o *serveOptions) { o.publicURL = "https:///a" }, noURL},
-		{"no URL", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example/%zz" }, noURL},
-		{"a user", func(_ *program, o *serveOptions) { o.publicURL = "https://a@a.example" }, moreURL},
-		{"a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?a=b" }, moreURL},
-		{"the sign of a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?" }, moreURL},
-		{"a fragment", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example#a" }, moreURL},
-		{"a certificate alone", func(_ *program, o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
-		{"a key alone", func(_ *program, o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
-		{"both", func(_ *program, o *serveOptions) { o.tlsCert, o.tlsKey = "a", "b" }, ""},
-		{"a rate below 0", func(_ *program, o *serveOptions) { o.rate = -0.001 }, "--rate must be a number of requests, and not negative"},
-		{"the least rate", func(_ *program, o *serveOptions) { o.rate = 0.001 }, ""},
-		{"less", func(_ *program, o *serveOptions) { o.rate = 0.0009 }, "--rate 0.0009 is less than a request in 1000 seconds; use 0.001 or more, or 0 for any number"},
-		{"connections", func(p *program, _ *serveOptions) { p.store.Connections = -1 }, negative},
-		{"time to connect", func(p *program, _ *serveOptions) { p.store.ConnectTimeout = -1 }, negative},
-		{"time to answer", func(_ *program, o *serveOptions) { o.answerTimeout = -1 }, negative},
-		{"drain", func(_ *program, o *serveOptions) { o.drain = -1 }, negative},
-		{"no start", func(_ *program, o *serveOptions) { o.startTime = "soon" }, `--start-time "soon" is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20`},
-		{"the first start", func(_ *program, o *serveOptions) { o.startTime = "2000-01-01T00:00:00Z" }, ""},
-		{"a start before", func(_ *program, o *serveOptions) { o.startTime = "1999-12-31T23:59:59.999Z" }, `--start-time "1999-12-31T23:59:59.999Z"` + noTime},
-		{"a late start", func(_ *program, o *serveOptions) { o.startTime = "2291-12-31T23:59:59Z" }, ""},
-		{"a start after", func(_ *program, o *serveOptions) { o.startTime = "2293-01-01T00:00:00Z" }, `--start-time "2293-01-01T00:00:00Z"` + noTime},
+		{"nothing", func(*serveOptions) {}, ""},
+		{"a URL", func(o *serveOptions) { o.publicURL = "https://a.example/b" }, ""},
+		{"a plain URL", func(o *serveOptions) { o.publicURL = "http://a.example" }, ""},
+		{"another scheme", func(o *serveOptions) { o.publicURL = "ftp://a.example" }, noURL},
+		{"no host", func(o *serveOptions) { o.publicURL = "https:///a" }, noURL},
+		{"no URL", func(o *serveOptions) { o.publicURL = "https://a.example/%zz" }, noURL},
+		{"a user", func(o *serveOptions) { o.publicURL = "https://a@a.example" }, moreURL},
+		{"a query", func(o *serveOptions) { o.publicURL = "https://a.example?a=b" }, moreURL},
+		{"the sign of a query", func(o *serveOptions) { o.publicURL = "https://a.example?" }, moreURL},
+		{"a fragment", func(o *serveOptions) { o.publicURL = "https://a.example#a" }, moreURL},
+		{"a certificate alone", func(o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
+		{"a key alone", func(o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
+		{"both", func(o *serveOptions) { o.tlsCert, o.tlsKey = "a", "b" }, ""},
+		{"a rate below 0", func(o *serveOptions) { o.rate = -0.001 }, "--rate must be a number of requests, and not negative"},
+		{"the least rate", func(o *serveOptions) { o.rate = 0.001 }, ""},
+		{"less", func(o *serveOptions) { o.rate = 0.0009 }, "--rate 0.0009 is less than a request in 1000 seconds; use 0.001 or more, or 0 for any number"},
+		{"connections", func(o *serveOptions) { o.connections = -1 }, negative},
+		{"time to connect", func(o *serveOptions) { o.connectTimeout = -1 }, negative},
+		{"time to answer", func(o *serveOptions) { o.answerTimeout = -1 }, negative},
+		{"drain", func(o *serveOptions) { o.drain = -1 }, negative},
+		{"no start", func(o *serveOptions) { o.sandbox.startTime = "soon" }, `--start-time "soon" is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20`},
+		{"the first start", func(o *serveOptions) { o.sandbox.startTime = "2000-01-01T00:00:00Z" }, ""},
+		{"a start before", func(o *serveOptions) { o.sandbox.startTime = "1999-12-31T23:59:59.999Z" }, `--start-time "1999-12-31T23:59:59.999Z"` + noTime},
+		{"a late start", func(o *serveOptions) { o.sandbox.startTime = "2291-12-31T23:59:59Z" }, ""},
+		{"a start after", func(o *serveOptions) { o.sandbox.startTime = "2293-01-01T00:00:00Z" }, `--start-time "2293-01-01T00:00:00Z"` + noTime},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var p program
 			var o serveOptions
-			test.set(&p, &o)
-			err := p.checkServe(o)
+			test.set(&o)
+			err := o.check()
 			if err == nil {
-				_, err = o.start(time.Now)
+				_, err = o.sandbox.start(time.Now)
 			}
 			got := ""
 			if err != nil {
@@ -284,12 +283,12 @@ func TestErasuresAreNoted(t *testing.T) {
 		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", file: folder + "/e/log"},
 		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", log: folder + "/f/log", file: folder + "/f/log"},
 	} {
-		p := program{database: test.database, erasuresLog: test.log, Getenv: func(name string) string {
+		p := program{database: test.database, Getenv: func(name string) string {
 			return map[string]string{"FUNDESK_DATA_DIR": test.data, "FUNDESKD_ERASURES_LOG": test.variable}[name]
 		}}
 		for range 2 {
-			err := p.recordErasures()(service.ErasedPerson{UUID: id, ErasedAt: at})
-			if test.file == "" && (err == nil || err.Error() != "note the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
+			err := p.recordErasures(test.log)(service.ErasedPerson{UUID: id, ErasedAt: at})
+			if test.file == "" && (err == nil || err.Error() != "record the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
 				t.Errorf("%s: got %v", test.database, err)
 			}
 		}
@@ -300,7 +299,7 @@ func TestErasuresAreNoted(t *testing.T) {
 		if want := strings.Repeat(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", 2); err != nil || string(noted) != want {
 			t.Errorf("%s: got %q, %v, want %q", test.file, noted, err, want)
 		}
-		persons, _, err := readErasures(test.file)
+		persons, err := readErasures(test.file)
 		if diff := cmp.Diff([]service.ErasedPerson{{UUID: id, ErasedAt: at}}, persons); diff != "" || err != nil {
 			t.Errorf("%s: got %v, %s", test.file, err, diff)
 		}
@@ -308,7 +307,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
 		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
-		if _, _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
+		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
 	}
@@ -373,19 +372,5 @@ func TestLogOfALevel(t *testing.T) {
 		if got := reachable(address); got != want {
 			t.Errorf("%s: got it reached at %s, want %s", address, got, want)
 		}
-	}
-}
-
-// TestLastRun reads a file in which a later run noted a person whom an earlier run had noted: the next run
-// gets a number that neither has.
-func TestLastRun(t *testing.T) {
-	t.Parallel()
-	log := filepath.Join(t.TempDir(), "log")
-	servicetest.Check(t, os.WriteFile(log, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2036-11-20T09:15:00.000Z","run":3}
-{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z","run":4}
-`), 0o600))
-	p := program{erasuresLog: log, Getenv: func(string) string { return "" }}
-	if last, err := p.lastRun(); last != 4 || err != nil {
-		t.Errorf("got %d, %v, want 4", last, err)
 	}
 }

@@ -3,49 +3,38 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
-
-	"golang.org/x/term"
 )
 
-// progress tells on stderr how far a long command is: on a terminal one line that
-// changes, elsewhere a line now and then. What ends soon says nothing.
+// progress prints a line now and then that says how far a long command is. A short command prints none.
 type progress struct {
-	to       io.Writer
-	now      func() time.Time
-	terminal bool
-	size     int64 // In bytes; 0: unknown.
+	to   io.Writer
+	now  func() time.Time
+	size int64 // Of what is read, in bytes. Zero means unknown.
 
-	records, read int64
-	start, said   time.Time
-	share         float64 // Done, of 1; 0: unknown.
-	shown         bool
+	records int64
+	read    int64 // In bytes.
+	begun   time.Time
+	printed time.Time // When the last line was printed.
 }
 
 const (
-	progressTerminal = 500 * time.Millisecond
-	progressPlain    = 10 * time.Second
-	progressRecords  = 256 // Between two looks at the clock.
+	progressPause   = 10 * time.Second // Between two lines.
+	progressRecords = 256              // Between two readings of the clock.
 )
 
-func (p *program) newProgress() *progress {
-	return &progress{to: p.Err, now: p.Now, terminal: isTerminal(p.Err)}
+func (p *program) newProgress(size int64) *progress {
+	return &progress{to: p.Err, now: p.Now, size: size}
 }
 
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+// restart counts from zero again.
+func (p *progress) restart() {
+	p.records, p.read = 0, 0
+	p.begun = p.now()
+	p.printed = p.begun
 }
 
-func (p *progress) restart() (end func()) {
-	p.records, p.read, p.share = 0, 0, 0
-	p.start = p.now()
-	p.said = p.start
-	return p.end
-}
-
-// add counts a record and the bytes that it was read from.
+// add counts one record and the bytes that it was read from.
 func (p *progress) add(bytes int) {
 	p.records++
 	p.read += int64(bytes)
@@ -53,40 +42,21 @@ func (p *progress) add(bytes int) {
 		return
 	}
 	now := p.now()
-	every := progressPlain
-	if p.terminal {
-		every = progressTerminal
-	}
-	if now.Sub(p.said) < every {
+	if now.Sub(p.printed) < progressPause {
 		return
 	}
-	p.said = now
-	if p.size > 0 {
-		p.share = float64(p.read) / float64(p.size)
-	}
-	p.say(now)
+	p.printed = now
+	fmt.Fprintln(p.to, p.line(now))
 }
 
-// part says how much is done where no size is known.
-func (p *progress) part(done, of int) { p.share = float64(done) / float64(of) }
-
-func (p *progress) say(now time.Time) {
-	took := now.Sub(p.start)
+// line returns the records so far, their rate and, if the size is known, the share and the time left.
+func (p *progress) line(now time.Time) string {
+	took := now.Sub(p.begun)
 	line := fmt.Sprintf("%s, %.0f a second", count(int(p.records), "record"), float64(p.records)/took.Seconds())
-	if p.share > 0 {
-		left := time.Duration(float64(took) * (1 - p.share) / p.share).Round(time.Second)
-		line += fmt.Sprintf(", %.0f %%, %v left", 100*p.share, max(left, 0))
+	if p.size == 0 || p.read == 0 {
+		return line
 	}
-	if p.terminal {
-		fmt.Fprintf(p.to, "\r\x1b[K%s", line)
-		p.shown = true
-		return
-	}
-	fmt.Fprintln(p.to, line)
-}
-
-func (p *progress) end() {
-	if p.shown {
-		fmt.Fprint(p.to, "\r\x1b[K")
-	}
+	share := float64(p.read) / float64(p.size)
+	left := time.Duration(float64(took) * (1 - share) / share).Round(time.Second)
+	return line + fmt.Sprintf(", %.0f %%, %v left", 100*share, max(left, 0))
 }

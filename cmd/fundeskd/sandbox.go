@@ -8,14 +8,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/sandbox"
+	"fundesk/service/sqlstore"
 )
 
 const sandboxHelp = `With --sandbox it serves invented records from a temporary database, for
@@ -37,54 +39,64 @@ another origin may not send them:
   POST /sandbox/token  {"permissions":["calls:read"],
                        "organizations":["UUID"],"ttl":"1h"}, and
                        "externalSources": a token of a new account, which
-                       may do everything where nothing is named; with
+                       may do everything that it does not name; with
                        "ttl":"-1h" one that has expired
   POST /sandbox/reset  records, clock and faults are as at the start again,
                        and tokens that were asked for are refused; not
                        with --database
-  GET of clock and fault shows what holds; DELETE /sandbox/fault ends the
+  GET of clock and fault shows them; DELETE /sandbox/fault ends the
   faults.`
 
-// The token of a sandbox is good wherever its clock is moved to: from long ago, for as long
-// as a duration can be.
+// The token of a sandbox is valid wherever its clock is moved to.
 var sandboxTokenFrom = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 const sandboxTokenLife = math.MaxInt64
 
-// sandboxFlags are flags of serve that mean nothing without --sandbox.
-func (p *program) sandboxFlags(c *cobra.Command, o *serveOptions) {
-	flags := c.Flags()
-	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
-	if p.persons == 0 {
-		p.persons = embedded.DefaultSamplePersons
-	}
-	flags.IntVar(&p.persons, "persons", p.persons, "with --sandbox, how many persons, `N`, to make")
-	flags.Uint64Var(&o.seed, "seed", 0, "with --sandbox, `number` that chooses among all possible data sets")
-	flags.StringVar(&o.load, "load", "", "with --sandbox, `FILE` of records to serve in place of sample data, as fundeskd load reads them")
-	flags.StringVar(&o.startTime, "start-time", "", "with --sandbox, `TIME` that its clock shows at the start, such as 2026-11-20T09:00:00Z (default: now)")
+// sandboxOptions are the flags of serve that mean nothing without --sandbox.
+type sandboxOptions struct {
+	isOn      bool
+	persons   int
+	seed      uint64
+	startTime string // Of its clock. Empty means now.
+	load      string // A file of records. Empty means sample data.
 }
 
-// checkSandbox refuses flags that would do nothing, or values that they cannot have.
-func (p *program) checkSandbox(c *cobra.Command, o serveOptions) error {
+func (o *sandboxOptions) addFlags(flags *pflag.FlagSet, persons int) {
+	if persons == 0 {
+		persons = embedded.DefaultSamplePersons
+	}
+	flags.BoolVar(&o.isOn, "sandbox", false,
+		"serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
+	flags.IntVar(&o.persons, "persons", persons, "with --sandbox, how many persons, `N`, to make")
+	flags.Uint64Var(&o.seed, "seed", 0, "with --sandbox, `number` that chooses among all possible data sets")
+	flags.StringVar(&o.load, "load", "",
+		"with --sandbox, `FILE` of records to serve instead of sample data, as fundeskd load reads them")
+	flags.StringVar(&o.startTime, "start-time", "",
+		"with --sandbox, `TIME` that its clock shows at the start, such as 2026-11-20T09:00:00Z (default: now)")
+}
+
+// check refuses flags that would do nothing, and values that they cannot have.
+func (o *sandboxOptions) check(flags *pflag.FlagSet, now func() time.Time) error {
 	for _, name := range []string{"persons", "seed", "start-time", "load"} {
-		if c.Flags().Changed(name) && !o.sandbox {
+		if flags.Changed(name) && !o.isOn {
 			return usage("--%s is for fundeskd serve --sandbox only", name)
 		}
 	}
 	for _, name := range []string{"persons", "seed", "database"} {
-		if c.Flags().Changed("load") && c.Flags().Changed(name) {
-			return usage("--load and --%s exclude each other: the records are those of the file, in a database that is gone at the end", name)
+		if flags.Changed("load") && flags.Changed(name) {
+			return usage("--load and --%s exclude each other: the records are those of the file, "+
+				"in a database that is gone at the end", name)
 		}
 	}
-	if p.persons < 1 {
+	if o.persons < 1 {
 		return usage("--persons must be 1 at least")
 	}
-	_, err := o.start(p.Now)
+	_, err := o.start(now)
 	return err
 }
 
-// start is the time of --start-time, now without it.
-func (o serveOptions) start(now func() time.Time) (time.Time, error) {
+// start returns the time of --start-time, or now without it.
+func (o *sandboxOptions) start(now func() time.Time) (time.Time, error) {
 	if o.startTime == "" {
 		return now(), nil
 	}
@@ -92,156 +104,201 @@ func (o serveOptions) start(now func() time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, usage("--start-time %q %w", o.startTime, err)
 	}
-	if until := sandboxTokenFrom.Add(sandboxTokenLife); start.Before(sandboxTokenFrom) || start.After(until) {
-		return time.Time{}, usage("--start-time %q is not a time from %d to %d", o.startTime, sandboxTokenFrom.Year(), until.Year()-1)
+	until := sandboxTokenFrom.Add(sandboxTokenLife)
+	if start.Before(sandboxTokenFrom) || start.After(until) {
+		return time.Time{}, usage("--start-time %q is not a time from %d to %d",
+			o.startTime, sandboxTokenFrom.Year(), until.Year()-1)
 	}
 	return start.Time, nil
 }
 
-// serveSandbox serves sample data to integrators. The database that the environment
-// names is never used: it may be a real one.
+// serveSandbox serves sample data to integrators. It never uses the database that the environment names, which may be a
+// real one.
 func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) {
-	start, err := o.start(p.Now)
+	start, err := o.sandbox.start(p.Now)
 	if err != nil {
 		return err
 	}
-	t := twin{program: p, options: o}
+	box := sandbox.New(p.Now, start)
+	twin := &twin{program: *p, options: o}
+	twin.program.Now = box.Now
 	if p.database == "" {
-		if t.folder, err = os.MkdirTemp("", "fundeskd-sandbox-"); err != nil {
+		twin.folder, err = os.MkdirTemp("", "fundeskd-sandbox-")
+		if err != nil {
 			return fmt.Errorf("make a folder for the database: %w", err)
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(t.folder)) }()
-		p.database = t.first()
+		defer func() { err = errors.Join(err, os.RemoveAll(twin.folder)) }()
+		twin.program.database = twin.original()
 	}
-	box := sandbox.New(p.Now, start)
-	p.Now = box.Now
-	token, err := p.fillSandbox(ctx, o, start)
+	token, err := twin.program.fillSandbox(ctx, o.sandbox, start)
 	if err != nil {
 		return fmt.Errorf("fill the sandbox: %w", err)
 	}
-	if t.folder != "" {
-		if err := t.renew(ctx); err != nil {
+	if twin.folder != "" {
+		twin.program, err = twin.copyOriginal(ctx)
+		if err != nil {
 			return err
 		}
 	}
-	if t.server, err = p.newServer(ctx, o); err != nil {
+	listening, err := twin.program.newServer(ctx, o)
+	if err != nil {
 		return err
 	}
-	served := t.server
-	served.http.Handler = box.Wrap(sandbox.Service{Handler: served.http.Handler, Reset: t.reset, Token: t.token})
-	fmt.Fprintf(p.Out, "%s\n%s\n", served.URL, token)
-	return errors.Join(served.Run(ctx), t.server.Close())
+	twin.server = listening
+	listening.http.Handler = box.Wrap(sandbox.Service{
+		Handler: listening.http.Handler,
+		Reset:   twin.reset,
+		Token:   twin.token,
+	})
+	fmt.Fprintf(p.Out, "%s\n%s\n", listening.URL, token)
+	return errors.Join(listening.Run(ctx), twin.server.Close())
 }
 
-// fillSandbox makes the records, or loads them, and makes a token that sees them all.
-func (p program) fillSandbox(ctx context.Context, o serveOptions, start time.Time) (token string, err error) {
+// fillSandbox makes or loads the records, and returns a token that sees them all.
+func (p *program) fillSandbox(ctx context.Context, o sandboxOptions, start time.Time) (token string, err error) {
 	if o.load != "" {
-		_, err = p.loadFile(ctx, o.load)
+		_, err = p.loadFile(ctx, o.load, false)
 	} else {
-		sample := embedded.SampleOptions{Persons: p.persons, Seed: o.seed, Now: start}
-		err = p.with(ctx, func(s *service.Service) error {
-			return s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error { return embedded.Sample(sample, add) })
+		sample := embedded.SampleOptions{Persons: o.persons, Seed: o.seed, Now: start}
+		err = p.withService(ctx, access{create: true}, func(s *service.Service) error {
+			return s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error {
+				return embedded.Sample(sample, add)
+			})
 		})
 	}
 	if err != nil {
 		return "", err
 	}
-	p.Now = func() time.Time { return sandboxTokenFrom } // It is issued by a service that lives long ago.
-	err = p.with(ctx, func(s *service.Service) error {
+	issuer := *p
+	issuer.Now = func() time.Time { return sandboxTokenFrom }
+	err = issuer.withService(ctx, access{}, func(s *service.Service) error {
 		token, err = s.OwnToken(ctx, "sandbox", sandboxTokenLife)
 		return err
 	})
 	return token, err
 }
 
-// twin is the service of a sandbox. Each reset serves another copy of the first database,
-// which is never served itself.
+// twin is the service of a sandbox. It serves a copy of its original database, and another copy after each reset.
 type twin struct {
-	program *program
+	program program // On the copy that is served.
 	options serveOptions
-	folder  string // Of the databases; empty with --database.
+	server  *server // Of that copy. The first one listens for all.
+	folder  string  // Of the databases. Empty with --database, which has no copies.
 	copies  int
-	server  *server // Of the copy that is served; the first one listens for all.
 }
 
-func (t *twin) first() string { return "sqlite:" + filepath.Join(t.folder, "start.db") }
+func (t *twin) original() string { return "sqlite:" + filepath.Join(t.folder, "start.db") }
 
-// renew makes a copy of the first database, for the program to open next.
-func (t *twin) renew(ctx context.Context) error {
-	first := *t.program
-	first.database = t.first()
-	store, err := first.openStore(ctx)
-	if err != nil {
-		return err
-	}
+// copyOriginal makes another copy of the original database, and returns the program on it.
+func (t *twin) copyOriginal(ctx context.Context) (program, error) {
+	original := t.program
+	original.database = t.original()
 	t.copies++
-	folder := t.copyFolder()
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return errors.Join(err, store.Close())
+	folder := filepath.Join(t.folder, fmt.Sprintf("copy-%d", t.copies))
+	err := os.Mkdir(folder, 0o700)
+	if err != nil {
+		return program{}, err
 	}
 	file := filepath.Join(folder, "sandbox.db")
-	_, err = store.Backup(ctx, file)
-	if err := errors.Join(err, store.Close()); err != nil {
-		return fmt.Errorf("copy the sandbox: %w", err)
+	err = original.withStore(ctx, access{}, func(store *sqlstore.Store) error {
+		_, err := store.Backup(ctx, file)
+		return err
+	})
+	if err != nil {
+		return program{}, fmt.Errorf("copy the sandbox: %w", err)
 	}
-	t.program.database = "sqlite:" + file
-	return nil
+	served := t.program
+	served.database = "sqlite:" + file
+	return served, nil
 }
 
-func (t *twin) copyFolder() string { return filepath.Join(t.folder, fmt.Sprintf("copy-%d", t.copies)) }
+var errKeptDatabase = &service.Error{
+	Kind: service.Conflict,
+	Detail: "the sandbox was started with --database, which keeps what is in it; " +
+		"without that it can be reset",
+}
 
-// reset serves the records of the start from now on. No request runs meanwhile.
+// reset returns a handler that serves the records of the start. No request runs meanwhile.
 func (t *twin) reset(ctx context.Context) (http.Handler, error) {
 	if t.folder == "" {
-		return nil, &service.Error{Kind: service.Conflict, Detail: "the sandbox was started with --database, which keeps what is in it; without that it can be reset"}
+		return nil, errKeptDatabase
 	}
-	folder, database, before := t.copyFolder(), t.program.database, t.server
-	var next *server
-	err := t.renew(ctx)
-	if err == nil {
-		next, err = t.program.openServer(ctx, t.options)
-	}
+	before := t.server
+	folderBefore := filepath.Dir(strings.TrimPrefix(t.program.database, "sqlite:"))
+	next, err := t.openCopy(ctx)
 	if err != nil {
-		t.program.database = database
-		before.logger.Error("the sandbox was not reset", "error", told(err))
+		before.logger.Error("the sandbox was not reset", "error", oneLine(err))
 		return nil, err
 	}
 	t.server = next
-	if err := errors.Join(before.Close(), os.RemoveAll(folder)); err != nil {
-		next.logger.Warn("what the sandbox served before is still there", "error", told(err))
+	err = errors.Join(before.Close(), os.RemoveAll(folderBefore))
+	if err != nil {
+		next.logger.Warn("the earlier database of the sandbox was not removed", "error", oneLine(err))
 	}
 	return next.front, nil
 }
 
-// token is a token of a new account.
+// openCopy returns a server on another copy of the original database.
+func (t *twin) openCopy(ctx context.Context) (*server, error) {
+	served, err := t.copyOriginal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next, err := served.openServer(ctx, t.options)
+	if err != nil {
+		return nil, err
+	}
+	t.program = served
+	return next, nil
+}
+
+const defaultSandboxLife = 24 * time.Hour
+
+// token issues a token of a new account.
 func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (issued sandbox.Token, err error) {
-	ttl, err := 24*time.Hour, error(nil)
-	if o.TTL != "" {
-		ttl, err = time.ParseDuration(o.TTL)
+	ttl, err := parseSandboxLife(o.TTL)
+	if err != nil {
+		return issued, err
 	}
-	if err != nil || ttl < time.Second && ttl > -time.Minute { // Clocks may differ by half of that.
-		return issued, &service.Error{Kind: service.Invalid, Detail: fmt.Sprintf("ttl %q is not a duration such as 1h, or -1h for a token that has expired", o.TTL)}
-	}
-	issuer := *t.program
-	if ttl < 0 {
+	issuer := t.program
+	if ttl < 0 { // The token expired that long ago.
 		const life = time.Hour
 		past := issuer.Now().Add(ttl - life)
-		issuer.Now, ttl = func() time.Time { return past }, life
+		issuer.Now = func() time.Time { return past }
+		ttl = life
 	}
 	account := service.Account{
-		Name: "asked of the sandbox", Permissions: o.Permissions, ExternalSources: o.ExternalSources,
-		Scope: service.Scope{All: o.Organizations == nil, Organizations: o.Organizations},
+		Name:            "asked of the sandbox",
+		Permissions:     o.Permissions,
+		ExternalSources: o.ExternalSources,
+		Scope:           service.Scope{All: o.Organizations == nil, Organizations: o.Organizations},
 	}
 	if o.Permissions == nil {
 		account.Permissions = service.Permissions
 	}
-	err = issuer.with(ctx, func(s *service.Service) error {
-		if account, err = s.AddAccount(ctx, account); err != nil {
+	err = issuer.withService(ctx, access{}, func(s *service.Service) error {
+		added, err := s.AddAccount(ctx, account)
+		if err != nil {
 			return err
 		}
-		issued.Account = account.UUID
-		issued.Token, issued.ExpiresAt, err = s.IssueToken(ctx, account.UUID, ttl)
+		issued.Account = added.UUID
+		issued.Token, issued.ExpiresAt, err = s.IssueToken(ctx, added.UUID, ttl)
 		return err
 	})
 	return issued, err
+}
+
+// parseSandboxLife reads the life of a token. A token that has expired did so a minute ago at least, because clocks
+// differ by up to half of that.
+func parseSandboxLife(text string) (time.Duration, error) {
+	if text == "" {
+		return defaultSandboxLife, nil
+	}
+	ttl, err := time.ParseDuration(text)
+	isValid := ttl >= time.Second || ttl <= -time.Minute
+	if err != nil || !isValid {
+		detail := fmt.Sprintf("ttl %q is not a duration such as 1h, or -1h for a token that has expired", text)
+		return 0, &service.Error{Kind: service.Invalid, Detail: detail}
+	}
+	return ttl, nil
 }

@@ -10,156 +10,38 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
-	"fundesk/service/privacy"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// server is the running program; tests start it as it is.
-type server struct {
-	housekeeping chan struct{} // Closed when the housekeeping has ended.
-
-	URL      string // Where it is reached.
-	program  *program
-	options  serveOptions
-	store    *sqlstore.Store // Nil while it is waited for.
-	rules    atomic.Pointer[service.Service]
-	metrics  *metrics
-	front    *front
-	http     *http.Server
-	listener net.Listener
-	// probes serve what --metrics-listen moves; nil when it does not.
-	probes      *http.Server
-	probesAt    net.Listener
-	certificate *certificate // Nil without TLS.
-	reload      chan os.Signal
-	logger      *slog.Logger
-	shutdown    time.Duration // How long requests in flight may take at the end.
+// timeouts end connections of slow clients, and limit how long the end waits for requests.
+type timeouts struct {
+	header, body, answer, idle, shutdown time.Duration
 }
 
-// newServer opens the database and listens; Run then answers. A database that may come later is
-// left to Run.
-func (p *program) newServer(ctx context.Context, o serveOptions) (*server, error) {
-	s, err := p.openServer(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.listen(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+// defaultTimeouts are long enough for a slow line, and end a connection that only holds a place.
+var defaultTimeouts = timeouts{
+	header:   10 * time.Second,
+	body:     60 * time.Second,
+	answer:   120 * time.Second,
+	idle:     120 * time.Second,
+	shutdown: 30 * time.Second,
 }
 
-// openServer opens the database, and listens nowhere.
-func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, err error) {
-	if err := p.checkServe(o); err != nil {
-		return nil, err
-	}
-	s := &server{program: p, options: o, metrics: newMetrics(), reload: make(chan os.Signal, 1)}
-	if s.logger, err = newLogger(p.Err, o.logFormat, o.logLevel); err != nil {
-		return nil, err
-	}
-	if s.certificate, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
-		return nil, err
-	}
-	s.front = &front{metrics: s.metrics, isApart: o.probes != "", now: p.Now}
-	s.front.ending, s.front.end = context.WithCancel(context.WithoutCancel(ctx))
-	if name, err := p.databaseName(); err == nil && sqlstore.IsServed(name) {
-		s.logger.Warn("another program has this database file open; both serve it, and wait for each other", "database", name)
-	}
-	s.metrics.ready(s.front.ready)
-	p.rules.TokenEnds = func(a service.Account, at time.Time) {
-		s.logger.Warn("a token ends soon; fundeskd token issue makes another one", "account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
-	}
-	p.store.Observe, p.store.AnswerTimeout = s.metrics.transaction, o.answerTimeout
-	if err := s.begin(ctx); err != nil && !comesLater(err) {
-		return nil, err
-	}
-	return s, nil
-}
+const maxHeader = 64 << 10
 
-// begin opens the database, and lets the interface answer.
-func (s *server) begin(ctx context.Context) error {
-	store, served, err := s.program.open(ctx)
-	if err != nil {
-		return err
-	}
-	s.store = store
-	s.rules.Store(served)
-	s.metrics.pool(store)
-	s.metrics.of(served)
-	name, _ := s.program.databaseName() // It was opened by it.
-	s.metrics.ends(served, s.certificate, strings.HasPrefix(name, "sqlite:"), s.program.Now)
-	s.front.serve(httpapi.New(httpapi.Options{
-		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
-		Version: release.Version, RecordErasure: s.options.recordErasure, CountQueue: s.metrics.queueEvent, Observe: s.metrics.observe,
-	}))
-	return nil
-}
-
-// comesLater reports whether a database that could not be opened may be there soon: its server
-// does not answer yet. One that refuses the name, the role or the password is an operator's
-// mistake, to be told at once.
-func comesLater(err error) bool {
-	refusal, ok := errors.AsType[*service.Error](err)
-	if !ok || refusal.Kind != service.Unavailable {
-		return false
-	}
-	switch code := (pgdriver.Driver{}).Code(err); {
-	case code == "3D000", strings.HasPrefix(code, "28"): // No such database, no such login.
-		return false
-	case strings.HasPrefix(code, "42"), strings.HasPrefix(code, "22"): // No right, and what the server will never accept: a parameter or its value.
-		return false
-	default:
-		return (pgdriver.Driver{}).Disconnected(err) || code != ""
-	}
-}
-
-func (s *server) listen(ctx context.Context) error {
-	limits := s.program.timeouts
-	if limits == (timeouts{}) {
-		limits = defaultTimeouts
-	}
-	s.shutdown = limits.shutdown
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.options.listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	scheme := "http://"
-	if s.certificate != nil {
-		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
-	}
-	if s.certificate != nil || !isTerminal(s.program.In) { // Closing a terminal ends what runs there.
-		signal.Notify(s.reload, syscall.SIGHUP) // To the end: one that comes while it stops must not end it.
-	}
-	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
-	s.http = limits.server(s.front, s.logger)
-	if address := listener.Addr().String(); s.certificate == nil && !isLoopback(address) {
-		s.front.isOpen = true
-		s.logger.Warn("tokens and donors' data are not encrypted on this address, and only this machine sees /metrics; "+
-			"use --tls-cert and --tls-key, or --listen 127.0.0.1:8080 behind a proxy", "listen", address)
-	}
-	if s.options.probes == "" {
-		return nil
-	}
-	if s.probesAt, err = new(net.ListenConfig).Listen(ctx, "tcp", s.options.probes); err != nil {
-		return errors.Join(fmt.Errorf("listen for --metrics-listen: %w", err), listener.Close())
-	}
-	s.probes = limits.server(http.HandlerFunc(s.front.probe), s.logger)
-	return nil
-}
-
-// server answers with a handler, within the time-outs.
+// server returns an HTTP server with the timeouts.
 func (l timeouts) server(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -172,20 +54,211 @@ func (l timeouts) server(handler http.Handler, logger *slog.Logger) *http.Server
 	}
 }
 
-// reachable is an address that a client on this machine can use: a server that listens
-// on every address is reached on this one.
+// server is a running fundeskd: a database, a front that answers, its listeners and its maintenance.
+type server struct {
+	URL string // Of the interface.
+
+	program     *program
+	options     serveOptions
+	logger      *slog.Logger
+	metrics     *metrics
+	front       *front
+	certificate *certificate // Nil without TLS.
+
+	store   *sqlstore.Store // Nil while the server waits for its database.
+	service atomic.Pointer[service.Service]
+
+	http          *http.Server
+	listener      net.Listener
+	probes        *http.Server // Nil without --metrics-listen.
+	probeListener net.Listener
+	shutdown      time.Duration
+	reload        chan os.Signal
+}
+
+// newServer opens the database and listens. [server.Run] answers, and waits for a database that is not there yet.
+func (p *program) newServer(ctx context.Context, o serveOptions) (*server, error) {
+	s, err := p.openServer(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	err = s.listen(ctx)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openServer returns a server with an open database, or with one that may come later. It does not listen.
+func (p *program) openServer(ctx context.Context, o serveOptions) (*server, error) {
+	err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	logger, err := newLogger(p.Err, o.logFormat, o.logLevel)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := newCertificate(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{
+		program:     p,
+		options:     o,
+		logger:      logger,
+		metrics:     newMetrics(),
+		certificate: certificate,
+		reload:      make(chan os.Signal, 1),
+	}
+	s.front = &front{metrics: s.metrics, isApart: o.metricsAt != "", now: p.Now}
+	s.front.closing, s.front.close = context.WithCancel(context.WithoutCancel(ctx))
+	s.metrics.ready(s.front.ready)
+	s.warnShared()
+	err = s.openDatabase(ctx)
+	if err != nil && !mayComeLater(err) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// warnShared warns if another program has the database file open.
+func (s *server) warnShared() {
+	name, err := s.program.databaseName()
+	if err == nil && sqlstore.IsServed(name) {
+		s.logger.Warn("another program has this database file open; both serve it, and wait for each other", "database", name)
+	}
+}
+
+// openDatabase opens the database and lets the front serve the interface.
+func (s *server) openDatabase(ctx context.Context) error {
+	p := s.program
+	options, err := p.storeOptions(access{create: true})
+	if err != nil {
+		return err
+	}
+	options.Connections = s.options.connections
+	options.ConnectTimeout = s.options.connectTimeout
+	options.AnswerTimeout = s.options.answerTimeout
+	options.Observe = s.metrics.transaction
+	store, err := p.openStore(ctx, options)
+	if err != nil {
+		return err
+	}
+	served, err := p.newService(ctx, store, service.Options{AuditReads: s.options.auditReads, TokenEnds: s.warnTokenEnds})
+	if err != nil {
+		return err
+	}
+	s.store = store
+	s.service.Store(served)
+	s.metrics.watchPool(store)
+	s.metrics.watchQueue(served)
+	s.metrics.watchExpiry(served, s.certificate, strings.HasPrefix(options.Database, "sqlite:"), p.Now)
+	s.front.serve(httpapi.New(httpapi.Options{
+		Service:       served,
+		Logger:        s.logger,
+		BaseURL:       s.options.publicURL,
+		Rate:          s.options.rate, // By the system's clock, also in a sandbox.
+		Version:       release.Version,
+		RecordErasure: s.options.recordErasure,
+		CountQueue:    s.metrics.queueEvent,
+		Observe:       s.metrics.observe,
+	}))
+	return nil
+}
+
+func (s *server) warnTokenEnds(a service.Account, at time.Time) {
+	s.logger.Warn("a token ends soon; fundeskd token issue makes another one",
+		"account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
+}
+
+// mayComeLater reports whether a database that could not be opened may be there soon. A refused name, role, password or
+// parameter is a mistake of the operator, and ends the start at once.
+func mayComeLater(err error) bool {
+	refusal, ok := errors.AsType[*service.Error](err)
+	if !ok || refusal.Kind != service.Unavailable {
+		return false
+	}
+	code := (pgdriver.Driver{}).Code(err)
+	if isOperatorMistake(code) {
+		return false
+	}
+	return code != "" || (pgdriver.Driver{}).Disconnected(err)
+}
+
+// isOperatorMistake reports whether a code of PostgreSQL stands for something that waiting does not mend.
+func isOperatorMistake(code string) bool {
+	const unknownDatabase = "3D000"
+	if code == unknownDatabase {
+		return true
+	}
+	for _, class := range []string{
+		"28", // No such login.
+		"42", // No right.
+		"22", // A parameter that the server never accepts.
+	} {
+		if strings.HasPrefix(code, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// listen opens the listeners of the interface and of the probes.
+func (s *server) listen(ctx context.Context) error {
+	limits := s.program.timeouts
+	if limits == (timeouts{}) {
+		limits = defaultTimeouts
+	}
+	s.shutdown = limits.shutdown
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.options.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	address := listener.Addr().String()
+	if s.certificate == nil {
+		s.listener = listener
+		s.URL = "http://" + reachable(address)
+	} else {
+		s.listener = tls.NewListener(listener, s.certificate.config())
+		s.URL = "https://" + reachable(address)
+	}
+	if s.certificate == nil && !isLoopback(address) {
+		s.front.isOpen = true
+		s.logger.Warn("tokens and donors' data are not encrypted on this address, and only this machine sees /metrics; "+
+			"use --tls-cert and --tls-key, or --listen 127.0.0.1:8080 behind a proxy", "listen", address)
+	}
+	// SIGHUP ends a program whose terminal closes, unless a certificate can be read again.
+	if s.certificate != nil || !isTerminal(s.program.In) {
+		signal.Notify(s.reload, syscall.SIGHUP)
+	}
+	s.http = limits.server(s.front, s.logger)
+	if s.options.metricsAt == "" {
+		return nil
+	}
+	s.probeListener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.options.metricsAt)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen for --metrics-listen: %w", err), listener.Close())
+	}
+	s.probes = limits.server(http.HandlerFunc(s.front.probe), s.logger)
+	return nil
+}
+
+// reachable returns an address that a client on this machine can use. A server that listens on every address is reached
+// on 127.0.0.1.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+	ip := net.ParseIP(host)
+	if ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
 }
 
-// Run answers until the context ends, then lets requests in flight finish.
+// Run answers requests until the context ends, and then lets requests in flight finish.
 func (s *server) Run(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -193,27 +266,19 @@ func (s *server) Run(ctx context.Context) error {
 	defer stop()
 	failed := make(chan error, 3)
 	if s.store == nil {
-		background.Go(func() {
-			if err := s.await(running); err != nil {
-				failed <- err
-			}
-		})
+		background.Go(func() { sendError(failed, s.awaitDatabase(running)) })
 	}
 	background.Go(func() { s.reloadCertificates(running) })
-	s.housekeeping = make(chan struct{})
-	background.Go(func() {
-		defer close(s.housekeeping)
-		s.keepHouse(running)
-	})
+	background.Go(func() { s.newMaintenance().run(running) })
 	if s.probes != nil {
-		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
-		background.Go(func() { failed <- s.probes.Serve(s.probesAt) })
-		defer func() { _ = s.probes.Close() }() // Of probes none matters now.
+		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probeListener.Addr().String()))
+		background.Go(func() { failed <- s.probes.Serve(s.probeListener) })
+		defer func() { _ = s.probes.Close() }() // Probes in flight do not matter now.
 	}
 	go func() { failed <- s.http.Serve(s.listener) }()
 	s.logger.Info("serving", "url", s.URL)
-	s.notify(running, "READY=1")
-	background.Go(func() { s.watch(running) })
+	s.notify(daemon.SdNotifyReady)
+	background.Go(func() { s.feedWatchdog(running) })
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("serve: %w", err), s.http.Close())
@@ -222,127 +287,102 @@ func (s *server) Run(ctx context.Context) error {
 	return s.end(context.WithoutCancel(ctx))
 }
 
-// end lets load balancers see that it ends, then requests in flight finish.
+func sendError(to chan<- error, err error) {
+	if err != nil {
+		to <- err
+	}
+}
+
+func (s *server) newMaintenance() *maintenance {
+	m := &maintenance{service: s.service.Load, logger: s.logger}
+	if s.options.recordErasure != nil {
+		m.copyErasures = func(ctx context.Context, served *service.Service) error {
+			return s.program.copyErasures(ctx, served, s.options.erasuresLog)
+		}
+	}
+	return m
+}
+
+// An end that takes longer than this is explained in the log.
+const quietEnd = 500 * time.Millisecond
+
+// end drains load balancers and lets requests in flight finish.
 func (s *server) end(ctx context.Context) error {
-	s.notify(ctx, "STOPPING=1")
+	s.notify(daemon.SdNotifyStopping)
 	if s.options.drain > 0 {
 		s.logger.Info("draining", "for", s.options.drain)
 		s.front.isDraining.Store(true)
 		s.program.Sleep(s.options.drain) // A second signal ends the program.
 	}
 	s.logger.Info("ending")
-	notice := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
+	notice := time.AfterFunc(quietEnd, func() {
+		s.logger.Warn("waiting for requests that are still running; a second signal ends at once")
+	})
 	defer notice.Stop()
-	s.front.end()
+	s.front.close()
 	ending, cancel := context.WithTimeout(ctx, s.shutdown)
 	defer cancel()
-	if err := s.http.Shutdown(ending); err != nil {
+	err := s.http.Shutdown(ending)
+	if err != nil {
 		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
 	}
-	saving, cancel := context.WithTimeout(ctx, lastSave)
-	defer cancel()
-	select { // It puts back what it could not save.
-	case <-s.housekeeping:
-	case <-saving.Done():
-	}
-	s.saveTokenUse(saving)
 	return nil
 }
 
-// copyPause is how often a process copies the erasures that its file lacks.
-const copyPause = time.Hour
-
-// How often it is saved when tokens were used, and how long that may hold up the end.
 const (
-	savePause = time.Minute
-	lastSave  = time.Second
+	awaitPause = 500 * time.Millisecond // Between two tries to open the database.
+	awaitLog   = time.Minute            // Between two lines of the log about it.
 )
 
-// clockWarned is a difference of clocks that the log tells of: times of changes are the database's, and
-// tokens end by this computer's.
-const clockWarned = 5 * time.Second
-
-// keepHouse continues erasures that were cut short, saves when tokens were used, and warns where this computer's
-// clock and the database's differ: now and each minute.
-func (s *server) keepHouse(ctx context.Context) {
-	var copied time.Time
-	for ; ctx.Err() == nil; _ = service.Pause(ctx, savePause) {
-		if rules := s.rules.Load(); rules != nil {
-			if isDue := time.Since(copied) >= copyPause; isDue && s.options.recordErasure != nil {
-				copied = time.Now()
-				if err := s.program.copyErasures(ctx, rules); err != nil && ctx.Err() == nil {
-					s.logger.Warn("the erasures of the database were not copied to this machine's file, which a restore needs", "error", told(err))
-				}
-			}
-			if err := privacy.New(rules, nil).FinishErasures(ctx); err != nil && ctx.Err() == nil {
-				s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
-			}
-			s.saveTokenUse(ctx)
-			if ahead, err := rules.Store().ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
-				s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
-			}
-			if ahead, err := tellAhead(ctx, rules); err == nil && ahead != "" {
-				s.logger.Warn(ahead)
-			}
+// awaitDatabase opens the database as soon as it is there.
+func (s *server) awaitDatabase(ctx context.Context) error {
+	var logged time.Time
+	for {
+		err := s.openDatabase(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // The server ends.
 		}
-	}
-}
-
-// saveTokenUse saves it once. What a database does not take now it takes the next time, and what a
-// program that is killed had in memory is lost: it is by the day.
-func (s *server) saveTokenUse(ctx context.Context) {
-	if rules := s.rules.Load(); rules != nil {
-		if err := rules.SaveTokenUse(ctx); err != nil {
-			s.logger.Warn("when tokens were used was not saved", "error", told(err))
-		}
-	}
-}
-
-// How often a database that is not there is asked for, and the log says that it is waited for.
-const (
-	awaitPause = 500 * time.Millisecond
-	awaitSaid  = time.Minute
-)
-
-// await opens the database as soon as it is there.
-func (s *server) await(ctx context.Context) error {
-	var said time.Time
-	for ; ; _ = service.Pause(ctx, awaitPause) {
-		err := s.begin(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err == nil:
+		if err == nil {
 			s.logger.Info("the database is there")
 			return nil
-		case !comesLater(err):
-			return err
-		case time.Since(said) >= awaitSaid:
-			s.logger.Warn("waiting for the database", "error", told(err))
-			said = time.Now()
 		}
+		if !mayComeLater(err) {
+			return err
+		}
+		if time.Since(logged) >= awaitLog {
+			s.logger.Warn("waiting for the database", "error", oneLine(err))
+			logged = time.Now()
+		}
+		_ = service.Pause(ctx, awaitPause)
 	}
 }
 
-// reloadCertificates reads the certificate again at each SIGHUP. One that cannot be read leaves
-// the last one in use. Without any there is nothing to do: a service manager says it all the same.
+// reloadCertificates reads the certificate again at each SIGHUP. If that fails, the last one stays in use.
 func (s *server) reloadCertificates(ctx context.Context) {
 	for {
 		select {
 		case <-s.reload:
-			if s.certificate == nil {
-				s.logger.Info("there is no certificate to read again")
-			} else if err := s.certificate.read(); err != nil {
-				s.logger.Error("the certificate was not read again; the last one stays in use", "error", err.Error())
-			} else {
-				s.logger.Info("the certificate was read again")
-			}
+			s.reloadCertificate()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+func (s *server) reloadCertificate() {
+	if s.certificate == nil {
+		s.logger.Info("there is no certificate to read again")
+		return
+	}
+	err := s.certificate.read()
+	if err != nil {
+		s.logger.Error("the certificate was not read again; the last one stays in use", "error", err.Error())
+		return
+	}
+	s.logger.Info("the certificate was read again")
+}
+
+// Close closes the database.
 func (s *server) Close() error {
 	if s.store == nil {
 		return nil
@@ -350,34 +390,23 @@ func (s *server) Close() error {
 	return s.store.Close()
 }
 
-// notify tells the service manager that started the program how it is (sd_notify of systemd). Without
-// one, or when it does not listen, nothing is sent, and requests are served all the same.
-func (s *server) notify(ctx context.Context, state string) {
-	path := s.program.Getenv("NOTIFY_SOCKET")
-	if path == "" {
-		return
-	}
-	if name, abstract := strings.CutPrefix(path, "@"); abstract {
-		path = "\x00" + name
-	}
-	c, err := new(net.Dialer).DialContext(ctx, "unixgram", path)
+// notify sends a state to systemd, if that started the program.
+func (s *server) notify(state string) {
+	_, err := daemon.SdNotify(false, state)
 	if err != nil {
 		s.logger.Warn("the service manager does not listen", "error", err.Error())
-		return
 	}
-	_, _ = c.Write([]byte(state)) // A manager that does not read restarts the program by its watchdog.
-	_ = c.Close()
 }
 
-// watch tells the service manager, twice in the time that it waits for that, that requests are
-// answered, until the context ends.
-func (s *server) watch(ctx context.Context) {
-	wait, err := strconv.ParseInt(s.program.Getenv("WATCHDOG_USEC"), 10, 64)
-	if err != nil || wait <= 0 {
+// feedWatchdog notifies systemd twice in each interval of its watchdog, as long as the front answers.
+func (s *server) feedWatchdog(ctx context.Context) {
+	interval, err := daemon.SdWatchdogEnabled(false)
+	if err != nil || interval == 0 {
 		return
 	}
-	for ; ctx.Err() == nil; _ = service.Pause(ctx, time.Duration(wait)*time.Microsecond/2) {
-		_ = isWell(ctx, s.front, "/healthz") // What hangs is not told to be well.
-		s.notify(ctx, "WATCHDOG=1")
+	for ctx.Err() == nil {
+		answersOK(ctx, s.front, "/healthz") // A front that hangs feeds no watchdog.
+		s.notify(daemon.SdNotifyWatchdog)
+		_ = service.Pause(ctx, interval/2)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -14,24 +13,32 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// endOf is the day on which a token ends.
-func endOf(t service.IssuedToken) string {
-	if end := t.End(); end != nil {
-		return end.UTC().Format(time.DateOnly)
+// endDay returns the day on which a token ends, in UTC.
+func endDay(t service.IssuedToken) string {
+	end := t.End()
+	if end == nil {
+		return "unknown"
 	}
-	return "unknown"
+	return end.UTC().Format(time.DateOnly)
 }
 
-type issuedToken struct {
+type tokenView struct {
 	Token     string                `json:"token"`
 	Account   apitype.UUID          `json:"account"`
 	ExpiresAt apitype.Time          `json:"expiresAt"`
-	Replaced  []service.IssuedToken `json:"replaced,omitzero"` // Nil: none were to be.
+	Replaced  []service.IssuedToken `json:"replaced,omitzero"` // Nil without --replace.
+}
+
+// tokenOrder is what token issue was asked for.
+type tokenOrder struct {
+	account apitype.UUID
+	ttl     time.Duration
+	replace bool
+	overlap time.Duration
 }
 
 func (p *program) tokenIssue() *cobra.Command {
-	var ttl, overlap time.Duration
-	var replace bool
+	var o tokenOrder
 	c := &cobra.Command{
 		Use:   "issue ACCOUNT-UUID",
 		Short: "Issue a new token for an account",
@@ -40,50 +47,62 @@ func (p *program) tokenIssue() *cobra.Command {
 			"--overlap keeps them valid for that long. stderr names the tokens concerned.",
 		Example: "  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ttl 24h\n" +
 			"  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --replace --overlap 48h",
-		Args: exactly("ACCOUNT-UUID"),
-		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
-			switch {
-			case ttl < time.Second:
-				return usage("--ttl must be a second at least")
-			case c.Flags().Changed("overlap") && !replace:
-				return usage("--overlap is for --replace only")
-			case overlap < 0 || overlap >= ttl:
-				return usage("--overlap %s is not from 0s to less than --ttl %s", overlap, ttl)
+	}
+	wanted := []argument{uuidArgument("ACCOUNT-UUID", "account", &o.account)}
+	c.Args = exactly(wanted)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := readArguments(wanted, args)
+		if err != nil {
+			return err
+		}
+		if o.ttl < time.Second {
+			return usage("--ttl must be a second at least")
+		}
+		if c.Flags().Changed("overlap") && !o.replace {
+			return usage("--overlap is for --replace only")
+		}
+		if o.overlap < 0 || o.overlap >= o.ttl {
+			return usage("--overlap %s is not from 0s to less than --ttl %s", o.overlap, o.ttl)
+		}
+		return p.withService(c.Context(), access{}, func(s *service.Service) error {
+			if o.replace {
+				return p.replaceTokens(c.Context(), s, o)
 			}
-			return p.with(c.Context(), func(s *service.Service) error {
-				if replace {
-					return p.replaceTokens(c.Context(), s, id, ttl, overlap)
-				}
-				token, expires, err := s.IssueToken(c.Context(), id, ttl)
-				if err != nil {
-					return fmt.Errorf("issue a token: %w", err)
-				}
-				return p.printToken(issuedToken{Token: token, Account: id, ExpiresAt: expires})
-			})
-		}),
+			return p.issueToken(c.Context(), s, o)
+		})
 	}
 	flags := c.Flags()
-	flags.DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
-	flags.BoolVar(&replace, "replace", false, "end the earlier tokens of the account")
-	flags.DurationVar(&overlap, "overlap", 0, "with --replace, how long the earlier tokens stay good (default: they end at once)")
+	flags.DurationVar(&o.ttl, "ttl", defaultTokenLife, "how long the token is valid")
+	flags.BoolVar(&o.replace, "replace", false, "end the earlier tokens of the account")
+	flags.DurationVar(&o.overlap, "overlap", 0,
+		"with --replace, how long the earlier tokens stay valid (default: they end at once)")
 	return c
 }
 
-func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apitype.UUID, ttl, overlap time.Duration) error {
-	token, expires, ended, err := s.ReplaceTokens(ctx, id, ttl, overlap)
+func (p *program) issueToken(ctx context.Context, s *service.Service, o tokenOrder) error {
+	token, expires, err := s.IssueToken(ctx, o.account, o.ttl)
+	if err != nil {
+		return fmt.Errorf("issue a token: %w", err)
+	}
+	return p.printToken(tokenView{Token: token, Account: o.account, ExpiresAt: expires})
+}
+
+func (p *program) replaceTokens(ctx context.Context, s *service.Service, o tokenOrder) error {
+	token, expires, ended, err := s.ReplaceTokens(ctx, o.account, o.ttl, o.overlap)
 	if err != nil {
 		return fmt.Errorf("replace the tokens: %w", err)
 	}
-	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: append([]service.IssuedToken{}, ended...)}
-	if err := p.printToken(issued); err != nil || p.output == "json" {
+	err = p.printToken(tokenView{
+		Token:     token,
+		Account:   o.account,
+		ExpiresAt: expires,
+		Replaced:  append([]service.IssuedToken{}, ended...),
+	})
+	if err != nil || p.output == "json" {
 		return err
 	}
 	for _, t := range ended {
-		used := "" // One of the last minute is not saved yet: that there was none cannot be said.
-		if t.LastUsedOn != nil {
-			used = ", last used on " + t.LastUsedOn.String()
-		}
-		fmt.Fprintf(p.Err, "token %s, issued on %s%s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), used, t.EndedAt)
+		fmt.Fprintf(p.Err, "token %s, issued on %s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), t.EndedAt)
 	}
 	if len(ended) == 0 {
 		fmt.Fprintln(p.Err, "the account had no other token")
@@ -91,7 +110,7 @@ func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apit
 	return nil
 }
 
-func (p *program) printToken(t issuedToken) error {
+func (p *program) printToken(t tokenView) error {
 	return p.print(t, func(w io.Writer) { fmt.Fprintln(w, t.Token) })
 }
 
@@ -100,25 +119,24 @@ func (p *program) keyRotate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace the signing key, which ends every token",
-		Long: "Rotate puts a new signing key in the place of the database's own. Every token of\n" +
-			"every account is refused from then on, within seconds in every process, and so\n" +
-			"are cursors and links to signatures. Issue new tokens with fundeskd token issue.\n" +
-			"It says how many tokens end, and asks. A database that lost its key gets one.",
+		Long: "Rotate replaces the signing key of the database. Every token of every account is\n" +
+			"refused from then on, within seconds in every process, and so are cursors and\n" +
+			"links to signatures. Issue new tokens with fundeskd token issue. Rotate prints\n" +
+			"how many tokens end, and asks. A database that lost its key gets a new one.",
 		Example: "  fundeskd key rotate --yes",
-		Args:    exactly(),
+		Args:    exactly(nil),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.store.AnswerTimeout = defaultAnswerTimeout
-			store, err := p.openStore(c.Context())
-			if err != nil {
+			var rotation service.KeyRotation
+			err := p.withStore(c.Context(), access{}, func(store *sqlstore.Store) (err error) {
+				rotation, err = p.rotateKey(c.Context(), store, yes)
 				return err
-			}
-			rotation, err := p.rotateKey(c.Context(), store, yes)
-			if err := errors.Join(err, store.Close()); err != nil {
+			})
+			if err != nil {
 				return err
 			}
 			return p.print(rotation, func(w io.Writer) {
 				fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
-				tellEnded(w, rotation.Ended)
+				printEndedTokens(w, rotation.Ended)
 			})
 		},
 	}
@@ -126,18 +144,21 @@ func (p *program) keyRotate() *cobra.Command {
 	return c
 }
 
-func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool) (rotation service.KeyRotation, err error) {
-	ends, err := service.CountTokens(ctx, store, p.Now)
+func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool) (service.KeyRotation, error) {
+	ending, err := service.CountTokens(ctx, store, p.Now)
 	if err != nil {
-		return rotation, err
+		return service.KeyRotation{}, err
 	}
-	if err := p.confirm(fmt.Sprintf("A new signing key ends every token, %d of them. Replace the key?", ends), yes); err != nil {
-		return rotation, err
+	question := fmt.Sprintf("A new signing key ends every token, %d of them. Replace the key?", ending)
+	err = p.confirm(question, yes)
+	if err != nil {
+		return service.KeyRotation{}, err
 	}
 	return service.RotateKey(ctx, store, p.Now)
 }
 
-// tellEnded says how many tokens a new key has ended, and how to go on.
-func tellEnded(w io.Writer, ended int) {
-	fmt.Fprintf(w, "%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n", count(ended, "token"))
+// printEndedTokens prints how many tokens a new key has ended, and how to issue new ones.
+func printEndedTokens(w io.Writer, ended int) {
+	fmt.Fprintf(w, "%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n",
+		count(ended, "token"))
 }

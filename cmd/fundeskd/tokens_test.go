@@ -36,22 +36,20 @@ func TestReplaceTokens(t *testing.T) {
 	before := time.Now().UTC()
 	statuses(200)(account.Token)
 	s.stop()
-	after := time.Now().UTC()
-	days := []string{before.Format(time.DateOnly), after.Format(time.DateOnly)}
 	var accounts []listedAccount
 	e.must(&accounts, "", "account", "list")
 	a, b := accounts[0], accounts[1]
-	if a.LastUsedOn == nil || !slices.Contains(days, a.LastUsedOn.String()) || len(a.Tokens) != 1 || *a.Tokens[0].ExpiresAt != *account.ExpiresAt || *a.ExpiresAt != *account.ExpiresAt || b.LastUsedOn != nil || len(b.Tokens) != 1 {
-		t.Fatalf("got %+v and %+v, want the first as used today, and when the tokens end", a, b)
+	if len(a.Tokens) != 1 || *a.Tokens[0].ExpiresAt != *account.ExpiresAt || *a.ExpiresAt != *account.ExpiresAt || len(b.Tokens) != 1 {
+		t.Fatalf("got %+v and %+v, want when the tokens end", a, b)
 	}
 	_, text, _ := e.run("", "account", "list")
 	ends := account.ExpiresAt.UTC().Format(time.DateOnly)
-	if !strings.Contains(text, "active  ends "+ends+"  used "+a.LastUsedOn.String()+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  no use known     b\n") {
-		t.Errorf("got\n%s, want for both when they end, and when they were used", text)
+	if !strings.Contains(text, "active  ends "+ends+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  b\n") {
+		t.Errorf("got\n%s, want for both when they end", text)
 	}
 
 	s = e.serve()
-	var second issuedToken
+	var second tokenView
 	e.must(&second, "", "token", "issue", id, "--replace", "--overlap", "1h")
 	if len(second.Replaced) != 1 || second.Replaced[0].UUID != a.Tokens[0].UUID || second.Replaced[0].EndedAt.Before(before.Add(time.Hour)) || second.Replaced[0].EndedAt.After(time.Now().Add(time.Hour)) {
 		t.Errorf("got %+v, want that the first token ends in an hour", second.Replaced)
@@ -68,12 +66,12 @@ func TestReplaceTokens(t *testing.T) {
 	statuses(401, 401, 200, 200)(account.Token, second.Token, third, other.Token)
 	s.stop()
 	e.must(&accounts, "", "account", "list")
-	if got := accounts[0].Tokens; len(got) != 1 || got[0].LastUsedOn == nil || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool { return t.UUID == got[0].UUID }) {
-		t.Errorf("got %+v, want the third token, which was used", got)
+	if got := accounts[0].Tokens; len(got) != 1 || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool { return t.UUID == got[0].UUID }) {
+		t.Errorf("got %+v, want the third token", got)
 	}
 	e.must(&account, "", "account", "revoke", id)
 	e.must(&accounts, "", "account", "list")
-	if len(accounts[0].Tokens) != 0 || accounts[0].LastUsedOn == nil {
+	if len(accounts[0].Tokens) != 0 {
 		t.Errorf("got %+v, want no token of an account that is revoked", accounts[0])
 	}
 	for _, test := range []struct {
@@ -113,13 +111,12 @@ func TestTokenEndsAfterNinetyDays(t *testing.T) {
 	}
 }
 
-// The list of accounts says for each whether it is good, on which days its tokens end, and when one
-// was used last: of a token that ends before it expires that day, of one whose end nobody knows so.
+// The list of accounts shows for each whether it is valid, and on which days its tokens end: of a token that ends before
+// it expires the earlier day, and of one of an earlier version that the day is unknown.
 func TestAccountsInAList(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	on := func(days int) *apitype.Time { return new(apitype.NewTime(now.AddDate(0, 0, days))) }
-	used := func(day int) *apitype.Date { return &apitype.Date{Year: 2026, Month: 11, Day: day} }
 	id := apitype.NewUUID()
 	for name, test := range map[string]struct {
 		revoked *apitype.Time
@@ -127,17 +124,17 @@ func TestAccountsInAList(t *testing.T) {
 		want    []string
 		expires *apitype.Time
 	}{
-		"without a token":                  {nil, nil, []string{"active", "no token", "no use known"}, nil},
-		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90), LastUsedOn: used(18)}, {ExpiresAt: on(30), LastUsedOn: used(19)}}, []string{"active", "ends 2027-02-18, 2026-12-20", "used 2026-11-19"}, on(90)},
-		"used long ago":                    {nil, []service.IssuedToken{{ExpiresAt: on(30), LastUsedOn: used(19)}, {ExpiresAt: on(90), LastUsedOn: used(18)}}, []string{"active", "ends 2026-12-20, 2027-02-18", "used 2026-11-19"}, on(90)},
-		"with one that was replaced":       {nil, []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}}, []string{"active", "ends 2026-11-22, 2026-11-21", "no use known"}, on(2)},
-		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0), LastUsedOn: used(2)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token", "used 2026-11-02"}, nil},
-		"with one of an earlier version":   {nil, []service.IssuedToken{{}, {ExpiresAt: on(1)}}, []string{"active", "ends unknown, 2026-11-21", "no use known"}, on(1)},
-		"that is revoked, though it lasts": {on(-1), []service.IssuedToken{{ExpiresAt: on(90)}}, []string{"revoked", "", "no use known"}, nil},
+		"without a token":                  {nil, nil, []string{"active", "no token"}, nil},
+		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90)}, {ExpiresAt: on(30)}}, []string{"active", "ends 2027-02-18, 2026-12-20"}, on(90)},
+		"with two in another order":        {nil, []service.IssuedToken{{ExpiresAt: on(30)}, {ExpiresAt: on(90)}}, []string{"active", "ends 2026-12-20, 2027-02-18"}, on(90)},
+		"with one that was replaced":       {nil, []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}}, []string{"active", "ends 2026-11-22, 2026-11-21"}, on(2)},
+		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token"}, nil},
+		"with one of an earlier version":   {nil, []service.IssuedToken{{}, {ExpiresAt: on(1)}}, []string{"active", "ends unknown, 2026-11-21"}, on(1)},
+		"that is revoked, though it lasts": {on(-1), []service.IssuedToken{{ExpiresAt: on(90)}}, []string{"revoked", ""}, nil},
 	} {
-		l := listed(service.Account{UUID: id, Name: "N", RevokedAt: test.revoked}, test.tokens, now)
+		l := listAccount(service.Account{UUID: id, Name: "N", RevokedAt: test.revoked}, test.tokens, now)
 		want := append(append([]string{id.String()}, test.want...), "N")
-		if got := l.row(); !slices.Equal(got, want) {
+		if got := l.cells(); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 		if (l.ExpiresAt == nil) != (test.expires == nil) || l.ExpiresAt != nil && !l.ExpiresAt.Equal(*test.expires) {

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/privacy"
+)
+
+const (
+	maintenancePause = time.Minute // Between two rounds.
+	copyPause        = time.Hour   // Between two copies of the erasures.
+)
+
+// maxClockSkew is the difference of clocks that is logged. Changes have the database's time, and tokens expire by the
+// local clock.
+const maxClockSkew = 5 * time.Second
+
+// maintenance is the work of a running server that no request asks for.
+type maintenance struct {
+	service        func() *service.Service                       // Returns nil until the database is open.
+	copyErasures   func(context.Context, *service.Service) error // Nil in a sandbox, which has no file of erasures.
+	logger         *slog.Logger
+	erasuresCopied time.Time
+}
+
+// run does a round each minute until the context ends. Work that fails is tried again in the next round.
+func (m *maintenance) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		s := m.service()
+		if s != nil {
+			m.round(ctx, s)
+		}
+		_ = service.Pause(ctx, maintenancePause)
+	}
+}
+
+func (m *maintenance) round(ctx context.Context, s *service.Service) {
+	isDue := time.Since(m.erasuresCopied) >= copyPause
+	if m.copyErasures != nil && isDue {
+		m.erasuresCopied = time.Now()
+		m.warn(ctx, m.copyErasures(ctx, s),
+			"the erasures of the database were not copied to this machine's file, which a restore needs")
+	}
+	m.warn(ctx, privacy.New(s, nil).FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
+	m.compareClocks(ctx, s)
+}
+
+// warn logs an error, unless the server ends.
+func (m *maintenance) warn(ctx context.Context, err error, text string) {
+	if err != nil && ctx.Err() == nil {
+		m.logger.Warn(text, "error", oneLine(err))
+	}
+}
+
+// compareClocks warns if the clocks of this computer and of the database differ, or if the times of the database are
+// ahead of both.
+func (m *maintenance) compareClocks(ctx context.Context, s *service.Service) {
+	ahead, err := s.Store().ClockAhead(ctx)
+	if err == nil && ahead.Abs() > maxClockSkew {
+		m.logger.Warn("this computer's clock and the database's differ; set one of them",
+			"database ahead by", ahead.Round(time.Millisecond).String())
+	}
+	warning, err := timesAheadWarning(ctx, s)
+	if err == nil && warning != "" {
+		m.logger.Warn(warning)
+	}
+}

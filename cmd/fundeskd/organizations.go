@@ -1,0 +1,247 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/floorfile"
+	"fundesk/service"
+)
+
+type organizationView struct {
+	UUID            apitype.UUID `json:"uuid"`
+	Name            string       `json:"name"`
+	Abbreviation    string       `json:"abbreviation"`
+	MaxCallAttempts *int         `json:"maxCallAttempts"`
+	CoolingOff      string       `json:"coolingOff"`
+	Country         *string      `json:"country"`
+}
+
+func viewOrganization(o service.Organization) organizationView {
+	view := organizationView{
+		UUID:            o.UUID,
+		Name:            o.Name,
+		Abbreviation:    o.Abbreviation,
+		MaxCallAttempts: o.MaxCallAttempts,
+		CoolingOff:      o.CoolingOff.String(),
+	}
+	if o.Settings != nil && o.Settings.Country != "" {
+		view.Country = &o.Settings.Country
+	}
+	return view
+}
+
+func (o organizationView) cells() []string {
+	return []string{o.UUID.String(), o.Abbreviation, o.Name, *cmp.Or(o.Country, new("any hour"))}
+}
+
+func printChanged(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) }
+
+// countryFlag adds --country, which takes capital and small letters.
+func countryFlag(flags *pflag.FlagSet, to *string, help string) {
+	parse := func(text string) (string, error) {
+		country := strings.ToUpper(text)
+		problem := apitype.CheckCountryCode(country)
+		if problem != "" {
+			return "", fmt.Errorf("%s", problem)
+		}
+		return country, nil
+	}
+	flags.Var(&flagValue[string]{to: to, parse: parse}, "country", help)
+}
+
+// anyHourHint warns of an organization without a country.
+const anyHourHint = "fundeskd: without a country, calls of this organization are given at any hour; set one with: " +
+	"fundeskd organization set %s --country NL\n"
+
+func (p *program) organizationAdd() *cobra.Command {
+	var o service.Organization
+	var id *apitype.UUID
+	var country string
+	var attempts int
+	return operation[organizationView]{
+		use:   "add",
+		short: "Add an organization",
+		long: "With a country, calls are given in the calling hours of the donor's country, and\n" +
+			"not on its public holidays. Without one they are given at any hour.",
+		example: `  fundeskd organization add --name "Sea Rescue" --abbreviation SR --country NL --max-call-attempts 6`,
+		flags: func(flags *pflag.FlagSet) {
+			flags.StringVar(&o.Name, "name", "", "`name` of the organization")
+			flags.StringVar(&o.Abbreviation, "abbreviation", "", "short `name`, as on a screen")
+			uuidFlag(flags, &id, "uuid", "`uuid` (default: a new one)")
+			countryFlag(flags, &country, "calling hours of this `country`, such as NL (default: any hour)")
+			flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call (default: any number)")
+			flags.DurationVar(&o.CoolingOff, "cooling-off", service.DefaultCoolingOff,
+				"time from a pledge's creation to its release")
+		},
+		check: func(flags *pflag.FlagSet) error {
+			if o.Name == "" || o.Abbreviation == "" {
+				return usage("--name and --abbreviation are needed")
+			}
+			if flags.Changed("max-call-attempts") {
+				o.MaxCallAttempts = &attempts
+			}
+			if id != nil {
+				o.UUID = *id
+			}
+			if country != "" {
+				o.Settings = &apitype.OrganizationSettings{Country: country}
+			}
+			return nil
+		},
+		access:  access{create: true},
+		failure: "add the organization",
+		run: func(ctx context.Context, s *service.Service) (organizationView, error) {
+			added, err := s.AddOrganization(ctx, o)
+			if err != nil {
+				return organizationView{}, err
+			}
+			if added.Settings == nil {
+				fmt.Fprintf(p.Err, anyHourHint, added.UUID)
+			}
+			return viewOrganization(added), nil
+		},
+		text: func(w io.Writer, o organizationView) { fmt.Fprintln(w, o.UUID) },
+	}.command(p)
+}
+
+func (p *program) organizationList() *cobra.Command {
+	return recordList[service.Organization, organizationView]{
+		use:     "list",
+		short:   "List organizations",
+		example: "  fundeskd organization list -o json",
+		all: func(ctx context.Context, s *service.Service) ([]service.Organization, error) {
+			return s.Organizations(ctx)
+		},
+		view:  viewOrganization,
+		cells: organizationView.cells,
+	}.command(p)
+}
+
+// organizationChange is what the flags of organization set change. A nil field stays as it is.
+type organizationChange struct {
+	settings    *apitype.OrganizationSettings // From --settings.
+	maxAttempts *int
+	coolingOff  *time.Duration
+	country     *string // Empty removes it.
+	anyAttempts bool
+}
+
+// apply changes an organization. A settings file replaces all settings, but keeps the maximum and the country if it has
+// none.
+func (c *organizationChange) apply(o *service.Organization) {
+	if c.settings != nil {
+		country := cmp.Or(c.settings.Country, o.Settings.Country)
+		o.Settings = new(*c.settings)
+		o.Settings.Country = country
+		o.MaxCallAttempts = cmp.Or(c.settings.MaxCallAttempts, o.MaxCallAttempts)
+	}
+	if c.country != nil {
+		o.Settings.Country = *c.country
+	}
+	if c.maxAttempts != nil {
+		o.MaxCallAttempts = c.maxAttempts
+	}
+	if c.anyAttempts {
+		o.MaxCallAttempts = nil
+	}
+	if c.coolingOff != nil {
+		o.CoolingOff = *c.coolingOff
+	}
+}
+
+func (p *program) organizationSet() *cobra.Command {
+	var (
+		id         apitype.UUID
+		change     organizationChange
+		attempts   int
+		coolingOff time.Duration
+		country    string
+		anyHour    bool
+		file       string
+	)
+	return operation[organizationView]{
+		use:   "set UUID",
+		short: "Change the settings of an organization",
+		long: "Set changes what you name. A maximum of attempts applies at once, also to calls\n" +
+			"that wait. A cooling-off applies to pledges made from now on. Names do not\n" +
+			"change, because records hold them. A file of settings replaces the results, scripts and\n" +
+			"calling hours of the agents as a whole, and the maximum and the country if it\n" +
+			"has max_attempts and country. It is TOML with the keys of a profile, or the JSON\n" +
+			"of GET /fundesk/v1/settings. With a country, calls are given in the calling\n" +
+			"hours of the donor's country, and not on its public holidays.",
+		example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
+			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --country NL\n" +
+			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",
+		args: []argument{uuidArgument("UUID", "organization", &id)},
+		flags: func(flags *pflag.FlagSet) {
+			flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
+			flags.BoolVar(&change.anyAttempts, "any-call-attempts", false, "any number of attempts of one call")
+			flags.DurationVar(&coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
+			countryFlag(flags, &country, "calling hours of this `country`, such as NL")
+			flags.BoolVar(&anyHour, "any-hour", false, "no country: calls are given at any hour")
+			flags.StringVar(&file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
+		},
+		check: func(flags *pflag.FlagSet) (err error) {
+			if flags.Changed("max-call-attempts") {
+				change.maxAttempts = &attempts
+			}
+			if flags.Changed("cooling-off") {
+				change.coolingOff = &coolingOff
+			}
+			if flags.Changed("country") || anyHour {
+				change.country = &country
+			}
+			hasAny := change != organizationChange{} || file != ""
+			isTwice := change.maxAttempts != nil && change.anyAttempts || country != "" && anyHour
+			if !hasAny || isTwice {
+				return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
+					"--settings FILE, or several")
+			}
+			if file == "" {
+				return nil
+			}
+			change.settings, err = p.readSettings(file, id)
+			return err
+		},
+		failure: "change the organization",
+		run: func(ctx context.Context, s *service.Service) (organizationView, error) {
+			o, err := s.SetOrganization(ctx, id, change.apply)
+			return viewOrganization(o), err
+		},
+		text: printChanged,
+	}.command(p)
+}
+
+// readSettings reads a settings file for an organization.
+func (p *program) readSettings(file string, of apitype.UUID) (*apitype.OrganizationSettings, error) {
+	text, err := p.readFile(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	settings, err := floorfile.Read(text)
+	if err != nil {
+		return nil, usage("the settings of %s are not valid: %w", file, err)
+	}
+	if !settings.UUID.IsZero() && settings.UUID != of {
+		return nil, usage("%s has the settings of the organization %s, not of %s", file, settings.UUID, of)
+	}
+	return &settings, nil
+}
+
+// readFile reads a whole file, or stdin for "-".
+func (p *program) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(p.In)
+	}
+	return os.ReadFile(name)
+}
