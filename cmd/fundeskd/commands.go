@@ -285,10 +285,10 @@ func uuidFlag(flags *pflag.FlagSet, to **apitype.UUID, name, help string) {
 	flags.Var(&flagValue[*apitype.UUID]{to: to, parse: parse}, name, help)
 }
 
-// needed refuses a command line without a flag that it needs.
-func needed(flags *pflag.FlagSet, name string) error {
-	if !flags.Changed(name) {
-		return usage("--%s is needed", name)
+// needOrganization refuses a command line without --organization.
+func needOrganization(flags *pflag.FlagSet) error {
+	if !flags.Changed("organization") {
+		return usage("use --organization UUID; fundeskd organization list names them")
 	}
 	return nil
 }

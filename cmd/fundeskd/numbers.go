@@ -116,7 +116,7 @@ func (n numberChange) command(p *program) *cobra.Command {
 		flags: func(flags *pflag.FlagSet) {
 			uuidFlag(flags, &organization, "organization", "`uuid` of the organization")
 		},
-		check: func(flags *pflag.FlagSet) error { return needed(flags, "organization") },
+		check: needOrganization,
 		run: func(ctx context.Context, s *service.Service) (apitype.NumberState, error) {
 			request := apitype.BlockRequest{Number: number, OrganizationUUID: *organization}
 			err := n.change(s, ctx, operator(nil), request)

@@ -174,11 +174,12 @@ func (p *program) organizationSet() *cobra.Command {
 		short: "Change the settings of an organization",
 		long: "Set changes what you name. A maximum of attempts applies at once, also to calls\n" +
 			"that wait. A cooling-off applies to pledges made from now on. Names do not\n" +
-			"change, because records hold them. A file of settings replaces the results, scripts and\n" +
-			"calling hours of the agents as a whole, and the maximum and the country if it\n" +
-			"has max_attempts and country. It is TOML with the keys of a profile, or the JSON\n" +
-			"of GET /fundesk/v1/settings. With a country, calls are given in the calling\n" +
-			"hours of the donor's country, and not on its public holidays.",
+			"change, because records hold them. A file of settings replaces the results,\n" +
+			"scripts and calling hours of the agents as a whole, and the maximum and the\n" +
+			"country if it has max_attempts and country. It is TOML with the keys of a\n" +
+			"profile, or the JSON of GET /fundesk/v1/settings. With a country, calls are\n" +
+			"given in the calling hours of the donor's country, and not on its public\n" +
+			"holidays.",
 		example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --country NL\n" +
 			"  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --settings floor.toml",

@@ -57,7 +57,7 @@ func (p *program) retentionSet() *cobra.Command {
 				"`months` after which persons without a pledge in force are erased; or never")
 		},
 		check: func(flags *pflag.FlagSet) error {
-			err := needed(flags, "organization")
+			err := needOrganization(flags)
 			if err != nil {
 				return err
 			}
