@@ -42,8 +42,7 @@ type Service struct {
 	clock         func() time.Time
 	keys          keyReader
 	auditReads    bool
-	tellTokenEnds func(account Account, at time.Time)
-	uses          tokenUses
+	warnTokenEnds func(account Account, at time.Time)
 	long          *Turns // Of long reads: one at a time leaves the other connections to short ones.
 	floorRules    rulesCache
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
@@ -51,7 +50,7 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, tellTokenEnds: o.TokenEnds, keys: newKeyReader(o.Store), long: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, warnTokenEnds: o.TokenEnds, keys: newKeyReader(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}

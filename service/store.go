@@ -150,8 +150,6 @@ type AccountWriter interface {
 	UpdateAccount(a Account) error
 	InsertToken(t IssuedToken) error
 	EndToken(id apitype.UUID, at apitype.Time) error
-	// UseToken does nothing where the token was used on the day already, or is not there.
-	UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error
 }
 
 // OrganizationReader reads organizations and what belongs to them.

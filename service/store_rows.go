@@ -235,11 +235,10 @@ type Scrubbed struct {
 	Left map[string]int64 `json:"-"`
 }
 
-// ErasedPerson says when a person was erased.
+// ErasedPerson is the record of an erasure.
 type ErasedPerson struct {
 	UUID     apitype.UUID `json:"uuid"`
 	ErasedAt apitype.Time `json:"erasedAt"`
-	Run      int          `json:"run,omitzero"` // The run of the retention that erased them; 0: it was asked for.
 }
 
 // Kept is everything that is kept of a person, without the documents: Bytes of each row says how long

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -118,25 +117,22 @@ type verifiedTokens struct {
 }
 
 type verifiedToken struct {
-	id      apitype.UUID // That of its account, where it names none.
-	account apitype.UUID
-	expires time.Time     // The last moment at which it is accepted.
-	told    *atomic.Int64 // The day, since 1970, on which it was told that it ends soon.
-	used    *atomic.Int64 // The day on which it was used last.
+	id       apitype.UUID // That of its account, where it names none.
+	account  apitype.UUID
+	expires  time.Time     // The last moment at which it is accepted.
+	warnedOn *atomic.Int64 // The day of the last warning that it ends soon, since 1970.
 }
 
-// soonEnding is how long before its end a token is told of.
+// soonEnding is how long before its end the log warns of a token in use.
 const soonEnding = 14 * 24 * time.Hour
 
-// endsSoon reports whether a token is to be told of: once a day, until it is replaced.
-func (t verifiedToken) endsSoon(ends, now time.Time) bool {
-	return ends.Sub(now) <= soonEnding && isFirst(t.told, now)
-}
-
-// isFirst reports whether something happens for the first time on a day.
-func isFirst(last *atomic.Int64, now time.Time) bool {
+// isWarningDue reports once a day whether a token ends soon.
+func (t verifiedToken) isWarningDue(ends, now time.Time) bool {
+	if ends.Sub(now) > soonEnding {
+		return false
+	}
 	today := now.Unix() / (24 * 60 * 60)
-	return last.Load() != today && last.Swap(today) != today
+	return t.warnedOn.Load() != today && t.warnedOn.Swap(today) != today
 }
 
 // maxVerified bounds the memory; past it the cache starts anew.
@@ -155,7 +151,7 @@ func (k *knownKey) subject(token string, now time.Time) (verifiedToken, bool) {
 	if !ok {
 		return verifiedToken{}, false
 	}
-	known.told, known.used = new(atomic.Int64), new(atomic.Int64)
+	known.warnedOn = new(atomic.Int64)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.tokens == nil || len(v.tokens) >= maxVerified {
@@ -165,20 +161,19 @@ func (k *knownKey) subject(token string, now time.Time) (verifiedToken, bool) {
 	return known, true
 }
 
-// IssuedToken is what is kept of a token, which is not the token itself, and how commands print it.
+// IssuedToken is the record of a token, without the token itself, as commands print it.
 // Spec gap: A5.
 type IssuedToken struct {
-	// UUID is what the token names as its identifier. Tokens that a program makes for its own account
-	// name none: they have that of the account, and are one to the service.
-	UUID       apitype.UUID  `json:"uuid"`
-	Account    apitype.UUID  `json:"-"`
-	IssuedAt   apitype.Time  `json:"issuedAt"`
-	ExpiresAt  *apitype.Time `json:"expiresAt"`  // What the token itself says; nil: not known before one is used.
-	EndedAt    *apitype.Time `json:"endedAt"`    // From when on it is refused before that; nil: it is not.
-	LastUsedOn *apitype.Date `json:"lastUsedOn"` // In UTC; nil: it was not used.
+	// UUID is the identifier in the token. Tokens that a program makes for its own account have the account's, so they
+	// share one row.
+	UUID      apitype.UUID  `json:"uuid"`
+	Account   apitype.UUID  `json:"-"`
+	IssuedAt  apitype.Time  `json:"issuedAt"`
+	ExpiresAt *apitype.Time `json:"expiresAt"` // Nil for tokens of a program's own account.
+	EndedAt   *apitype.Time `json:"endedAt"`   // Set if it is refused earlier than it expires.
 }
 
-// End is when the token is refused from; nil: that is not known.
+// End returns when the token is refused from, or nil if that is unknown.
 func (t IssuedToken) End() *apitype.Time {
 	if t.EndedAt == nil || t.ExpiresAt != nil && t.ExpiresAt.Before(t.EndedAt.Time) {
 		return t.ExpiresAt
@@ -279,9 +274,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	if err != nil {
 		return Account{}, err
 	}
-	s.uses.note(known, now)
-	if s.tellTokenEnds != nil && known.endsSoon(ends, now) {
-		s.tellTokenEnds(account, ends)
+	if s.warnTokenEnds != nil && known.isWarningDue(ends, now) {
+		s.warnTokenEnds(account, ends)
 	}
 	return account, nil
 }
@@ -320,79 +314,4 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 // Tokens are what is kept of all tokens, those of an account together, the oldest first.
 func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
 	return View(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
-}
-
-// tokenUse is the first use of a token on a day.
-type tokenUse struct {
-	on      apitype.Date
-	expires apitype.Time
-}
-
-// tokenUses are uses that are not saved yet. The zero value is ready.
-type tokenUses struct {
-	mu   sync.Mutex
-	uses map[apitype.UUID]tokenUse
-}
-
-// note notes that a token is used. What does not fit is noted the next day.
-func (u *tokenUses) note(t verifiedToken, now time.Time) {
-	if !isFirst(t.used, now) {
-		return
-	}
-	use := tokenUse{apitype.DateOf(now.UTC()), apitype.NewTime(t.expires.Add(-tokenLeeway))}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.uses == nil {
-		u.uses = map[apitype.UUID]tokenUse{}
-	}
-	if known, there := u.uses[t.id]; there && known.expires.After(use.expires.Time) {
-		use.expires = known.expires
-	} else if !there && len(u.uses) >= maxVerified {
-		return
-	}
-	u.uses[t.id] = use
-}
-
-// take empties it.
-func (u *tokenUses) take() map[apitype.UUID]tokenUse {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	taken := u.uses
-	u.uses = nil
-	return taken
-}
-
-// putBack is for uses that could not be saved; what was noted since counts.
-func (u *tokenUses) putBack(uses map[apitype.UUID]tokenUse) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.Copy(uses, u.uses)
-	u.uses = uses
-}
-
-// SaveTokenUse saves on which day tokens were used last, in one transaction for all that were used
-// since it was called before: at most one write a day and token. Where nothing can be changed, as on
-// a standby, it saves nothing and tries again when it is called the next time.
-func (s *Service) SaveTokenUse(ctx context.Context) error {
-	uses := s.uses.take()
-	if len(uses) == 0 {
-		return nil
-	}
-	if s.store.PingChanges(ctx) != nil {
-		s.uses.putBack(uses)
-		return nil
-	}
-	err := s.Write(ctx, WriteIsolated, "save when tokens were used", func(tx Tx) error {
-		// In one order: programs that save at once wait for each other, and for nothing else.
-		for _, id := range slices.SortedFunc(maps.Keys(uses), apitype.UUID.Compare) {
-			if err := tx.UseToken(id, uses[id].on, uses[id].expires); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		s.uses.putBack(uses)
-	}
-	return err
 }

@@ -40,7 +40,6 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 
 // Retired is what a run of the retention took back of an organization, or would.
 type Retired struct {
-	Run          int          `json:"run,omitzero"` // The number of the run; 0: it only counted.
 	Organization apitype.UUID `json:"organization"`
 	Calls        int          `json:"calls"` // That lost something.
 	Leads        int          `json:"leads"`
@@ -50,11 +49,10 @@ type Retired struct {
 // retentionBatch is how many records are looked at in one transaction, so that no request waits long for it.
 const retentionBatch = 100
 
-// A RetentionRun is what a run of the retention does.
+// A RetentionRun holds the options of a run of the retention.
 type RetentionRun struct {
-	Dry   bool // Only count.
-	Sure  bool // Run although the clock or the number of persons is doubtful.
-	After int  // The highest number of a run that is noted outside the database, which may be restored.
+	Dry  bool // Only count.
+	Sure bool // Run although the clock or the number of persons is doubtful.
 }
 
 // A run is doubtful whose clock is later than the newest change, or the last run, by more than
@@ -69,13 +67,12 @@ const (
 // ErrDoubt is a run of the retention that did nothing, as it may erase what it should not.
 var ErrDoubt = errors.New("nothing was erased")
 
-// lastRetention is the setting that holds the number and the time of the last run.
+// lastRetention is the setting that holds the time of the last run.
 const lastRetention = "retention-run"
 
 // lastRun is the value of that setting.
 type lastRun struct {
-	Number int          `json:"number"`
-	At     apitype.Time `json:"at"`
+	At apitype.Time `json:"at"`
 }
 
 // RunRetention applies the retention periods of the organizations, and cleans the files. later is
@@ -90,7 +87,7 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 	}
 	if err == nil && !o.Dry {
 		run.dry = false
-		err = run.begin(ctx, o.After)
+		err = run.begin(ctx)
 	}
 	if err == nil {
 		all, err = run.all(ctx)
@@ -103,10 +100,9 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 }
 
 type retaining struct {
-	s      *Service
-	dry    bool
-	now    apitype.Time
-	number int // Of the run; 0: it only counts.
+	s   *Service
+	dry bool
+	now apitype.Time
 }
 
 func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
@@ -118,7 +114,6 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 		}
 		var retired Retired
 		retired, err = r.organization(ctx, of)
-		retired.Run = r.number
 		all = append(all, retired)
 	}
 	return all, err
@@ -153,15 +148,10 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	return nil
 }
 
-// begin gives the run a number that no run had.
-func (r *retaining) begin(ctx context.Context, after int) error {
+// begin saves the time of the run.
+func (r *retaining) begin(ctx context.Context) error {
 	return r.s.rules.Write(ctx, service.WriteIsolated, "begin a run of the retention", func(tx service.Tx) error {
-		last, err := settingOf[lastRun](tx, lastRetention)
-		if err != nil {
-			return err
-		}
-		r.number = max(cmp.Or(last, new(lastRun)).Number, after) + 1
-		return setJSON(tx, lastRetention, lastRun{r.number, r.now})
+		return setJSON(tx, lastRetention, lastRun{At: r.now})
 	})
 }
 
@@ -263,7 +253,7 @@ func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason s
 
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (done bool, err error) {
-	line := service.AuditLine{Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
+	line := service.AuditLine{Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: reason, Fields: "person,calls,pledges,transactions,signatures"}
 	err = r.s.rules.Write(ctx, service.WriteShared, "run the retention", func(tx service.Tx) error {
 		if err := tx.ExcludeErasure(false); err != nil {
 			return err
@@ -275,7 +265,7 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.Retai
 		if line.At, err = r.s.rules.ChangeTime(tx); err != nil { // A run takes a while, and programs that keep a copy read on meanwhile.
 			return err
 		}
-		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At, Run: r.number}), tx.SetSetting(uncleanRetention, line.At.String()), tx.Audit(line))
+		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At}), tx.SetSetting(uncleanRetention, line.At.String()), tx.Audit(line))
 	})
 	if done && err == nil {
 		err = r.s.finishErasure(ctx, id)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -264,7 +263,7 @@ func (t *tx) DeleteSetting(name string) error {
 	return err
 }
 
-var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on"}
+var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at"}
 
 func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
 	text, args := `SELECT `+strings.Join(tokenColumns, `, `)+` FROM tokens`, []any(nil)
@@ -273,19 +272,13 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 	}
 	err = r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
 		var t service.IssuedToken
-		var day *int64
-		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day)
-		if day != nil {
-			t.LastUsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
-		}
+		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt},
+			nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt})
 		tokens = append(tokens, t)
 		return err
 	})
 	return tokens, err
 }
-
-// A day is kept as its number since 1970.
-const secondsOfDay = 24 * 60 * 60
 
 func (t *tx) InsertToken(token service.IssuedToken) error {
 	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5)`,
@@ -294,14 +287,4 @@ func (t *tx) InsertToken(token service.IssuedToken) error {
 
 func (t *tx) EndToken(id apitype.UUID, at apitype.Time) error {
 	return t.change(`UPDATE tokens SET ended_at = $2 WHERE token_uuid = $1`, identifier(id), at.UnixMilli())
-}
-
-// UseToken saves the day on which a token was used last, once a day. Tokens that share a row end
-// when the last one does.
-func (t *tx) UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error {
-	_, err := t.exec(`UPDATE tokens
-		SET used_on = $2, expires_at = CASE WHEN expires_at > $3 THEN expires_at ELSE $3 END
-		WHERE token_uuid = $1 AND (used_on IS NULL OR used_on < $2)`,
-		identifier(id), on.Midnight().Unix()/secondsOfDay, expires.UnixMilli())
-	return err
 }

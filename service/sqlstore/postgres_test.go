@@ -67,12 +67,6 @@ func TestReadOnlyServer(t *testing.T) {
 	if _, err := reads.Authenticate(t.Context(), token); err != nil {
 		t.Errorf("got %v for a token, want it accepted", err)
 	}
-	if err := reads.SaveTokenUse(t.Context()); err != nil {
-		t.Errorf("got %v, want that nothing is saved of its use, without a word", err)
-	}
-	if tokens, err := rules.Tokens(t.Context()); len(tokens) != 1 || tokens[0].LastUsedOn != nil || err != nil {
-		t.Errorf("got %v, %v, want the token as nobody used it", tokens, err)
-	}
 }
 
 // TestRoleWithoutTables opens a database as a role that may not make tables.

@@ -23,15 +23,13 @@ CREATE TABLE accounts (
 );
 
 -- The tokens of accounts: only those that have a row are accepted, until ended_at. Tokens that a program
--- makes for its own account share the row with the account's identifier: their expires_at is null until one
--- is used. used_on is a day since 1970.
+-- makes for its own account share the row with the account's identifier, and their expires_at is null.
 CREATE TABLE tokens (
     token_uuid   IDENTIFIER NOT NULL CONSTRAINT tokens_by_uuid PRIMARY KEY,
     account_uuid IDENTIFIER NOT NULL,
     issued_at    BIGINT NOT NULL,
     expires_at   BIGINT,
-    ended_at     BIGINT,
-    used_on      BIGINT
+    ended_at     BIGINT
 );
 CREATE INDEX tokens_by_account ON tokens (account_uuid);
 
