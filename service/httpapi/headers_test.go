@@ -169,14 +169,14 @@ func TestRates(t *testing.T) {
 		later     time.Duration   // And then one is taken.
 	}{
 		{2, "2", []time.Duration{0, 0, 500 * time.Millisecond, 500 * time.Millisecond}, 500 * time.Millisecond},
-		{2.5, "2", []time.Duration{0, 0, 200 * time.Millisecond}, 400 * time.Millisecond},
+		{2.5, "2", []time.Duration{0, 0, 400 * time.Millisecond}, 400 * time.Millisecond},
 		{0.5, "1", []time.Duration{0, 2 * time.Second}, 2 * time.Second},
 	} {
 		for pause, isTaken := range map[time.Duration]bool{0: false, test.later / 4: false, test.later: true, time.Hour: true} {
 			now := clock
 			r := newRates(test.perSecond, func() time.Time { return now })
-			if r.limit[0] != test.limit {
-				t.Errorf("%v: got the limit %s told, want %s", test.perSecond, r.limit, test.limit)
+			if r.header[0] != test.limit {
+				t.Errorf("%v: got the limit %s told, want %s", test.perSecond, r.header, test.limit)
 			}
 			for i, want := range test.waits {
 				if got := r.take(a); got != want {

@@ -339,7 +339,7 @@ func (a *api) authenticated(route route) http.Handler {
 			note.account = account.UUID.String()
 			announceTo(w.Header(), account)
 			if a.rates != nil {
-				w.Header()["X-Ratelimit-Limit"] = a.rates.limit
+				w.Header()["X-Ratelimit-Limit"] = a.rates.header
 			}
 			if wait := a.rates.take(account.UUID); wait > 0 {
 				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
