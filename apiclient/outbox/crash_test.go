@@ -189,7 +189,7 @@ func TestKilledSendersAppendNothingTwice(t *testing.T) {
 // Several programs that are killed again and again, and a service that loses answers:
 // each change takes effect once, and those of one call in their order.
 func TestCrowd(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	server := newService(t)
 	server.flapping = []fault{faultResetBefore, faultResetAfter, faultCut, fault502After, fault503, fault429, faultHTML, faultGarbage}

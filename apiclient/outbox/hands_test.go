@@ -222,9 +222,8 @@ func TestJoinNotes(t *testing.T) {
 
 // An entry that goes from folder to folder is in every list.
 func TestListMissesNothingThatMoves(t *testing.T) {
-	servicetest.Slow(t)
 	t.Parallel()
-	const moves = 100 // Enough for a list without its second look to miss some.
+	moves := servicetest.Times(20, 100) // 100 are enough for a list without its second look to miss some.
 	dir := t.TempDir()
 	box, other := open(t, dir, "https://a.example"), open(t, dir, "https://a.example")
 	e := add(t, box, attempt(t, apitype.NewUUID()))

@@ -24,7 +24,7 @@ const matrixTimeout = 400 * time.Millisecond
 // tested with the client: here it is what comes of it in rounds, with a change that arrives late, and with a record
 // that cannot be read at first.
 func TestMatrix(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	h := servicetest.New(t)
 	owner, token := h.Organization("Sea Rescue"), h.Token()

@@ -30,9 +30,8 @@ var (
 // without having been done: whatever requests are lost, late or repeated by a program that starts again, on
 // records of the service and of another system.
 func TestThirdWriter(t *testing.T) {
-	servicetest.Slow(t)
 	t.Parallel()
-	for seed := *thirdFrom; seed < *thirdFrom+*thirdSeeds; seed++ {
+	for seed := *thirdFrom; seed < *thirdFrom+servicetest.Times(1, *thirdSeeds); seed++ {
 		w := newThirdWriter(t, seed)
 		for range 60 {
 			w.step()

@@ -22,15 +22,14 @@ var longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as
 // list and each call that is given against a plain reading of the rules.
 // Promise S84: nobody is called who may not be, and everybody else is.
 func TestFloorRulesModel(t *testing.T) {
-	servicetest.Slow(t)
-	seeds := 200
+	seeds := servicetest.Times(4, 100)
 	if *longModel {
 		seeds = 5000
 	}
 	onEngines(t, func(t *testing.T, f *floor) {
 		isShared := strings.HasSuffix(t.Name(), "postgres")
 		if isShared { // Where each request takes longer, and SQLite has shown the rules.
-			playSeeds(t, f, 0, seeds/10, 1, isShared)
+			playSeeds(t, f, 0, max(seeds/10, 1), 1, isShared)
 			return
 		}
 		const atOnce = 4

@@ -139,7 +139,7 @@ func hold(w *world, token string, reading, answered *sync.WaitGroup, let <-chan 
 // Sixteen mebibytes of one account are worked on at once, and 64 of all; others are told to
 // come again, and small requests of other accounts are answered.
 func TestBodiesInFlight(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	w := newWorld(t).unchecked()
 	body := w.personBody(w.a)

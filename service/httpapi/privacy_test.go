@@ -351,7 +351,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 // TestCleaningGivesWay erases and cleans beside somebody who reads for long, as pg_dump does: nobody
 // waits for that, and when it has ended the files are cleaned.
 func TestCleaningGivesWay(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))

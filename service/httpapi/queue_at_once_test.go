@@ -22,7 +22,7 @@ import (
 // call.
 // Promise S35: takers pass over what others hold.
 func TestTakesAtOnce(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	onEngines(t, func(t *testing.T, f *floor) {
 		testTakesAtOnce(t, f, false)
 		testTakesAtOnce(t, f, true)

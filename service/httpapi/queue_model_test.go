@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 var (
@@ -34,9 +35,6 @@ func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
 // TestQueueModel plays random work to the queue, and holds every take, list and count against
 // what a plain reading of the rules gives.
 func TestQueueModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes more than two seconds")
-	}
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
 		random, seed := randomOf(t)
@@ -44,7 +42,7 @@ func TestQueueModel(t *testing.T) {
 		for range 12 {
 			m.addPerson()
 		}
-		for step := range *modelSteps {
+		for step := range servicetest.Times(20, *modelSteps) {
 			m.step()
 			if step%5 == 0 {
 				m.compare(step)

@@ -250,7 +250,7 @@ func TestLateChangesAreDatedLate(t *testing.T) {
 // committed yet comes after it.
 // Promise S70: lists name a time up to which nothing can come any more.
 func TestSettled(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	onEngines(t, func(t *testing.T, f *floor) {
 		call := f.call(f.person("null"), time.Hour, "winback")
 		settled := func() apitype.Time {

@@ -391,6 +391,22 @@ func Slow(t testing.TB) {
 	}
 }
 
+// SlowUnlessRaced is Slow for a test of concurrency: with the race detector it runs also if -short is given.
+func SlowUnlessRaced(t testing.TB) {
+	t.Helper()
+	if !isRaced {
+		Slow(t)
+	}
+}
+
+// Times returns how often a test repeats something: fewer times with -short, and under the race detector of .ci/run.
+func Times[N int | uint64](short, usual N) N {
+	if testing.Short() {
+		return short
+	}
+	return usual
+}
+
 // Patience is how long a test waits for what must come: most, and no longer than leaves it the
 // time to say what did not come before go test ends its program.
 func Patience(t testing.TB, most time.Duration) time.Duration {

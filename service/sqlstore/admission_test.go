@@ -148,7 +148,7 @@ func TestDamageIsNotReady(t *testing.T) {
 
 // TestPatientSessions lets a load wait for its input whatever time-out the role has.
 func TestPatientSessions(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
@@ -240,7 +240,7 @@ func TestProbesWriteOnce(t *testing.T) {
 
 // The log of SQLite grows while a reader needs its beginning. Once nothing reads it, it is cut to 16 MB.
 func TestLogIsCut(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	path := made(t)
 	store := reopen(t, "sqlite:"+path)

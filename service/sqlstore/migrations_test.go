@@ -71,7 +71,7 @@ func testNextMigrations(t *testing.T, database string) {
 // TestMigrationGivesWay migrates while a session reads a table for long, as pg_dump does: requests
 // are answered in between, and when it ends the migration is done.
 func TestMigrationGivesWay(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	database := servicetest.EmptyDatabase(t)

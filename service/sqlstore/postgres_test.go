@@ -210,7 +210,7 @@ func TestEncodings(t *testing.T) {
 // where it does not, the database is refused with the way out.
 // Promise S42: a pooler that keeps no sessions is refused.
 func TestPooler(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
@@ -258,7 +258,7 @@ func TestTrace(t *testing.T) {
 // TestProcessesBehindAPooler lets two programs ask more than PgBouncer has sessions for as it is installed,
 // and one where it has four: every question is answered in its time.
 func TestProcessesBehindAPooler(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)

@@ -311,7 +311,7 @@ func TestEndedConnections(t *testing.T) {
 
 // TestServerAway ends the server under an open store: callers are told to come back.
 func TestServerAway(t *testing.T) {
-	servicetest.Slow(t)
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server := servicetest.NewServer(t)

@@ -366,9 +366,8 @@ func (m *floorModel) check() {
 // the change. An attempt that was not taken back is one, what was written last is not written over unseen, and no lease
 // stays pending without a change.
 func TestFloorModel(t *testing.T) {
-	servicetest.Slow(t)
 	t.Parallel()
-	for seed := *floorFrom; seed < *floorFrom+*floorSeeds; seed++ {
+	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(1, *floorSeeds); seed++ {
 		m := newFloorModel(t, seed)
 		for range 220 {
 			m.step()

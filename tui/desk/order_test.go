@@ -207,9 +207,8 @@ func (s *scattered) settle() {
 // nobody chose for the call; an attempt counts once; no two have one call; and nothing is asked for
 // without end.
 func TestAnswersInAnyOrder(t *testing.T) {
-	servicetest.Slow(t)
 	t.Parallel()
-	for seed := range *orders {
+	for seed := range servicetest.Times(2, *orders) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 12))
 			f := newFloor(t, 12)
