@@ -24,7 +24,8 @@ import (
 )
 
 var (
-	importSeeds = flag.Uint64("import-seeds", 25, "seeds of TestImportsBesideEdits; by night 5000")
+	importSeeds = flag.Uint64("import-seeds", 200, "seeds of TestImportsBesideEdits; by night 5000")
+	importRows  = flag.Int("import-rows", 4, "rows of each file of TestImportsBesideEdits; by night 12")
 	importFrom  = flag.Uint64("import-from", 0, "first seed of TestImportsBesideEdits")
 )
 
@@ -49,7 +50,7 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 	server := httptest.NewServer(line)
 	defer server.Close()
 	home := t.TempDir()
-	const rows = 12
+	rows := *importRows
 	var file strings.Builder
 	for i := range rows {
 		fmt.Fprintf(&file, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":"Row%d"}}`+"\n", owner, owner, i)

@@ -25,12 +25,10 @@ import (
 )
 
 var (
-	pullSeeds = flag.Int("seeds", 0, "how many seeds TestPullModel runs; 0: those that it gets through in 15 s")
+	pullSeeds = flag.Int("seeds", 200, "how many seeds TestPullModel runs; by night 5000")
+	pullSteps = flag.Int("steps", 10, "how many steps each seed of TestPullModel has; by night 60")
 	pullFrom  = flag.Uint64("seeds-from", 1, "the first seed of TestPullModel")
 )
-
-// pullTime is how long TestPullModel goes on where it is not told how many seeds it runs.
-const pullTime = 15 * time.Second
 
 // pullModel is a service with faults, kills and a clock that goes both ways, whose database is put back and whose
 // account is narrowed and widened, and a program that keeps a copy of its persons by pulls.
@@ -268,21 +266,19 @@ func TestPullModel(t *testing.T) {
 	if servicetest.OnPostgres() {
 		t.Skip("it restores SQLite files")
 	}
-	begun, ran := time.Now(), 0
-	for seed := *pullFrom; ran < *pullSeeds || *pullSeeds == 0 && time.Since(begun) < pullTime; seed++ {
+	for seed := *pullFrom; seed < *pullFrom+uint64(*pullSeeds); seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := newPullModel(t, seed)
 			m.isFaulty = true
-			for n := range 60 {
+			for n := range *pullSteps {
 				m.step(n)
 			}
 			m.isFaulty = false
 			m.nightly(1 << 20)
 			m.compare()
 		})
-		if ran++; !ok {
-			t.Fatalf("seed %d failed: go test ./commands -run TestPullModel -seeds 1 -seeds-from %[1]d", seed)
+		if !ok {
+			t.Fatalf("seed %d failed: go test ./commands -run TestPullModel -seeds 1 -seeds-from %[1]d -steps %d", seed, *pullSteps)
 		}
 	}
-	t.Logf("seeds %d to %d", *pullFrom, *pullFrom+uint64(ran)-1)
 }

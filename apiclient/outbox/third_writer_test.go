@@ -22,8 +22,9 @@ import (
 )
 
 var (
-	thirdSeeds = flag.Uint64("third-seeds", 25, "seeds of TestThirdWriter; by night 5000")
+	thirdSeeds = flag.Uint64("third-seeds", 200, "seeds of TestThirdWriter; by night 5000")
 	thirdFrom  = flag.Uint64("third-from", 0, "first seed of TestThirdWriter")
+	thirdSteps = flag.Int("third-steps", 12, "steps of each seed of TestThirdWriter; by night 60")
 )
 
 // No entry takes effect twice, undoes a change that another writer made after it, or is reported as accepted
@@ -33,7 +34,7 @@ func TestThirdWriter(t *testing.T) {
 	t.Parallel()
 	for seed := *thirdFrom; seed < *thirdFrom+servicetest.Times(1, *thirdSeeds); seed++ {
 		w := newThirdWriter(t, seed)
-		for range 60 {
+		for range *thirdSteps {
 			w.step()
 		}
 		w.settle()

@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	floorSeeds = flag.Uint64("seeds", 12, "how many seeds TestFloorModel has; by night 5000")
+	floorSeeds = flag.Uint64("seeds", 200, "how many seeds TestFloorModel has; by night 5000")
 	floorFrom  = flag.Uint64("from", 0, "the first seed of TestFloorModel")
+	floorSteps = flag.Int("steps", 12, "how many steps each seed of TestFloorModel has; by night 220")
 )
 
 // restTime is how long a donor rests after an attempt or a completion.
@@ -369,13 +370,13 @@ func TestFloorModel(t *testing.T) {
 	t.Parallel()
 	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(1, *floorSeeds); seed++ {
 		m := newFloorModel(t, seed)
-		for range 220 {
+		for range *floorSteps {
 			m.step()
 		}
 		m.settle()
 		m.check()
 		if len(m.broken) > 0 {
-			t.Errorf("-from %d -seeds 1: %s\n%s", seed, strings.Join(m.broken, "\n"), strings.Join(m.history, "\n"))
+			t.Errorf("-from %d -seeds 1 -steps %d: %s\n%s", seed, *floorSteps, strings.Join(m.broken, "\n"), strings.Join(m.history, "\n"))
 		}
 	}
 }
