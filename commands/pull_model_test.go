@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	pullSeeds = flag.Int("seeds", 200, "how many seeds TestPullModel runs; by night 5000")
+	pullSeeds = flag.Uint64("seeds", 200, "how many seeds TestPullModel runs; by night 5000")
 	pullSteps = flag.Int("steps", 10, "how many steps each seed of TestPullModel has; by night 60")
 	pullFrom  = flag.Uint64("seeds-from", 1, "the first seed of TestPullModel")
 )
@@ -80,8 +80,10 @@ func (m *pullModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorded := httptest.NewRecorder()
 	m.service.Handler.ServeHTTP(recorded, r)
 	maps.Copy(w.Header(), recorded.Header())
-	if m.random.IntN(4) == 0 { // A front end drops what it does not know.
+	if m.random.IntN(4) == 0 { // A front end drops what it does not know, and has a clock of its own.
 		w.Header().Del(apitype.SettledHeader)
+		shift := time.Duration(m.random.IntN(7*24*60)-5*24*60) * time.Minute
+		w.Header().Set("Date", m.service.Clock.Now().Add(shift).UTC().Format(http.TimeFormat))
 	}
 	if fault != 2 {
 		w.WriteHeader(recorded.Code)
@@ -107,7 +109,10 @@ func (m *pullModel) pull(kind string, limit int, begin func(), each func(map[str
 		}
 		out, errs := &failingWriter{left: limit}, &bytes.Buffer{}
 		m.failed = false
-		code := Run(m.Context(), args, hasty(appOf(m.env, strings.NewReader(""), out, errs)))
+		app := hasty(appOf(m.env, strings.NewReader(""), out, errs))
+		now := m.service.Clock.Now().Add(time.Duration(m.random.IntN(120)-60) * time.Minute)
+		app.Now = func() time.Time { return now } // The clock of the program's machine is wrong.
+		code := Run(m.Context(), args, app)
 		for line := range strings.Lines(out.String()) {
 			var record map[string]any
 			if strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(line), &record) == nil {
@@ -145,7 +150,7 @@ func (m *pullModel) do(method, path, body string) {
 
 // step does one thing, by chance.
 func (m *pullModel) step(n int) {
-	kind := m.random.IntN(20)
+	kind := m.random.IntN(21)
 	m.history = append(m.history, fmt.Sprintf("step %d: %d", n, kind))
 	switch {
 	case kind < 5 || len(m.persons) == 0:
@@ -167,6 +172,9 @@ func (m *pullModel) step(n int) {
 		m.restore()
 	case kind < 18:
 		m.nightly(m.random.IntN(2000))
+	case kind < 19: // A look at some of them moves no position.
+		args := []string{"pull", "person", "-q", "--updated", "--since", []string{"now", "1h", "2000-01-01"}[m.random.IntN(3)]}
+		Run(m.Context(), args, hasty(appOf(m.env, strings.NewReader(""), io.Discard, io.Discard)))
 	default:
 		m.nightly(1 << 20)
 	}
@@ -258,15 +266,14 @@ func (m *pullModel) compare() {
 	}
 }
 
-// TestPullModel lets chance create, correct and erase persons, move the clock both ways, kill the service, narrow and
+// TestPullModel lets chance create, correct and erase persons, move all clocks both ways, kill the service, narrow and
 // widen the account, and restore backups in place and to new paths, while a program pulls through faults. Each change
 // and each erasure reaches its copy, or it is told with exit code 8 to begin again.
 func TestPullModel(t *testing.T) {
-	servicetest.Slow(t)
 	if servicetest.OnPostgres() {
 		t.Skip("it restores SQLite files")
 	}
-	for seed := *pullFrom; seed < *pullFrom+uint64(*pullSeeds); seed++ {
+	for seed := *pullFrom; seed < *pullFrom+servicetest.Times(4, *pullSeeds); seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := newPullModel(t, seed)
 			m.isFaulty = true

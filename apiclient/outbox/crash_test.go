@@ -162,30 +162,6 @@ func TestKilledWhileSavingDraftsKeepsTheLatest(t *testing.T) {
 	}
 }
 
-func TestKilledSendersAppendNothingTwice(t *testing.T) {
-	t.Parallel()
-	server := newService(t)
-	dir := t.TempDir()
-	box := open(t, dir, server.URL)
-	var ids []apitype.UUID
-	for range 12 {
-		ids = append(ids, apitype.NewUUID())
-		add(t, box, attempt(t, ids[len(ids)-1]))
-	}
-	for range 4 {
-		killAfter(t, "send "+dir+" "+server.URL, 1)
-	}
-	finishCrowd(t, box, server)
-	for _, id := range ids {
-		if n := server.count(id, "add-attempt"); n != 1 {
-			t.Errorf("attempts of %s: got %d, want 1", id, n)
-		}
-	}
-	if left := list(t, box); len(left) != 0 {
-		t.Errorf("left: got %+v, want none", left)
-	}
-}
-
 // Several programs that are killed again and again, and a service that loses answers:
 // each change takes effect once, and those of one call in their order.
 func TestCrowd(t *testing.T) {

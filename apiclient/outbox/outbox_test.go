@@ -131,36 +131,6 @@ func TestRecallDropRequeue(t *testing.T) {
 	}
 }
 
-// Each change is applied exactly once, whatever goes wrong on the way.
-func TestEveryFaultEndsWithOneEffect(t *testing.T) {
-	t.Parallel()
-	faults := []fault{
-		"", faultResetBefore, faultResetAfter, faultCut, fault502After, fault503, fault429, faultHTML, faultRedirect, faultGarbage, fault401,
-	}
-	for _, first := range faults {
-		for _, second := range []fault{"", first} {
-			t.Run(string(first+", "+second), func(t *testing.T) {
-				t.Parallel()
-				server := newService(t, first, second)
-				box := open(t, t.TempDir(), server.URL)
-				tried, done := attempt(t, apitype.NewUUID()), completion(t, apitype.NewUUID())
-				add(t, box, tried)
-				add(t, box, done)
-				settleAll(t, box, server.client(t))
-				if left := list(t, box); len(left) != 0 {
-					t.Errorf("left: got %+v, want none", left)
-				}
-				if n := server.count(tried.UUID, "add-attempt"); n != 1 {
-					t.Errorf("attempts: got %d, want 1", n)
-				}
-				if n := server.count(done.UUID, "complete"); n != 1 {
-					t.Errorf("completions: got %d, want 1", n)
-				}
-			})
-		}
-	}
-}
-
 func TestLostAttemptIsNotRepeatedBeforePatienceEnds(t *testing.T) {
 	t.Parallel()
 	server := newService(t, faultResetBefore)

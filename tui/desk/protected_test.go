@@ -194,6 +194,7 @@ func (f *floor) isOffered(call apitype.UUID) bool {
 // From the key that ends a call to the accepted change its donor is offered to no agent, whatever became of the lease.
 // Then no lease is left.
 func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
+	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	for _, key := range slices.Sorted(maps.Keys(endings)) {
 		for _, loss := range slices.Sorted(maps.Keys(losses)) {
