@@ -32,7 +32,7 @@ var (
 // records of the service and of another system.
 func TestThirdWriter(t *testing.T) {
 	t.Parallel()
-	for seed := *thirdFrom; seed < *thirdFrom+servicetest.Times(1, *thirdSeeds); seed++ {
+	for seed := *thirdFrom; seed < *thirdFrom+servicetest.Times(8, *thirdSeeds); seed++ {
 		w := newThirdWriter(t, seed)
 		for range *thirdSteps {
 			w.step()

@@ -22,7 +22,7 @@ var longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as
 // list and each call that is given against a plain reading of the rules.
 // Promise S84: nobody is called who may not be, and everybody else is.
 func TestFloorRulesModel(t *testing.T) {
-	seeds := servicetest.Times(4, 100)
+	seeds := servicetest.Times(4, 200)
 	if *longModel {
 		seeds = 5000
 	}

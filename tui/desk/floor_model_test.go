@@ -368,7 +368,7 @@ func (m *floorModel) check() {
 // stays pending without a change.
 func TestFloorModel(t *testing.T) {
 	t.Parallel()
-	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(1, *floorSeeds); seed++ {
+	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(10, *floorSeeds); seed++ {
 		m := newFloorModel(t, seed)
 		for range *floorSteps {
 			m.step()
