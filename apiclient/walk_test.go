@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,4 +231,183 @@ func describeModel(m *modelList) string {
 	}
 	return fmt.Sprintf("at most %d, refuses %d, tells of the next page %t, position at the end %t, an array %t, cuts %t, busy %t, flag %d, inclusive %t, grows %t, sizes %v",
 		m.most, m.refuses, m.tellsNext, m.infoIsLast, m.bare, m.cuts, m.busy, m.flag, m.inclusive, m.grows, sizes)
+}
+
+// A page of one-kilobyte records whose bound is smaller is asked for with half as many, until it fits.
+func TestListOfLargeRecords(t *testing.T) {
+	t.Parallel()
+	const page = `{"pageInfo":{"endCursor":"e"},"edges":[{"node":{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","notes":"`
+	for _, test := range []struct {
+		query string
+		fits  int // Records that do.
+		bare  bool
+		want  string // Sizes that are asked for.
+		fewer int
+		fails string
+	}{
+		{"", 100, false, "first=", 0, ""},
+		{"", 12, false, "first=,first=50,first=25,first=12", 12, ""},
+		{"before=b", 50, false, "last=,last=50", 50, ""},
+		{"before=b&after=a", 50, false, "first=,first=50", 50, ""},
+		{"before=b&first=4", 2, false, "first=4,first=2", 2, ""},
+		{"last=4", 1, false, "last=4,last=2,last=1", 1, ""},
+		{"first=4", 0, false, "first=4,first=2,first=1", 1, `a record was not read: 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is larger than 64 MiB`},
+		{"first=1", 0, true, "first=1", 0, "the answer is larger than 0 MiB"},
+		{"first=0", -1, false, "first=0", 0, "the answer is larger than 0 MiB"},
+	} {
+		var asked []string
+		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
+			name, size := "first", r.URL.Query().Get("first")
+			if strings.Contains(test.want, "last") {
+				name, size = "last", r.URL.Query().Get("last")
+			}
+			asked = append(asked, name+"="+size)
+			n, failed := strconv.Atoi(size)
+			if failed != nil {
+				n = 100
+			}
+			switch {
+			case n <= test.fits:
+				return answered(200, `{"pageInfo":{"hasNextPage":false},"edges":[]}`, true), nil
+			case test.bare:
+				return answered(200, `[{"notes":"`+strings.Repeat("x", 9000)+`"}]`, false), nil
+			default:
+				return answered(200, page+strings.Repeat("x", 9000)+`"}}]}`, false), nil
+			}
+		})})
+		servicetest.Check(t, err)
+		c.maxPage, c.maxRecord = 4000, 8000
+		query, _ := url.ParseQuery(test.query)
+		options, wrong := apitype.ParseCallListOptions(query)
+		if len(wrong) > 0 {
+			t.Error(wrong)
+		}
+		got, err := c.Calls.List(t.Context(), options)
+		if err == nil {
+			err = got.Err()
+		}
+		failed := ""
+		if err != nil {
+			failed = err.Error()
+		}
+		if strings.Join(asked, ",") != test.want || got.Fewer != test.fewer || failed != test.fails {
+			t.Errorf("%q: got %v, fewer %d, %v, want %s, fewer %d, %q", test.query, asked, got.Fewer, err, test.want, test.fewer, test.fails)
+		}
+	}
+}
+
+// A page that is too large and is not JSON is asked for once: fewer records would not make it any.
+func TestLargePageThatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	for start, want := range map[string]int{"x": 1, "": 1, `{"edges":[{"node":{"notes":"`: 4} {
+		asked := 0
+		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(*http.Request) (*http.Response, error) {
+			asked++
+			return answered(200, start+strings.Repeat("x", 9000), false), nil
+		})})
+		servicetest.Check(t, err)
+		c.maxPage, c.maxRecord = 4000, 8000
+		_, err = c.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(8)}})
+		if asked != want || err == nil || (want == 1) != strings.Contains(err.Error(), "it is not JSON") {
+			t.Errorf("%q: got %d requests and %v, want %d", start, asked, err, want)
+		}
+	}
+}
+
+// A body that does not end and is not JSON is not read on, whatever was asked for.
+func TestEndlessBodyThatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []string{"record", "page of one", "change"} {
+		var body endless
+		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
+			answer := answered(200, "", false)
+			answer.Body = &body
+			return answer, nil
+		})})
+		servicetest.Check(t, err)
+		id, most := apitype.NewUUID(), endless(2<<20)
+		switch asked {
+		case "record":
+			_, err = c.Persons.Get(t.Context(), id)
+		case "page of one":
+			_, err = c.Persons.List(t.Context(), apitype.PersonListOptions{Paging: apitype.Paging{First: new(1)}})
+		default:
+			change, wrong := CancelCallChange(id, apitype.CancelCallRequest{})
+			servicetest.Check(t, wrong)
+			_, err = c.Send(t.Context(), change)
+			most *= 2 // It is looked up what became of it.
+		}
+		if err == nil || !strings.Contains(err.Error(), "it is not JSON") || body > most {
+			t.Errorf("%s: got %v after %d bytes, want that it is not JSON, within %d", asked, err, body, most)
+		}
+	}
+}
+
+// endless is a body without an end, and how much of it was read.
+type endless int
+
+func (e *endless) Read(p []byte) (int, error) {
+	*e += endless(len(p))
+	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
+}
+
+// What a walk tells its caller, page by page.
+func TestWalkTells(t *testing.T) {
+	t.Parallel()
+	var told []string
+	c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
+		after := r.URL.Query().Get("after")
+		next := map[string]string{"s": "a", "a": "b", "b": "c"}[after]
+		a := answered(200, `{"pageInfo":{"endCursor":"`+next+`","hasNextPage":`+strconv.FormatBool(next != "c")+`},"edges":[{"node":{"uuid":"`+apitype.NewUUID().String()+`"},"cursor":"`+next+`"}]}`, true)
+		a.Header.Set("X-Page", next)
+		return a, nil
+	})})
+	servicetest.Check(t, err)
+	query := url.Values{"after": {"s"}}
+	for record, err := range c.Walk(t.Context(), "/api/v1/calls", query, AllOptions{
+		Answered: func(h http.Header) { told = append(told, "page "+h.Get("X-Page")) }, Yielded: func() { told = append(told, "flush") },
+	}) {
+		servicetest.Check(t, err)
+		told = append(told, record.Cursor)
+	}
+	if got := strings.Join(told, " "); got != "page a a flush page b b flush page c c flush" {
+		t.Errorf("got %s", got)
+	}
+	if len(query) != 1 {
+		t.Errorf("got %v, want the caller's query as it was", query)
+	}
+}
+
+// Records that are too large by themselves are passed over as long as the pages lead on, and named.
+func TestTooLargeRecordsArePassedOver(t *testing.T) {
+	t.Parallel()
+	const nameless = `one after the cursor ""`
+	for _, test := range []struct {
+		name string
+		info func(n int) string // Of the page after n others.
+		id   string
+		want string
+	}{
+		{"the last", func(int) string { return `{"endCursor":"1","hasNextPage":false}` }, "", "a record was not read: " + nameless + " is larger than 64 MiB"},
+		{"without a way on", func(int) string { return `{"hasNextPage":true}` }, "", "a record was not read: " + nameless + " is larger than 64 MiB"},
+		{"a way back", func(int) string { return `{"endCursor":"1","hasNextPage":true}` }, "", "2 records were not read; the first of them, " + nameless + ", is larger than 64 MiB"},
+		{"the same again", func(n int) string { return `{"endCursor":"` + strconv.Itoa(n+1) + `","hasNextPage":true}` }, "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", "2 records were not read; the first of them, 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10, is larger than 64 MiB\nthe pages of the list repeat"},
+		{"those without a name", func(n int) string {
+			return `{"endCursor":"` + strconv.Itoa(n+1) + `","hasNextPage":` + strconv.FormatBool(n < 2) + `}`
+		}, "", "3 records were not read; the first of them, " + nameless + ", is larger than 64 MiB"},
+	} {
+		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
+			n, _ := strconv.Atoi(r.URL.Query().Get("after"))
+			return answered(200, `{"pageInfo":`+test.info(n)+`,"edges":[{"node":{"uuid":"`+test.id+`","notes":"`+strings.Repeat("x", 9000)+`"}}]}`, false), nil
+		})})
+		servicetest.Check(t, err)
+		c.maxPage, c.maxRecord = 4000, 8000
+		var failed error
+		for _, err := range c.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{PageSize: 1}) {
+			failed = err
+		}
+		if fmt.Sprint(failed) != test.want {
+			t.Errorf("%s: got %v, want %q", test.name, failed, test.want)
+		}
+	}
 }

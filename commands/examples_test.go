@@ -2,13 +2,9 @@ package commands
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/account"
 	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
@@ -160,102 +155,4 @@ func splitWords(line string) []string {
 		words = append(words, strings.Fields(part)...)
 	}
 	return words
-}
-
-func TestWelcome(t *testing.T) {
-	t.Parallel()
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)+`}`) + ".c2ln"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/other"):
-			http.NotFound(w, r)
-			return
-		case strings.HasPrefix(r.URL.Path, "/page"):
-			status(200, "text/html", "<h1>Welcome</h1>")(w, r)
-			return
-		}
-		if r.Header.Get("Authorization") != "Bearer good" {
-			status(401, "application/json", `{}`)(w, r)
-			return
-		}
-		status(200, "application/json", `{"edges":[]}`)(w, r)
-	}))
-	t.Cleanup(server.Close)
-	tests := []struct {
-		name        string
-		environment map[string]string
-		want        string
-		next        string
-	}{
-		{"nothing is set up", nil, "No service is set up yet.", "fundesk auth login --profile NAME"},
-		{"a profile that is not there", map[string]string{"FUNDESK_PROFILE": "nowhere"}, "", "fundesk demo"},
-		{"the demo", map[string]string{"FUNDESK_PROFILE": "demo"}, "nothing needs to be set up", "fundesk tui --profile demo"},
-		{"no token", map[string]string{"FUNDESK_BASE_URL": server.URL}, "no token", "fundesk auth login"},
-		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "unset FUNDESK_TOKEN"},
-		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "unset FUNDESK_TOKEN"},
-		{"another interface", map[string]string{"FUNDESK_BASE_URL": server.URL + "/other", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk profile show"},
-		{"a page of somebody else", map[string]string{"FUNDESK_BASE_URL": server.URL + "/page", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk doctor"},
-		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach: cannot reach 127.0.0.1:1: connect: ", "fundesk outbox list"},
-		{"ready", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "good"}, "the service answers", "fundesk tui"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			home := t.TempDir()
-			var out bytes.Buffer
-			s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: func(name string) string {
-				if name == "HOME" {
-					return home
-				}
-				return test.environment[name]
-			}}, nil)
-			s.Flags.Timeout = time.Minute // A busy machine is not what is tested.
-			if test.name != "ready" && test.name != "the demo" && test.environment["FUNDESK_PROFILE"] == "" {
-				code := Run(t.Context(), []string{"doctor", "--timeout", "1m"}, s.App)
-				if code == 0 || !strings.Contains(out.String(), "wrong") || !strings.Contains(out.String(), "hint: ") || strings.Contains(out.String(), expired) {
-					t.Errorf("doctor: got exit code %d and %q, want what is wrong and the way out", code, out.String())
-				}
-				out.Reset()
-			}
-			if err := account.Welcome(t.Context(), s); err != nil {
-				t.Fatalf("welcome: %v", err)
-			}
-			if got := out.String(); !strings.Contains(got, test.want) || !strings.Contains(got, test.next) || strings.Contains(got, expired) {
-				t.Errorf("got %q, want %q and %q", got, test.want, test.next)
-			}
-		})
-	}
-}
-
-// tokenOf is what a token looks like that ends after a time.
-func tokenOf(left time.Duration) string {
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(), 10)+`}`) + ".c2ln"
-}
-
-// A token is told of in its last 14 days, by every command that used it, and by none with
-// --quiet.
-func TestTokenEndsSoon(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
-	t.Cleanup(server.Close)
-	const day = 24 * time.Hour
-	for _, test := range []struct {
-		left time.Duration
-		args string
-		want string
-	}{
-		{13*day + day/2, "call list", " ends in 13 days, on 20"},
-		{day + day/2, "call list -o json", " ends in 1 day, on 20"},
-		{5*time.Hour + time.Minute, "call list", " ends in 5h, at 20"},
-		{15 * day, "call list", ""},
-		{day + day/2, "call list --quiet", ""},
-	} {
-		token := tokenOf(test.left)
-		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}.run(t, strings.Fields(test.args)...)
-		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
-			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
-		}
-	}
 }

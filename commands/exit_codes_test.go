@@ -350,21 +350,6 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	}
 }
 
-func TestAListPrintsTheRecordsBesideOneThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	const odd = "11111111-1111-4111-8111-111111111111"
-	page := `[{"uuid":"` + odd + `","attemptsCount":"7"},{"uuid":"` + testID + `","attemptsCount":7}]`
-	for _, args := range [][]string{
-		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount"},
-		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount", "--first", "2"},
-	} {
-		out, errs, code := against(t, status(200, "application/json", page), args...)
-		if out != "uuid,attemptsCount\r\n"+testID+",7\r\n" || code != 8 || !strings.Contains(errs, odd) {
-			t.Errorf("%v: got %q, %q and exit code %d, want %s, that %s is missing, and 8", args, out, errs, code, testID, odd)
-		}
-	}
-}
-
 // A service that does not say whether there are earlier records is not said to have some.
 func TestLastOfAServiceThatDoesNotSay(t *testing.T) {
 	t.Parallel()
@@ -378,6 +363,28 @@ func TestLastOfAServiceThatDoesNotSay(t *testing.T) {
 			if code != 0 || out != testID+"\n" || !strings.Contains(errs, want) {
 				t.Errorf("%q, %v: got exit code %d, %q and %q, want %q", flags, page, code, out, errs, want)
 			}
+		}
+	}
+}
+
+// A change whose record is worth a look, since its outcome is not known or its state refused it,
+// says how to look; one that was refused for what it says does not.
+func TestWhatToLookAtAfterAChange(t *testing.T) {
+	t.Parallel()
+	const hint = "see: fundesk call get " + testID
+	for name, test := range map[string]struct {
+		change http.HandlerFunc
+		want   bool
+	}{
+		"a state that does not allow it": {status(409, "application/json", `{}`), true},
+		"an outcome that is not known":   {reset, true},
+		"a refusal of what it says":      {status(400, "application/json", `{}`), false},
+		"no permission":                  {status(403, "application/json", `{}`), false},
+		"an unknown record":              {status(404, "application/json", `{}`), false},
+	} {
+		_, errs, code := against(t, readsThen(test.change), "call", "attempt", testID, "--yes")
+		if code == 0 || strings.Contains(errs, hint) != test.want {
+			t.Errorf("%s: got exit code %d, %s, want the hint %v", name, code, errs, test.want)
 		}
 	}
 }

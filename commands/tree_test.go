@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/commands/cli"
+	"fundesk/render"
 	"fundesk/service/embedded"
 )
 
@@ -166,4 +167,72 @@ func runWith(t *testing.T, environment map[string]string, in string, args ...str
 		},
 	})
 	return stdout.String(), stderr.String(), code
+}
+
+// Help fits a terminal of 80 columns; what is typed, in usage and examples, stays on its line. That of the
+// program fits one screen.
+func TestHelpFits(t *testing.T) {
+	t.Parallel()
+	l := line{environment: map[string]string{"HOME": t.TempDir()}}
+	pages := [][]string{{"--help"}, {"help", "options"}, {"help", "changes"}, {"help", "lists"}, {"help", "settings"}}
+	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
+		pages = append(pages, append(strings.Fields(cmd.CommandPath())[1:], "--help"))
+	})
+	for name := range topics() {
+		pages = append(pages, []string{"help", name})
+	}
+	for _, page := range pages {
+		out, errs, code := l.run(t, page...)
+		if code != 0 || out == "" {
+			t.Errorf("%v: got exit code %d and %q", page, code, errs)
+		}
+		isTyped := false
+		for text := range strings.Lines(out) {
+			text = strings.TrimRight(text, "\n")
+			if text != "" && text[0] != ' ' {
+				isTyped = text == "Usage:" || text == "Examples:"
+			}
+			if width := render.Width(text); width > helpWidth && !isTyped && page[len(page)-1] == "--help" {
+				t.Errorf("%v: got %d columns: %s", page, width, text)
+			}
+		}
+		if lines := strings.Count(out, "\n"); page[0] == "--help" && lines > 45 {
+			t.Errorf("got %d lines of help, want one screen", lines)
+		}
+	}
+}
+
+// A line is taken apart by the flags that every command has.
+func TestPartsOfALine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		line, names, joined string
+	}{
+		{"", "", ""},
+		{"call list", "call list", "call list"},
+		{"--profile p call -q list --retry 3 x", "call list x", "--profile p call -q list --retry 3 x"},
+		{"-o json --arg a open - 1", "open - 1", "-o json --arg=a=open - 1"},
+		{"--quiet open 1", "open 1", "--quiet open 1"},
+		{"call -- -q x", "call -q x", "call -- -q x"},
+		{"call --", "call", "call --"},
+		{"--", "", "--"},
+		{"-q help", "help", "-q help"},
+		{"__complete x", "__complete x", "__complete x"},
+		{"calls", "calls", "calls"},
+		{"open --profile", "open", "open --profile"},
+		{"x --opt-in-sms false y --opt-in-mail true", "x false y true", "x --opt-in-sms=false y --opt-in-mail=true"},
+		{"x --opt-in-sms maybe --opt-in-sms", "x maybe", "x --opt-in-sms maybe --opt-in-sms"},
+		{"x --arg a b c", "x b c", "x --arg=a=b c"},
+		{"x --arg a=b c", "x c", "x --arg a=b c"},
+		{"x --arg a", "x", "x --arg a"},
+		{"x -- --arg a b", "x --arg a b", "x -- --arg a b"},
+	} {
+		args := strings.Fields(test.line)
+		if got := strings.Join(cli.Positional(args), " "); got != test.names {
+			t.Errorf("%s: got the names %q, want %q", test.line, got, test.names)
+		}
+		if got := strings.Join(joinValues(args), " "); got != test.joined {
+			t.Errorf("%s: got %q, want %q", test.line, got, test.joined)
+		}
+	}
 }

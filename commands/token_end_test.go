@@ -1,0 +1,54 @@
+package commands
+
+import (
+	"encoding/base64"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tokenOf is what a token looks like that ends after a time.
+func tokenOf(left time.Duration) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(), 10)+`}`) + ".c2ln"
+}
+
+// A token is told of in its last 14 days, by every command that used it, and by none with
+// --quiet.
+func TestTokenEndsSoon(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
+	t.Cleanup(server.Close)
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		left time.Duration
+		args string
+		want string
+	}{
+		{13*day + day/2, "call list", " ends in 13 days, on 20"},
+		{day + day/2, "call list -o json", " ends in 1 day, on 20"},
+		{5*time.Hour + time.Minute, "call list", " ends in 5h, at 20"},
+		{15 * day, "call list", ""},
+		{day + day/2, "call list --quiet", ""},
+	} {
+		token := tokenOf(test.left)
+		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}.run(t, strings.Fields(test.args)...)
+		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
+			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
+		}
+	}
+}
+
+// A 401 for a token that has ended says so.
+func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
+	t.Parallel()
+	text := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + "."}
+	h := plain(t)
+	environment["FUNDESK_BASE_URL"] = h.URL
+	if _, errs, code := (line{environment: environment}).run(t, "call", "list"); code != 4 || !strings.Contains(errs, "the token from FUNDESK_TOKEN expired 20") {
+		t.Errorf("got exit code %d and %s, want that the token expired", code, errs)
+	}
+}
