@@ -151,11 +151,21 @@ func (s *QueueService) required(ctx context.Context) error {
 // required refuses a service without an extension.
 func (c *Client) required(ctx context.Context, extension, what string) error {
 	has, err := c.Has(ctx, extension)
-	if err == nil && !has {
-		err = &Error{Kind: KindRejected, Message: "the service has no " + what}
+	if err != nil || has {
+		return err
 	}
-	return err
+	return &Error{
+		Kind:    KindRejected,
+		Message: "the service has no " + what,
+		Err:     &MissingExtensionError{Name: extension},
+	}
 }
+
+// MissingExtensionError is the cause of an Error if the service does not announce an extension.
+type MissingExtensionError struct{ Name string }
+
+// Error names the extension.
+func (e *MissingExtensionError) Error() string { return "the service does not announce " + e.Name }
 
 // noteExtensions notes what an answer says of what the service has beside the interface.
 func (c *Client) noteExtensions(h http.Header) {

@@ -59,6 +59,9 @@ func newReport(err error, t *Target) Report {
 	if with, ok := errors.AsType[Hinted](err); ok {
 		r.Hint = with.hint
 	}
+	if missing, ok := errors.AsType[*apiclient.MissingExtensionError](err); ok && r.Hint == "" {
+		r.Hint = "only a service that announces " + missing.Name + " has it; see: fundesk api GET /fundesk/v1"
+	}
 	if r.Hint == "" {
 		r.Hint = defaultHint(r.Kind, t)
 	}
