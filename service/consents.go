@@ -91,7 +91,7 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 // numbersConsented unblocks the numbers of a person who agreed to phone calls, and blocks those of one who objected.
 func numbersConsented(tx Tx, row PersonRow, person apitype.Person, agreed bool, line AuditLine) error {
 	if agreed {
-		return unblockPerson(tx, row, person)
+		return unblockPerson(tx, row, person, line.At)
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
 	return blockNumbers(tx, phoneNumbers(person), block)

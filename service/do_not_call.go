@@ -53,7 +53,8 @@ func phoneNumbers(p apitype.Person) []string {
 	return numbers
 }
 
-// blockNumbers blocks numbers for the organization, person, call and user of a block.
+// blockNumbers blocks numbers for the organization, person, call and user of a block. Calls that wait for persons who
+// have them are not given any more.
 func blockNumbers(tx Tx, numbers []string, b Block) error {
 	if len(numbers) == 0 {
 		return nil
@@ -70,7 +71,59 @@ func blockNumbers(tx Tx, numbers []string, b Block) error {
 			return err
 		}
 	}
+	var terms []string
+	for _, number := range numbers {
+		terms = append(terms, numberTerm(number))
+	}
+	persons, err := tx.WaitingWithTerms(b.Organization, terms)
+	if err != nil {
+		return err
+	}
+	return refreshPersons(tx, persons, b.At)
+}
+
+// refreshPersons carries over to the queue what it knows of some persons.
+func refreshPersons(tx Tx, ids []apitype.UUID, now apitype.Time) error {
+	for _, id := range ids {
+		row, err := tx.Person(id, Scope{All: true})
+		if err != nil {
+			return err
+		}
+		person, err := row.person()
+		if err != nil {
+			return err
+		}
+		if err := personChanged(tx, id, person, now); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// blockOf returns the digest of a number of a person that is blocked for their organization, or nil if none is.
+func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
+	numbers := phoneNumbers(person)
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	key, err := tx.Setting(blockKeySetting)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	return tx.BlockOf(person.OwningOrganization.Value().UUID, digestsOf(key, numbers))
+}
+
+// deleteBlocks lifts blocks, and lets the calls wait again that they kept.
+func deleteBlocks(tx Tx, organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID, now apitype.Time) error {
+	lifted, err := tx.DeleteBlocks(organization, person, numbers)
+	if err != nil || len(lifted) == 0 {
+		return err
+	}
+	persons, err := tx.WaitingBlockedBy(organization, lifted)
+	if err != nil {
+		return err
+	}
+	return refreshPersons(tx, persons, now)
 }
 
 // blockedSince returns when the first of some numbers was blocked for an organization of a scope, or nil if none is.
@@ -101,7 +154,7 @@ func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, req
 	optIns, _ := request.OptIns.Value()
 	isSet, _ := optIns.Phone.Value()
 	if isSet {
-		return unblockPerson(tx, row, person)
+		return unblockPerson(tx, row, person, now)
 	}
 	if !optedOut(person) || before != nil && !*before {
 		return nil
@@ -110,12 +163,12 @@ func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, req
 }
 
 // unblockPerson lifts the blocks of a person.
-func unblockPerson(tx Tx, row PersonRow, person apitype.Person) error {
+func unblockPerson(tx Tx, row PersonRow, person apitype.Person, now apitype.Time) error {
 	key, err := tx.Setting(blockKeySetting)
 	if err != nil || key == "" {
 		return err
 	}
-	return tx.DeleteBlocks(row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)))
+	return deleteBlocks(tx, row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)), now)
 }
 
 // CheckNumber reports whether a number is blocked for an organization that the account sees.
@@ -141,12 +194,12 @@ func (s *Service) BlockNumber(ctx context.Context, c Caller, request apitype.Blo
 // UnblockNumber lifts all blocks of a number for an organization.
 // POST /fundesk/v1/do-not-call/remove
 func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.BlockRequest) error {
-	return s.changeBlock(ctx, c, request, AuditNumberUnblock, func(tx Tx, _ apitype.Time) error {
+	return s.changeBlock(ctx, c, request, AuditNumberUnblock, func(tx Tx, now apitype.Time) error {
 		key, err := tx.Setting(blockKeySetting)
 		if err != nil || key == "" {
 			return err
 		}
-		return tx.DeleteBlocks(request.OrganizationUUID, nil, digestsOf(key, []string{request.Number}))
+		return deleteBlocks(tx, request.OrganizationUUID, nil, digestsOf(key, []string{request.Number}), now)
 	})
 }
 

@@ -266,7 +266,7 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, of Person
 	if err != nil {
 		return err
 	}
-	waiting, err := newQueueRow(row, call, of)
+	waiting, err := newQueueRow(l.tx, row, call, of)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ type QueueRow struct {
 	OptedIn     bool          // To the phone.
 	Country     string        // In which the person is called. Empty when neither address nor number tells.
 	EndedAt     *apitype.Time // When the person's last pledge ended. Nil: one is a lead or active, or there is none.
+	BlockedBy   *apitype.UUID // The digest of a number of the person that is blocked. Nil if none is.
 	DueAt       *apitype.Time // Deferred until then.
 	KeptFor     *apitype.UUID // For this user alone.
 	EligibleAt  *apitype.Time // What eligibleAt said last.
@@ -59,7 +60,8 @@ type QueueRow struct {
 // one place that decides: what the store looks for is kept as it says, in the transaction of
 // each change of what it reads.
 func (q QueueRow) eligibleAt() *apitype.Time {
-	if most, _ := maxAttempts(q.External, q.MaxAttempts); q.OptedOut || q.Attempts >= most { // Spec gap: C5
+	most, _ := maxAttempts(q.External, q.MaxAttempts)
+	if q.OptedOut || q.BlockedBy != nil || q.Attempts >= most { // Spec gap: C5
 		return nil
 	}
 	at := q.RequestedAt
@@ -84,9 +86,11 @@ func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 }
 
 // newQueueRow returns the row of a call that waits.
-func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
-	var person apitype.Person
-	err := decode("person", of.Doc, &person)
+func newQueueRow(tx Tx, row CallRow, call apitype.Call, of PersonRow) (QueueRow, error) {
+	person, err := of.person()
+	if err != nil {
+		return QueueRow{}, err
+	}
 	waiting := QueueRow{
 		Call:        call.UUID,
 		Person:      call.PersonUUID,
@@ -97,6 +101,7 @@ func newQueueRow(row CallRow, call apitype.Call, of PersonRow) (QueueRow, error)
 		External:    row.External,
 	}
 	waiting.asPerson(person)
+	waiting.BlockedBy, err = blockOf(tx, person)
 	return waiting, err
 }
 
@@ -155,28 +160,8 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (boo
 	if err != nil || since == nil {
 		return err == nil, err
 	}
-	return false, postponeBlocked(tx, q.Person, now)
-}
-
-// blockedRest is how long the calls of a person with a blocked number are passed over before the number is looked
-// at again.
-const blockedRest = time.Hour
-
-// postponeBlocked makes the calls of a person with a blocked number ineligible for a while. Another person may have
-// blocked the number, so no change of this one tells when that ends.
-func postponeBlocked(tx Tx, person apitype.UUID, now apitype.Time) error {
-	rows, err := tx.QueueOfPerson(person)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		row.Ready = false
-		row.EligibleAt = new(apitype.NewTime(now.Add(blockedRest)))
-		if err := tx.UpdateQueueRow(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	// It was blocked while the call was created.
+	return false, personChanged(tx, q.Person, person, now)
 }
 
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes
@@ -187,11 +172,11 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		return err
 	}
 	if call.Status == apitype.CallRequested {
-		waiting, err := newQueueRow(row, call, person)
-		if err == nil {
-			err = tx.QueueFacts(&waiting)
-		}
+		waiting, err := newQueueRow(tx, row, call, person)
 		if err != nil {
+			return err
+		}
+		if err := tx.QueueFacts(&waiting); err != nil {
 			return err
 		}
 		waiting.refresh(now)
@@ -273,7 +258,15 @@ func lastContact(attempts []apitype.CallAttempt, completed, taken *apitype.Time,
 
 // personChanged carries over to the queue what it knows of a person.
 func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
-	return RefreshEligibility(tx, id, now, func(row *QueueRow) bool { return row.asPerson(person) })
+	blocked, err := blockOf(tx, person)
+	if err != nil {
+		return err
+	}
+	return RefreshEligibility(tx, id, now, func(row *QueueRow) bool {
+		isOther := !equal(row.BlockedBy, blocked)
+		row.BlockedBy = blocked
+		return row.asPerson(person) || isOther
+	})
 }
 
 // attemptsLimited decides anew about the calls that have as many attempts as an organization's

@@ -50,7 +50,7 @@ func TermsOf(p apitype.Person) []string {
 	}
 	for _, number := range phoneNumbers(p) {
 		national, country := splitNumber(apitype.Digits(number))
-		add(phoneTerm, national+"+"+country)
+		terms = append(terms, numberTerm(number))
 		add(endTerm, reversed(country+national))
 	}
 	if p.Email != nil {
@@ -126,6 +126,12 @@ func nameWords(p apitype.Person) []string {
 	slices.Sort(words)
 	words = slices.Compact(words)
 	return words[:min(len(words), maxNameTerms)]
+}
+
+// numberTerm returns the term of a whole phone number.
+func numberTerm(number string) string {
+	national, country := splitNumber(apitype.Digits(number))
+	return phoneTerm + cutTerm(national+"+"+country)
 }
 
 func cutTerm(text string) string {

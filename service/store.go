@@ -268,8 +268,15 @@ type QueueReader interface {
 type QueueWriter interface {
 	InsertBlock(b Block) error // One that is there already stays as it is.
 	// DeleteBlocks lifts the blocks of some numbers for an organization: those of a person and those without one, or
-	// all of them if person is nil. Those of the person go whichever number they have.
-	DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) error
+	// all of them if person is nil. Those of the person go whichever number they have. It returns the numbers.
+	DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) (lifted []apitype.UUID, err error)
+	// BlockOf returns one of some numbers that is blocked for an organization, or nil. A transaction that lifts the
+	// block comes after this one.
+	BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apitype.UUID, error)
+	// WaitingWithTerms returns the persons of an organization who have a term of the search and a call that waits.
+	WaitingWithTerms(organization apitype.UUID, terms []string) ([]apitype.UUID, error)
+	// WaitingBlockedBy returns the persons of an organization whose calls one of some blocked numbers keeps.
+	WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error)
 	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,13 +79,64 @@ func TestObjectionsHoldForTheNumber(t *testing.T) {
 				if f.isBlocked(number) {
 					t.Error("the donor's own opt-in did not lift the objection")
 				}
-				f.Clock.Advance(2 * time.Hour) // The queue looks again by the hour.
 				if !f.given(f.call(second, 30*time.Hour, "happy_call")) {
 					t.Error("the queue gives no call after the objection was lifted")
 				}
 			})
 		})
 	}
+}
+
+// Calls to a blocked number are neither listed nor counted, whichever way it came to be blocked or unblocked.
+func TestBlockedCallsDoNotWait(t *testing.T) {
+	const number, other = "+31612345678", "+4915112345678"
+	onEngines(t, func(t *testing.T, f *floor) {
+		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
+		block := func(path, number string) {
+			t.Helper()
+			body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
+			if got := f.Do(lead, "POST", "/fundesk/v1/do-not-call"+path, body); got.Status != 204 {
+				t.Fatalf("got %d %s", got.Status, got.Body)
+			}
+		}
+		change := func(person apitype.UUID, body string) {
+			t.Helper()
+			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", body)
+		}
+		first, second := f.donor(number), f.donor(number)
+		calls := []apitype.UUID{f.call(first, 3*time.Hour, "happy_call"), f.call(second, 2*time.Hour, "winback")}
+		late := f.donor(other)
+		calls = append(calls, f.call(late, time.Hour, "winback"))
+		wait := func(when string, want ...apitype.UUID) {
+			t.Helper()
+			got, count := f.order(""), f.state("").Waiting
+			if !slices.Equal(got, want) || count != len(want) {
+				t.Errorf("%s: got %v and %d waiting, want %v", when, got, count, want)
+			}
+		}
+		wait("at first", calls...)
+		block("", number)
+		wait("after a block", calls[2])
+		change(late, `{"mobilePhoneNumber":"`+number+`"}`)
+		wait("after a donor got the number")
+		change(late, `{"phoneNumber":"`+number+`","mobilePhoneNumber":"`+other+`"}`)
+		wait("with another number beside it")
+		change(late, `{"phoneNumber":null}`)
+		wait("without the number", calls[2])
+		calls = append(calls, f.call(second, 30*time.Minute, "happy_call"))
+		wait("after a new call", calls[2])
+		f.Clock.Advance(48 * time.Hour)
+		wait("two days later", calls[2])
+		block("/remove", number)
+		wait("after the block was removed", calls...)
+
+		f.optIn(first, "false")
+		wait("after an objection", calls[2])
+		change(first, `{"mobilePhoneNumber":"+31687654321"}`)
+		wait("after that donor has another number", calls[2])
+		f.optIn(first, "true")
+		wait("after the objection was lifted", calls...)
+	})
 }
 
 // A donor who died, and a household that shares the number: the number stays open.

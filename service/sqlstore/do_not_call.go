@@ -21,7 +21,7 @@ func (t *tx) InsertBlock(b service.Block) error {
 	return err
 }
 
-func (t *tx) DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) error {
+func (t *tx) DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error) {
 	q := &listQuery{}
 	owner := q.arg(identifier(organization))
 	which := `digest` + isOne(bind(q, numbers, identifier))
@@ -33,8 +33,36 @@ func (t *tx) DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbe
 		none := q.arg(identifier(apitype.UUID{}))
 		which = `person_uuid = ` + own + ` OR person_uuid = ` + none + ` AND ` + which
 	}
-	_, err := t.exec(`DELETE FROM do_not_call WHERE organization = `+owner+` AND (`+which+`)`, q.args...)
-	return err
+	return t.identifiers(`DELETE FROM do_not_call WHERE organization = `+owner+` AND (`+which+`) RETURNING digest`, q.args...)
+}
+
+// BlockOf writes the block again as it is: a transaction that lifts it at the same time would not see the call that is
+// about to be kept.
+func (t *tx) BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apitype.UUID, error) {
+	q := &listQuery{}
+	q.where(`organization = %s`, identifier(organization))
+	q.conds = append(q.conds, `digest`+isOne(bind(q, numbers, identifier)))
+	text := `UPDATE do_not_call SET blocked_at = blocked_at WHERE ` + strings.Join(q.conds, ` AND `) + ` RETURNING digest`
+	found, err := t.identifiers(text, q.args...)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+func (t *tx) WaitingWithTerms(organization apitype.UUID, terms []string) ([]apitype.UUID, error) {
+	cond, arg := t.engine.amongTexts("s.term", "$1", terms)
+	return t.identifiers(`SELECT DISTINCT q.person_uuid FROM search_terms s
+		JOIN calls k ON k.person_number = s.number
+		JOIN queue_calls q ON q.call_number = k.number
+		WHERE `+cond+` AND s.owner = $2`, arg, identifier(organization))
+}
+
+func (t *tx) WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error) {
+	q := &listQuery{}
+	q.where(`owner = %s`, identifier(organization))
+	q.conds = append(q.conds, `blocked_by`+isOne(bind(q, numbers, identifier)))
+	return t.identifiers(`SELECT DISTINCT person_uuid FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `), q.args...)
 }
 
 func (r *reader) BlockedSince(numbers []apitype.UUID, scope service.Scope) (at *apitype.Time, err error) {

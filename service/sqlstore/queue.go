@@ -15,6 +15,7 @@ var (
 	queueColumns = []string{
 		"call_uuid", "person_uuid", "owner", "type", "language", "requested_at", "attempts", "external", "opted_out", "due_at", "kept_for",
 		"eligible_at", "ready", "note", "opted_in", "country", "ended_at",
+		"blocked_by",
 	}
 	newQueueColumns = append(slices.Clip(queueColumns), "kind", "call_number")
 )
@@ -44,6 +45,7 @@ func queueDest(q *service.QueueRow) []any {
 		bitDest{&q.OptedIn},
 		&q.Country,
 		nullTimeDest{&q.EndedAt},
+		nullUUIDDest{&q.BlockedBy},
 	}
 }
 
@@ -77,7 +79,8 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 			note = $10,
 			opted_in = $11,
 			country = $12,
-			ended_at = $13
+			ended_at = $13,
+			blocked_by = $14
 		WHERE `+ofCall,
 		identifier(q.Call),
 		q.Language,
@@ -92,6 +95,7 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 		bit(q.OptedIn),
 		q.Country,
 		nullTime(q.EndedAt),
+		nullUUID(q.BlockedBy),
 	)
 }
 
