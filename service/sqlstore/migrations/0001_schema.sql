@@ -221,7 +221,8 @@ CREATE TABLE search_terms (
 -- 1 once that time has come: the oldest of those is found without passing over the others. ready is 2 if the call is
 -- not given any more, because the last pledge of the person ended too long ago: at ended_at. opted_in is 1 if the
 -- person agreed to phone calls. country is where the person is called, empty if neither address nor number shows it.
--- kind has everything that calls are narrowed and ruled by. note is what agents left for the next one.
+-- kind has everything that calls are narrowed and ruled by. blocked_by is a number of the person that is blocked, by its
+-- digest: the call is not given. note is what agents left for the next one.
 CREATE TABLE queue_calls (
 --sqlite call_number INTEGER NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
 --postgres call_number BIGINT NOT NULL CONSTRAINT queue_calls_by_number PRIMARY KEY,
@@ -242,6 +243,7 @@ CREATE TABLE queue_calls (
     kept_for     IDENTIFIER,
     eligible_at  BIGINT,
     ready        BIGINT NOT NULL,
+    blocked_by   IDENTIFIER,
     note         TEXT
 );
 CREATE INDEX queue_calls_by_age ON queue_calls (requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
@@ -249,6 +251,7 @@ CREATE INDEX queue_calls_by_kind ON queue_calls (kind, requested_at, call_uuid) 
 CREATE INDEX queue_calls_by_due ON queue_calls (due_at, call_uuid) WHERE due_at IS NOT NULL;
 CREATE INDEX queue_calls_by_wake ON queue_calls (eligible_at) WHERE ready = 0;
 CREATE INDEX queue_calls_by_end ON queue_calls (owner, ready, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX queue_calls_blocked ON queue_calls (blocked_by) WHERE blocked_by IS NOT NULL;
 -- A take passes over the rows that were there before: vacuum clears them away when some hundreds have
 -- gathered, however long the queue is.
 --postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
