@@ -16,7 +16,37 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as by night")
+var (
+	longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as by night")
+	weeks     = flag.Int("weeks", 0, "how many seeds TestWeekOfFiftyAgents plays on SQLite; a tenth of them on PostgreSQL")
+)
+
+// A floorSize is how many agents and records a model has.
+type floorSize struct {
+	agents, donors, calls int
+	pause                 time.Duration // At most, between two rounds of the agents.
+	changes               int           // Before each round.
+}
+
+var (
+	smallFloor = floorSize{agents: 3, donors: 4, calls: 7, pause: 40 * time.Hour, changes: 1}
+	largeFloor = floorSize{agents: 50, donors: 60, calls: 90, pause: 8 * time.Hour, changes: 12}
+)
+
+// TestWeekOfFiftyAgents is TestFloorRulesModel with a floor of 50 agents, who complete calls with effects, note
+// callbacks, and keep some calls past the end of their leases.
+// Promise S84: nobody is called who may not be, and everybody else is.
+func TestWeekOfFiftyAgents(t *testing.T) {
+	servicetest.Slow(t)
+	seeds := max(*weeks, 2)
+	onEngines(t, func(t *testing.T, f *floor) {
+		isShared := strings.HasSuffix(t.Name(), "postgres")
+		if isShared {
+			seeds = max(seeds/10, 1)
+		}
+		playSeeds(t, f, largeFloor, 0, seeds, 1, isShared)
+	})
+}
 
 // TestFloorRulesModel lets a floor of agents take calls over a week, under random rules that change, and holds each
 // list and each call that is given against a plain reading of the rules.
@@ -29,26 +59,26 @@ func TestFloorRulesModel(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		isShared := strings.HasSuffix(t.Name(), "postgres")
 		if isShared { // Where each request takes longer, and SQLite has shown the rules.
-			playSeeds(t, f, 0, max(seeds/10, 1), 1, isShared)
+			playSeeds(t, f, smallFloor, 0, max(seeds/10, 1), 1, isShared)
 			return
 		}
 		const atOnce = 4
 		for first := range atOnce {
 			t.Run(fmt.Sprint(first), func(t *testing.T) {
 				t.Parallel()
-				playSeeds(t, newFloor(t, servicetest.New(t)), first, seeds, atOnce, isShared)
+				playSeeds(t, newFloor(t, servicetest.New(t)), smallFloor, first, seeds, atOnce, isShared)
 			})
 		}
 	})
 }
 
 // playSeeds plays some of the seeds, one after the other. -seed names the first one of all.
-func playSeeds(t *testing.T, f *floor, first, seeds, every int, isShared bool) {
+func playSeeds(t *testing.T, f *floor, size floorSize, first, seeds, every int, isShared bool) {
 	t.Helper()
 	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
 	for n := first; n < seeds; n += every {
 		seed := *modelSeed + uint64(n)
-		newRulesModel(f, seed, isShared).week()
+		newRulesModel(f, size, seed, isShared).week()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -58,6 +88,7 @@ func playSeeds(t *testing.T, f *floor, first, seeds, every int, isShared bool) {
 // rulesModel is a floor for a week.
 type rulesModel struct {
 	*floor
+	size     floorSize
 	random   *rand.Rand
 	isShared bool // Several take at one instant: one may find all calls locked.
 	owner    apitype.UUID
@@ -66,13 +97,17 @@ type rulesModel struct {
 	donors   []*ruledDonor
 	calls    []*ruledCall
 	numbers  int
+	agents   []apitype.UUID
+	blocks   map[string]map[*ruledDonor]bool // By number. Nil is the block of a supervisor.
 }
 
 type ruledDonor struct {
 	id        apitype.UUID
 	optIn     string
-	address   string // Country of the address.
-	number    string // Country of the number.
+	address   string    // Country of the address.
+	number    string    // Country of the number.
+	tel       string    // The number itself.
+	held      time.Time // The end of a lease that nobody ended.
 	contacted time.Time
 	pledges   []*ruledPledge
 	basis     string    // Of the newest consent or objection.
@@ -93,18 +128,27 @@ type ruledCall struct {
 	isOpen bool
 }
 
-func newRulesModel(f *floor, seed uint64, isShared bool) *rulesModel {
-	m := &rulesModel{floor: f, random: rand.New(rand.NewPCG(seed, 2)), isShared: isShared}
+func newRulesModel(f *floor, size floorSize, seed uint64, isShared bool) *rulesModel {
+	m := &rulesModel{
+		floor:    f,
+		size:     size,
+		random:   rand.New(rand.NewPCG(seed, 2)),
+		isShared: isShared,
+		blocks:   map[string]map[*ruledDonor]bool{},
+	}
+	for range size.agents {
+		m.agents = append(m.agents, apitype.NewUUID())
+	}
 	f.Clock.Set(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.random.IntN(690*24*60)) * time.Minute))
 	m.owner = f.Organization("model")
 	m.token = f.token
 	if m.random.IntN(2) == 0 {
 		m.token = f.Token(servicetest.For(m.owner))
 	}
-	for range 3 + m.random.IntN(3) {
+	for range size.donors - 1 + m.random.IntN(3) {
 		m.addDonor()
 	}
-	for range 7 {
+	for range size.calls {
 		m.addCall()
 	}
 	m.changeRules()
@@ -124,6 +168,11 @@ var (
 // changeRules puts other settings.
 func (m *rulesModel) changeRules() {
 	s := apitype.OrganizationSettings{
+		Results: map[apitype.CallType][]apitype.ResultChoice{apitype.AllTypes: {
+			{Code: "stop", Effect: new(apitype.EffectOptOut)},
+			{Code: "died", Effect: new(apitype.EffectNoContact)},
+			{Code: "fine"},
+		}},
 		Country:       pickOf(m.random, "", "NL", "NL", "DE", "PT"),
 		YearsAfterEnd: pickOf(m.random, 0, 1, 3),
 		CallingHours:  map[string]apitype.HoursOfDays{},
@@ -153,8 +202,15 @@ func (m *rulesModel) changeRules() {
 	m.settings = s
 }
 
-// newNumber is a number in a country that no other donor has.
+// newNumber returns a number in a country. Some are shared with another donor.
 func (m *rulesModel) newNumber(country string) string {
+	if m.random.IntN(3) == 0 {
+		for _, d := range m.donors {
+			if strings.HasPrefix(d.tel, modelPrefixes[country]) {
+				return d.tel
+			}
+		}
+	}
 	m.numbers++
 	return fmt.Sprintf("%s%07d", modelPrefixes[country], m.numbers)
 }
@@ -170,7 +226,8 @@ func (m *rulesModel) addDonor() {
 		members += addressIn(d.address)
 	}
 	if d.number != "" {
-		members += fmt.Sprintf(`,%q:%q`, pickOf(m.random, "phoneNumber", "mobilePhoneNumber"), m.newNumber(d.number))
+		d.tel = m.newNumber(d.number)
+		members += fmt.Sprintf(`,%q:%q`, pickOf(m.random, "phoneNumber", "mobilePhoneNumber"), d.tel)
 	}
 	d.id = m.donorWith(m.owner, members)
 	m.donors = append(m.donors, d)
@@ -204,18 +261,21 @@ func (m *rulesModel) change() {
 	update := func(body string) {
 		m.want(200, "PUT", "/api/v1/persons/"+d.id.String()+"/actions/update", body)
 	}
-	switch m.random.IntN(9) {
+	switch m.random.IntN(10) {
 	case 0:
 		m.changeRules()
 	case 1:
 		m.consent(d)
 	case 2:
-		if d.optIn == "false" { // Otherwise the number stays blocked.
-			d.optIn = "true"
-		} else {
-			d.optIn = pickOf(m.random, "null", "true", "false")
-		}
+		was := d.optIn
+		d.optIn = pickOf(m.random, "null", "true", "false")
 		update(`{"optIns":{"phone":` + d.optIn + `}}`)
+		switch {
+		case d.optIn == "true":
+			m.unblock(d)
+		case d.optIn == "false" && was != "false":
+			m.block(d.tel, d)
+		}
 	case 3:
 		if d.address = pickOf(m.random, "", "NL", "DE", "US", "PT"); d.address == "" {
 			update(`{"address":null}`)
@@ -224,7 +284,8 @@ func (m *rulesModel) change() {
 		}
 	case 4:
 		d.number = pickOf(m.random, "NL", "DE", "US")
-		update(fmt.Sprintf(`{"phoneNumber":null,"mobilePhoneNumber":%q}`, m.newNumber(d.number)))
+		d.tel = m.newNumber(d.number)
+		update(fmt.Sprintf(`{"phoneNumber":null,"mobilePhoneNumber":%q}`, d.tel))
 	case 5:
 		m.addPledge(d)
 	case 6:
@@ -234,8 +295,10 @@ func (m *rulesModel) change() {
 				p.isActive, p.end = false, m.now()
 			}
 		}
+	case 8:
+		m.blockByHand(d)
 	case 7:
-		if c.isOpen {
+		if c.isOpen && !m.now().Before(c.donor.held) {
 			due := m.now().Add(time.Duration(m.random.IntN(20*60)) * time.Minute)
 			m.want(204, "PUT", "/fundesk/v1/queue/calls/"+c.id.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(due)))
 			c.due = &due
@@ -256,6 +319,48 @@ func (m *rulesModel) consent(d *ruledDonor) {
 	}
 	d.basis, d.said = basis, at
 	d.optIn = map[string]string{"consent": "true", "withdrawn": "false"}[basis]
+	if basis == "consent" {
+		m.unblock(d)
+		return
+	}
+	m.block(d.tel, d)
+}
+
+// block notes that a number may not be called, because of a donor or of a supervisor.
+func (m *rulesModel) block(number string, by *ruledDonor) {
+	if number == "" {
+		return
+	}
+	if m.blocks[number] == nil {
+		m.blocks[number] = map[*ruledDonor]bool{}
+	}
+	m.blocks[number][by] = true
+}
+
+// unblock lifts what a donor blocked, and what a supervisor blocked of the donor's number.
+func (m *rulesModel) unblock(d *ruledDonor) {
+	for _, by := range m.blocks {
+		delete(by, d)
+	}
+	delete(m.blocks[d.tel], nil)
+}
+
+// blockByHand blocks the number of a donor, or lifts all that blocks it.
+func (m *rulesModel) blockByHand(d *ruledDonor) {
+	if d.tel == "" {
+		return
+	}
+	path := "/fundesk/v1/do-not-call"
+	if m.random.IntN(2) == 0 {
+		path += "/remove"
+		delete(m.blocks, d.tel)
+	} else {
+		m.block(d.tel, nil)
+	}
+	body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, d.tel, m.owner)
+	if got := m.Do(m.lead, http.MethodPost, path, body); got.Status != http.StatusNoContent {
+		m.t.Fatalf("%s: got %d %s", path, got.Status, got.Body)
+	}
 }
 
 // allows reads the rules plainly: whether a call may be given, whatever the hour, and whether it is the hour.
@@ -263,7 +368,7 @@ func (m *rulesModel) allows(c *ruledCall) (mayBe, isHour bool) {
 	d, now := c.donor, m.now()
 	isHour = c.due != nil || m.isHour(d, now)
 	switch {
-	case !c.isOpen, d.optIn == "false":
+	case !c.isOpen, d.optIn == "false", len(m.blocks[d.tel]) > 0, now.Before(d.held):
 		return false, isHour
 	case d.optIn != "true" && slices.Contains(m.settings.RequireOptIn, c.kind):
 		return false, isHour
@@ -361,11 +466,11 @@ func (m *rulesModel) compare() {
 	}
 }
 
-// listed reads the queue by pages of three.
+// listed reads the queue by pages.
 func (m *rulesModel) listed() (ids []apitype.UUID) {
 	after := ""
 	for {
-		e := page(m.t, m.Do(m.token, http.MethodGet, "/fundesk/v1/queue/calls?first=4"+after, ""))
+		e := page(m.t, m.Do(m.token, http.MethodGet, "/fundesk/v1/queue/calls?first="+fmt.Sprint(1+m.size.agents)+after, ""))
 		for _, edge := range e.Edges {
 			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
 		}
@@ -389,15 +494,14 @@ func (m *rulesModel) takeAtOnce() {
 			callable[c.donor.id] = true
 		}
 	}
-	more := `,"count":2`
+	more := `,"count":2,"leaseSeconds":600`
 	if len(kinds) == 1 {
 		more += fmt.Sprintf(`,"types":[%q]`, kinds[0])
 	}
-	const agents = 3
-	var takes [agents]apitype.Taken
+	takes := make([]apitype.Taken, len(m.agents))
 	var group sync.WaitGroup
-	for i := range takes {
-		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, apitype.NewUUID(), apitype.NewUUID(), more)
+	for i, agent := range m.agents {
+		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, apitype.NewUUID(), agent, more)
 		group.Go(func() { m.Do(m.token, http.MethodPost, "/fundesk/v1/queue/take", body).Decode(&takes[i]) })
 	}
 	group.Wait()
@@ -414,7 +518,7 @@ func (m *rulesModel) takeAtOnce() {
 			delete(callable, c.donor.id)
 		}
 	}
-	if want := min(n+len(callable), 2*agents); n < want && !m.isShared {
+	if want := min(n+len(callable), 2*len(m.agents)); n < want && !m.isShared {
 		m.t.Errorf("at %s: got %d calls, want %d", m.now(), n, want)
 	}
 	for _, taken := range takes {
@@ -429,10 +533,19 @@ func (m *rulesModel) work(lease apitype.Lease) {
 	c := m.calls[slices.IndexFunc(m.calls, func(c *ruledCall) bool { return c.id == lease.CallUUID })]
 	c.due = nil
 	release := "/fundesk/v1/queue/leases/" + lease.LeaseUUID.String() + "/release"
-	switch m.random.IntN(4) {
+	switch m.random.IntN(5) {
 	case 0:
-		m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/complete", `{}`)
+		code := pickOf(m.random, "fine", "fine", "stop", "died")
+		m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":%q}}`, code))
 		c.isOpen, c.donor.contacted = false, m.now()
+		if code != "fine" {
+			c.donor.optIn = "false"
+		}
+		if code == "stop" {
+			m.block(c.donor.tel, c.donor)
+		}
+	case 3:
+		c.donor.held = lease.ExpiresAt.Time // The agent went away.
 	case 1:
 		due := m.now().Add(time.Duration(m.random.IntN(20*60)) * time.Minute)
 		m.want(204, "POST", release, fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(due)))
@@ -449,8 +562,10 @@ func (m *rulesModel) work(lease apitype.Lease) {
 func (m *rulesModel) week() {
 	end := m.now().Add(7 * 24 * time.Hour)
 	for m.now().Before(end) && !m.t.Failed() {
-		m.Clock.Advance(time.Duration(m.random.IntN(40*60))*time.Minute + time.Duration(m.random.IntN(1000))*time.Millisecond)
-		m.change()
+		m.Clock.Advance(time.Duration(m.random.Int64N(int64(m.size.pause))).Truncate(time.Millisecond))
+		for range m.size.changes {
+			m.change()
+		}
 		m.compare()
 		m.takeAtOnce()
 	}
