@@ -72,6 +72,38 @@ var runs = [][]string{
 	{"docs/contributing/debugging.md"},
 }
 
+// TestPagesRunWithTheRolesThatTheyName runs the commands of pages that are written for people at a server, with an
+// account that has the role of the page's reader and no more.
+func TestPagesRunWithTheRolesThatTheyName(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	need(t, "bash", "jq")
+	server := newHome(t)
+	url := server.serve(t)
+	organization := server.must(t, "fundeskd organization list -o json | jq -r '.[0].uuid'")
+	for page, role := range map[string]string{
+		"docs/agent.md":       "agent",
+		"docs/back-office.md": "back-office",
+		"docs/supervisor.md":  "supervisor",
+		"docs/floor-setup.md": "supervisor",
+	} {
+		t.Run(page, func(t *testing.T) {
+			h := newHome(t)
+			account := fmt.Sprintf("fundeskd account add %s --organization %s --role %s", filepath.Base(page), organization, role)
+			h.env = append(h.env, "URL="+url, "TOKEN="+server.must(t, account))
+			h.must(t, `printf %s "$TOKEN" | fundesk auth login --profile mine --base-url "$URL" --with-token --insecure-storage`)
+			var script strings.Builder
+			for _, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
+				if block[1] == "sh" {
+					script.WriteString(block[2])
+				}
+			}
+			text := strings.ReplaceAll(script.String(), "FUNDESK_PROFILE=demo", "FUNDESK_PROFILE=mine")
+			h.must(t, "set -euo pipefail\nexport FUNDESK_PROFILE=mine\n"+text)
+		})
+	}
+}
+
 func TestCommandsOfThePagesRun(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

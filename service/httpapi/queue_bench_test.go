@@ -28,17 +28,28 @@ func BenchmarkTake(b *testing.B) {
 // BenchmarkTakeUnderRules is BenchmarkTake where most of the oldest calls may not be given: their donors sleep, did not
 // opt in, or ended their last pledge long ago.
 func BenchmarkTakeUnderRules(b *testing.B) {
-	rules := apitype.OrganizationSettings{Country: "NL", RequireOptIn: []apitype.CallType{apitype.CallHappy}, YearsAfterEnd: 3}
-	f := newTakeBench(b, servicetest.New(b), rules)
+	f := newTakeBench(b, servicetest.New(b), benchRules)
 	f.run(b, nil, []*queue.Queue{queue.New(f.Service, nil)})
 }
 
+var benchRules = apitype.OrganizationSettings{
+	Country:       "NL",
+	RequireOptIn:  []apitype.CallType{apitype.CallHappy},
+	YearsAfterEnd: 3,
+}
+
 // BenchmarkTakePostgres is BenchmarkTake with three services on one PostgreSQL server.
-func BenchmarkTakePostgres(b *testing.B) {
+func BenchmarkTakePostgres(b *testing.B) { takePostgres(b, apitype.OrganizationSettings{}) }
+
+// BenchmarkTakeUnderRulesPostgres is BenchmarkTakeUnderRules with three services on one PostgreSQL server.
+func BenchmarkTakeUnderRulesPostgres(b *testing.B) { takePostgres(b, benchRules) }
+
+func takePostgres(b *testing.B, rules apitype.OrganizationSettings) {
+	b.Helper()
 	servicetest.NeedPostgres(b)
 	server := servicetest.NewServer(b)
 	database := servicetest.Clusters("", server)
-	f := newTakeBench(b, servicetest.NewOn(b, database), apitype.OrganizationSettings{})
+	f := newTakeBench(b, servicetest.NewOn(b, database), rules)
 	queues := []*queue.Queue{queue.New(f.Service, nil)}
 	for range 2 {
 		queues = append(queues, queue.New(servicetest.NewOn(b, database).Service, nil))
