@@ -16,8 +16,8 @@ import (
 )
 
 // TestPointInTime runs the commands of PRIVACY.md, as they stand there, that archive and restore a
-// PostgreSQL server: it holds what it held at that moment, and who was erased since is erased again. Those
-// that dump it and write a table anew are run too, without gpg.
+// PostgreSQL server: it holds what it held at that moment, and persons erased since are erased again. By night it runs
+// those that rewrite a table and that dump and load the database too, without gpg.
 func TestPointInTime(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -54,6 +54,14 @@ func TestPointInTime(t *testing.T) {
 		t.Errorf("after the replay the erased person is there: %t, the other one: %t", r.there(erased), r.there(kept))
 	}
 	r.e.accepts(leaver.Token, false)
+	if *long {
+		r.dump(erased, kept)
+	}
+}
+
+// dump rewrites a table, and loads a dump into an empty database.
+func (r *recovery) dump(erased, kept string) {
+	r.t.Helper()
 	r.run(regexp.MustCompile("`(psql [^`]*VACUUM FULL[^`]*)`").FindStringSubmatch(r.page)[1:])
 
 	r.shell(regexp.MustCompile(`\n +(pg_dump .*)gpg --encrypt`).FindStringSubmatch(r.page)[1] + "cat > dump") // As it is before it is encrypted.
@@ -61,7 +69,7 @@ func TestPointInTime(t *testing.T) {
 	r.e.database = strings.Replace(r.e.database, "/postgres?", "/empty?", 1)
 	r.shell("cat dump " + regexp.MustCompile(`gpg --decrypt \S+ (\| psql .*)`).FindStringSubmatch(r.page)[1])
 	if r.there(erased) || !r.there(kept) {
-		t.Errorf("of a dump the erased person is there: %t, the other one: %t", r.there(erased), r.there(kept))
+		r.t.Errorf("of a dump the erased person is there: %t, the other one: %t", r.there(erased), r.there(kept))
 	}
 }
 
