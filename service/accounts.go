@@ -95,7 +95,6 @@ type Account struct {
 	ExternalSources []string // The names that mark-processed entries may carry.
 	CreatedAt       apitype.Time
 	RevokedAt       *apitype.Time
-	Erasing         bool   // Of a token's: erasures are not finished.
 	Epoch           string // Likewise: of the database.
 }
 

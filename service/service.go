@@ -187,7 +187,7 @@ func chosenUUID(id *apitype.UUID) apitype.UUID {
 
 // Read runs read on the store. Its errors say what was read, but for refusals.
 func (s *Service) Read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
-	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
+	return described(what, s.store.Read(ctx, mode, read))
 }
 
 // ReadLong reads one state of the data when no other long read is under way.
@@ -211,7 +211,7 @@ func View[T any](ctx context.Context, s *Service, what string, read func(Reader)
 // Write runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) Write(ctx context.Context, mode WriteMode, what string, change func(Tx) error) error {
-	return described(what, s.store.Write(ctx, mode, coveredChange(ctx, change)))
+	return described(what, s.store.Write(ctx, mode, change))
 }
 
 // Request is what a context says of the request that is worked on. The zero value is the program's
@@ -224,8 +224,6 @@ type Request struct {
 	Account apitype.UUID
 	// Room waits until there is room for a heavy answer; ErrNoRoom: there is none. Nil: there always is.
 	Room func(context.Context) error
-	// Erasing: the calls of some persons are still being blanked, and not to be shown as they are.
-	Erasing bool
 	// Spent is how long the request waited for the store so far, in nanoseconds: there is one deadline
 	// for all that it asks; nil: each question has its own.
 	Spent *atomic.Int64

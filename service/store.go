@@ -322,7 +322,7 @@ type PrivacyReader interface {
 	KeptPledges(ids []apitype.UUID) ([]PledgeRow, error)
 	KeptTransactions(ids []apitype.UUID) ([]TransactionRow, error)
 	KeptWaiting(calls []apitype.UUID) ([]QueueRow, error)
-	Erasing() ([]apitype.UUID, error) // The persons whose calls are still being blanked.
+	Erasing() ([]apitype.UUID, error) // The persons whose erasure was begun and is not complete.
 	Retentions() ([]Retention, error)
 	RetentionFacts() (RetentionFacts, error)
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
@@ -332,7 +332,7 @@ type PrivacyReader interface {
 type PrivacyWriter interface {
 	LockPersonData(person apitype.UUID) (Kept, error)
 	ErasePerson(id apitype.UUID, at apitype.Time) error
-	// ForgetPerson deletes what came to the queue and to the consents while a person was erased.
+	// ForgetPerson deletes a person's rows of the queue, consents and missing checks, and ends the leases.
 	ForgetPerson(id apitype.UUID, at apitype.Time) error
 	EraseUnknown(id apitype.UUID, at apitype.Time) error // Leaves the identifier, so that it is not used again.
 	RewriteCall(c CallRow) error

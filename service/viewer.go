@@ -140,7 +140,7 @@ func (v viewer) call(row *WholeCall) (Answer, error) {
 		pledge = nil
 	}
 	if pledge != nil && !v.mayReadPerson(row.Owner) {
-		if err := coverTransactions(pledge.Transactions); err != nil {
+		if err := redactPayers(pledge.Transactions); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -168,7 +168,7 @@ func (v viewer) call(row *WholeCall) (Answer, error) {
 
 func (v viewer) pledge(row *WholePledge) (Answer, error) {
 	if row.PersonRow == nil || !v.mayReadPerson(row.PersonRow.Owner) {
-		if err := coverTransactions(row.Transactions); err != nil {
+		if err := redactPayers(row.Transactions); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -295,19 +295,19 @@ func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayRea
 	transactions, err := r.Transactions(numbers)
 	for number, cover := range covered {
 		if cover {
-			err = errors.Join(err, coverTransactions(transactions[number]))
+			err = errors.Join(err, redactPayers(transactions[number]))
 		}
 	}
 	return transactions, err
 }
 
-// coverTransactions removes the payers from transactions of a person that the caller may not see
+// redactPayers removes the payers from transactions of a person that the caller may not see
 // or read. Spec gaps: A3, S30.
-func coverTransactions(rows []TransactionRow) error {
+func redactPayers(rows []TransactionRow) error {
 	for i := range rows {
 		err := revise("transaction", &rows[i].Doc, func(t *apitype.Transaction) {
 			t.PersonUUID = nil
-			coverPayer(t)
+			redactPayer(t)
 		})
 		if err != nil {
 			return err

@@ -377,7 +377,7 @@ const statusGone = 499
 
 func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
-	request.Account, request.Erasing = account.UUID, account.Erasing
+	request.Account = account.UUID
 	request.Room = func(ctx context.Context) error { return w.api.room(ctx, w, r.Method != http.MethodGet) }
 	return r.WithContext(service.WithRequest(r.Context(), request))
 }

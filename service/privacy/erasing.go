@@ -13,62 +13,261 @@ import (
 	"fundesk/service"
 )
 
-// An erasure of many calls blanks them in batches, each in a short transaction of its own. A setting
-// names the person until all are blanked. Meanwhile every request blanks these calls as it reads them,
-// so that the person is erased for all readers at once. What a crash cut short is continued at the next
-// start, by the cleaning, and by a repeated request for the erasure.
+// An erasure of few calls is one transaction. An erasure of many calls begins with one that stores a plan and takes the
+// person out of the queue. Then the calls are blanked in batches, each in a short transaction. The last transaction
+// blanks what is left and leaves a tombstone: until then answers show the person without notes. After a crash any
+// process goes on with the plan: at its start, each minute, when the files are cleaned, and when the erasure is
+// requested again.
 
-// finishErasure blanks the calls of a person that were not yet. A caller that leaves does not end it.
-func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
-	ctx = withoutDeadline(context.WithoutCancel(ctx))
-	kept, err := service.View(ctx, s.rules, "read what is to be erased", func(r service.Reader) (kept service.Kept, err error) {
-		erasing, err := r.Erasing()
-		if err == nil && slices.Contains(erasing, id) {
-			kept, err = r.Kept(id)
+// plan is an erasure that was begun. As JSON it is the value of a setting until the person is erased.
+type plan struct {
+	Line     service.AuditLine `json:"line"`               // Its time is that of the last transaction.
+	ErasedAt *apitype.Time     `json:"erasedAt,omitempty"` // Nil means the time of the last transaction.
+	Until    string            `json:"until"`              // The setting, below UncleanSetting, until the files are clean.
+	Open     *openErasure      `json:"open,omitempty"`     // Its value. Nil means the time of the last transaction.
+}
+
+// erasedFields are the fields of an audit line about an erasure.
+const erasedFields = "person,calls,pledges,transactions,signatures"
+
+// A transaction blanks so many calls at most, so that other changes do not wait long for it.
+const erasedAtOnce = 50
+
+// unrecordedError is an erasure that could not be recorded outside the database.
+type unrecordedError struct{ error }
+
+func (e unrecordedError) Unwrap() error { return e.error }
+
+func isUnrecorded(err error) bool {
+	_, is := errors.AsType[unrecordedError](err)
+	return is
+}
+
+// begin records the erasure outside the database, and then erases a person with few calls at once. Of a person with many
+// it stores the plan. kept is locked.
+func (s *Service) begin(tx service.Tx, kept service.Kept, now apitype.Time, p plan) error {
+	id := kept.Person.UUID
+	if p.ErasedAt == nil { // Else a replay has it from the record.
+		err := s.record(service.ErasedPerson{UUID: id, ErasedAt: now})
+		if err != nil {
+			return unrecordedError{err}
 		}
-		return kept, err
-	})
-	if err != nil || kept.ErasedAt == nil {
+	}
+	if isSmall(kept.Calls) {
+		return complete(tx, kept, kept.Calls, now, p)
+	}
+	err := tx.ForgetPerson(id, now)
+	if err != nil {
 		return err
 	}
-	shared := func(change func(service.Tx) error) error {
-		return s.rules.Write(ctx, service.WriteShared, "erase the calls of the person", change)
+	return setJSON(tx, service.ErasingSetting+id.String(), p)
+}
+
+// isSmall reports whether one transaction may blank all these calls.
+func isSmall(calls []service.CallRow) bool {
+	size := 0
+	for _, call := range calls {
+		size += call.Bytes
 	}
-	err = inBatches(kept.Calls, callSize, batchBytes/mostErased, func(ids []apitype.UUID) error {
+	return size <= batchBytes && len(calls) <= erasedAtOnce
+}
+
+// FinishErasures continues the erasures that were interrupted.
+func (s *Service) FinishErasures(ctx context.Context) error {
+	erasing, err := service.View(ctx, s.rules, "read what is to be erased", service.Reader.Erasing)
+	if err != nil {
+		return err
+	}
+	return each(erasing, func(id apitype.UUID) error { return s.finish(ctx, id) })
+}
+
+// finish carries out the plan for a person, if there is one. A caller that goes away does not end it.
+func (s *Service) finish(ctx context.Context, id apitype.UUID) error {
+	ctx = withoutDeadline(context.WithoutCancel(ctx))
+	blanked := map[apitype.UUID]bool{}
+	for {
+		calls, hasPlan, err := s.callsToBlank(ctx, id, blanked)
+		if err != nil || !hasPlan {
+			return err
+		}
+		if !isSmall(calls) {
+			err := s.blankCalls(ctx, calls, blanked)
+			if err != nil {
+				return err
+			}
+		}
+		isDone, err := s.completePlan(ctx, id, blanked)
+		if err != nil || isDone {
+			return err
+		}
+	}
+}
+
+// callsToBlank returns whether there is a plan for a person, and the calls that this process has not blanked yet.
+func (s *Service) callsToBlank(ctx context.Context, id apitype.UUID, blanked map[apitype.UUID]bool) (calls []service.CallRow, hasPlan bool, err error) {
+	err = s.rules.Read(ctx, service.ReadSnapshot, "read what is to be erased", func(r service.Reader) error {
+		p, err := settingOf[plan](r, service.ErasingSetting+id.String())
+		if err != nil || p == nil {
+			return err
+		}
+		hasPlan = true
+		kept, err := r.Kept(id)
+		if err != nil {
+			return err
+		}
+		calls = unblanked(kept.Calls, blanked)
+		return nil
+	})
+	return calls, hasPlan, err
+}
+
+func unblanked(calls []service.CallRow, blanked map[apitype.UUID]bool) []service.CallRow {
+	return slices.DeleteFunc(slices.Clone(calls), func(c service.CallRow) bool { return blanked[c.UUID] })
+}
+
+// blankCalls blanks calls in batches. After each it pauses for as long as the batch took, so that other changes have the
+// writer for half of the time.
+func (s *Service) blankCalls(ctx context.Context, calls []service.CallRow, blanked map[apitype.UUID]bool) error {
+	return inBatches(calls, callSize, batchBytes/erasedAtOnce, func(ids []apitype.UUID) error {
 		begun := time.Now()
-		err := shared(func(tx service.Tx) error {
+		err := s.rules.Write(ctx, service.WriteShared, "erase the calls of the person", func(tx service.Tx) error {
 			now, err := s.rules.ChangeTime(tx)
 			if err != nil {
 				return err
 			}
 			return eraseCalls(tx, ids, now)
 		})
-		return errors.Join(err, service.Pause(ctx, time.Since(begun))) // Others have the writer for as long.
-	})
-	if err != nil {
-		return err
-	}
-	return shared(func(tx service.Tx) error {
-		return errors.Join(tx.ForgetPerson(id, *kept.ErasedAt), tx.DeleteSetting(service.ErasingSetting+id.String()))
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			blanked[id] = true
+		}
+		return service.Pause(ctx, time.Since(begun))
 	})
 }
 
-// FinishErasures continues erasures that were cut short.
-func (s *Service) FinishErasures(ctx context.Context) error {
-	erasing, err := service.View(ctx, s.rules, "read what is to be erased", service.Reader.Erasing)
+// completePlan erases what is left of a person. It changes nothing and reports false if many calls came meanwhile.
+func (s *Service) completePlan(ctx context.Context, id apitype.UUID, blanked map[apitype.UUID]bool) (isDone bool, err error) {
+	err = s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
+		isDone = false
+		err := tx.ExcludeErasure(false)
+		if err != nil {
+			return err
+		}
+		kept, err := tx.LockPersonData(id)
+		if errors.Is(err, service.ErrNoRow) {
+			isDone = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p, err := settingOf[plan](tx, service.ErasingSetting+id.String())
+		if err != nil {
+			return err
+		}
+		left := unblanked(kept.Calls, blanked)
+		isDone = p == nil || isSmall(left)
+		if p == nil || !isDone {
+			return nil
+		}
+		now, err := s.rules.ChangeTime(tx)
+		if err != nil {
+			return err
+		}
+		return complete(tx, kept, left, now, *p)
+	})
+	return isDone, err
+}
+
+// complete blanks these calls, the pledges and the transactions of a person, and leaves a tombstone: from then on no
+// answer shows anything of the person. Amounts, dates, codes and links stay, for the books.
+func complete(tx service.Tx, kept service.Kept, calls []service.CallRow, now apitype.Time, p plan) error {
+	id := kept.Person.UUID
+	err := inBatches(calls, callSize, 0, func(ids []apitype.UUID) error { return eraseCalls(tx, ids, now) })
 	if err != nil {
 		return err
 	}
-	return each(erasing, func(id apitype.UUID) error { return s.finishErasure(ctx, id) })
+	err = inBatches(kept.Pledges, pledgeSize, 0, func(ids []apitype.UUID) error {
+		return rewrite(ids, tx.KeptPledges, func(p *service.PledgeRow) error { return p.Erase(now) }, tx.RewritePledge)
+	})
+	if err != nil {
+		return err
+	}
+	err = inBatches(kept.Transactions, transactionSize, 0, func(ids []apitype.UUID) error {
+		return rewrite(ids, tx.KeptTransactions, (*service.TransactionRow).Erase, tx.RewriteTransaction)
+	})
+	if err != nil {
+		return err
+	}
+	erasedAt := now
+	if p.ErasedAt != nil {
+		erasedAt = *p.ErasedAt
+	}
+	err = tx.ErasePerson(id, erasedAt)
+	if err != nil {
+		return err
+	}
+	err = p.markUnclean(tx, now)
+	if err != nil {
+		return err
+	}
+	err = tx.DeleteSetting(service.ErasingSetting + id.String())
+	if err != nil {
+		return err
+	}
+	p.Line.At = now
+	return tx.Audit(p.Line)
+}
+
+// markUnclean stores that the files hold erased bytes.
+func (p plan) markUnclean(tx service.Tx, now apitype.Time) error {
+	if p.Open == nil {
+		return tx.SetSetting(service.UncleanSetting+p.Until, now.String())
+	}
+	open := *p.Open
+	open.Erasure.ErasedAt = now
+	return setJSON(tx, service.UncleanSetting+p.Until, open)
+}
+
+// eraseCalls blanks those of some calls that were not blanked yet.
+func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time) error {
+	rows, err := tx.KeptCalls(ids)
+	if err != nil {
+		return err
+	}
+	return each(rows, func(row service.CallRow) error {
+		isChanged, err := row.Erase(now)
+		if err != nil || !isChanged {
+			return err
+		}
+		return tx.RewriteCall(row)
+	})
+}
+
+// rewrite reads rows of a person, changes them and saves them.
+func rewrite[T any](ids []apitype.UUID, read func([]apitype.UUID) ([]T, error), change func(*T) error, save func(T) error) error {
+	rows, err := read(ids)
+	if err != nil {
+		return err
+	}
+	return each(rows, func(row T) error {
+		err := change(&row)
+		if err != nil {
+			return err
+		}
+		return save(row)
+	})
 }
 
 // What is erased is gone from answers when its transaction ends, and from the files of the database
 // when they were cleaned after that. Until then a setting says so, which that transaction writes.
 
-// Settings that are not about one person's erasure. Each holds when the last erasure of its kind was.
+// Settings, below UncleanSetting, for several persons. Each holds the time of the last erasure of its kind.
 const (
-	uncleanRetention = service.UncleanSetting + "retention"
-	uncleanReplay    = service.UncleanSetting + "replay"
+	retiredPersons  = "retention"
+	replayedPersons = "replay"
 )
 
 // openErasure is an erasure after which the files were not cleaned yet.

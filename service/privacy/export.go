@@ -281,7 +281,8 @@ type Export struct {
 
 // Export exports a person for an operator.
 func (s *Service) Export(ctx context.Context, id apitype.UUID) (*Export, error) {
-	if err := s.finishErasure(ctx, id); err != nil { // Of what was erased nothing is handed out.
+	err := s.finish(ctx, id) // An erasure that was begun comes first.
+	if err != nil {
 		return nil, err
 	}
 	return s.export(ctx, service.AuditLine{Operation: service.AuditPersonExport, Record: &id}, nil)

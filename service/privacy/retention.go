@@ -212,7 +212,7 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			if more = len(rows) == q.Limit; n == 0 || r.dry {
 				return nil
 			}
-			return errors.Join(tx.SetSetting(uncleanRetention, r.s.rules.TimeOf(tx).String()), tx.Audit(service.AuditLine{
+			return errors.Join(tx.SetSetting(service.UncleanSetting+retiredPersons, r.s.rules.TimeOf(tx).String()), tx.Audit(service.AuditLine{
 				At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
 			}))
@@ -251,26 +251,36 @@ func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason s
 	}
 }
 
-// person erases one person, unless something has happened since they were found.
-func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (done bool, err error) {
-	line := service.AuditLine{Operation: service.AuditRetentionRun, Record: &id, Person: &id, Reason: reason, Fields: "person,calls,pledges,transactions,signatures"}
+// person erases one person, unless something has happened since the person was found.
+func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (isErased bool, err error) {
+	line := service.AuditLine{
+		Operation: service.AuditRetentionRun,
+		Record:    &id,
+		Person:    &id,
+		Reason:    reason,
+		Fields:    erasedFields,
+	}
 	err = r.s.rules.Write(ctx, service.WriteShared, "run the retention", func(tx service.Tx) error {
-		if err := tx.ExcludeErasure(false); err != nil {
+		isErased = false
+		err := tx.ExcludeErasure(false)
+		if err != nil {
 			return err
 		}
 		kept, err := tx.LockPersonData(id)
-		if done = err == nil && isOver(kept, q); !done {
+		if err != nil || !isOver(kept, q) {
 			return err
 		}
-		if line.At, err = r.s.rules.ChangeTime(tx); err != nil { // A run takes a while, and programs that keep a copy read on meanwhile.
+		isErased = true
+		now, err := r.s.rules.ChangeTime(tx) // A run takes a while, and programs that keep a copy read on meanwhile.
+		if err != nil {
 			return err
 		}
-		return errors.Join(eraseKept(tx, kept, line.At), r.s.record(service.ErasedPerson{UUID: id, ErasedAt: line.At}), tx.SetSetting(uncleanRetention, line.At.String()), tx.Audit(line))
+		return r.s.begin(tx, kept, now, plan{Line: line, Until: retiredPersons})
 	})
-	if done && err == nil {
-		err = r.s.finishErasure(ctx, id)
+	if err != nil || !isErased {
+		return false, err
 	}
-	return done && err == nil, err
+	return true, r.s.finish(ctx, id)
 }
 
 // isOver reports whether nothing has happened with a person since a time, and nothing is to happen.

@@ -67,14 +67,13 @@ const epochSetting = "epoch"
 // AccountOfToken reads the account of a request, and along with it which programs may serve the schema.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
-	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
+	row := r.row(`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
 		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
-	var erasing int
 	var epoch string
 	a, err = r.scanAccount(func(dest ...any) error {
-		return row.scan(append([]any{&programs, &erasing, &epoch, nullTimeDest{&ended}}, dest...)...)
+		return row.scan(append([]any{&programs, &epoch, nullTimeDest{&ended}}, dest...)...)
 	})
-	a.Erasing, a.Epoch = erasing > 0, epoch+r.engine.identity()
+	a.Epoch = epoch + r.engine.identity()
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 

@@ -124,7 +124,7 @@ func (r *reader) Erasing() ([]apitype.UUID, error) {
 	return persons, err
 }
 
-// isErasing is the condition of the settings that name them, in the order of the table's index.
+// isErasing selects the settings of erasures that were begun, by a range of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
 func (r *reader) keptMarks(k *service.Kept) error {

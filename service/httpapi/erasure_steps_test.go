@@ -1,0 +1,116 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/privacy"
+	"fundesk/service/servicetest"
+)
+
+var errCut = errors.New("the process was killed")
+
+// cutStore is a store whose process is killed before one of its changes. Others work beside it.
+type cutStore struct {
+	service.Store
+	left   int    // Changes until then. Negative means never.
+	beside func() // Runs before each change.
+}
+
+func (s *cutStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if s.left == 0 {
+		return errCut
+	}
+	s.left--
+	s.beside()
+	return s.Store.Write(ctx, mode, change)
+}
+
+// TestErasureInSteps erases a donor with many calls, and kills the process before each of its steps. No agent is given
+// the donor from the first step on. Until the last step the donor is shown, without the notes that are gone, and changes
+// of blanked calls are refused. Another process completes the erasure, also of a call that came meanwhile.
+func TestErasureInSteps(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		for step := 1; ; step++ {
+			donor := f.person("null")
+			for range 60 {
+				f.secretCall(donor)
+			}
+			recorded := 0
+			on := func(store service.Store) *privacy.Service {
+				rules, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+				servicetest.Check(t, err)
+				return privacy.New(rules, func(service.ErasedPerson) error {
+					recorded++
+					return nil
+				})
+			}
+			path := "/api/v1/persons/" + donor.String()
+			isShown := func() bool { return f.Do(f.token, "GET", path, "").Status == 200 }
+			addCall := func() {
+				if isShown() {
+					f.secretCall(donor)
+				}
+			}
+			_, err := on(&cutStore{Store: f.Store, left: step, beside: func() {}}).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+			wasCut := errors.Is(err, errCut)
+			if !wasCut {
+				servicetest.Check(t, err)
+			}
+			if taken := f.take(f.users[0], ""); len(taken.Leases) > 0 {
+				t.Fatalf("step %d: an agent is given the donor: %v", step, taken.Leases[0].CallUUID)
+			}
+			if got := isShown(); got != wasCut {
+				t.Errorf("step %d: the donor is shown: %t, want %t", step, got, wasCut)
+			}
+			f.Clock.Advance(time.Minute)
+			servicetest.Check(t, on(&cutStore{Store: f.Store, left: -1, beside: addCall}).FinishErasures(t.Context()))
+			if isShown() {
+				t.Errorf("step %d: the donor is shown in the end", step)
+			}
+			calls := f.Do(f.token, "GET", "/api/v1/calls?first=100", "")
+			if strings.Contains(string(calls.Body), "secret") {
+				t.Errorf("step %d: a note of the donor is shown", step)
+			}
+			lines := 0
+			for _, line := range f.linesAbout(donor) {
+				if line.Operation == service.AuditPersonErase {
+					lines++
+				}
+			}
+			if lines != 1 || recorded != 1 {
+				t.Errorf("step %d: got %d lines of the audit and %d records, want one each", step, lines, recorded)
+			}
+			if !wasCut {
+				if step < 3 {
+					t.Errorf("the erasure took %d steps, want some: it has many calls", step)
+				}
+				return
+			}
+		}
+	})
+}
+
+// secretCall adds a call with a note.
+func (f *floor) secretCall(person apitype.UUID) {
+	f.t.Helper()
+	f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"winback","notes":"secret"}`,
+		person, apitype.NewTime(f.Clock.Now())))
+}
+
+// linesAbout returns the lines of the audit about a person.
+func (f *floor) linesAbout(person apitype.UUID) (lines []service.AuditLine) {
+	f.t.Helper()
+	err := f.Privacy.Audit(f.t.Context(), service.AuditFilter{Person: &person}, func(line service.AuditLine) error {
+		lines = append(lines, line)
+		return nil
+	})
+	servicetest.Check(f.t, err)
+	return lines
+}
