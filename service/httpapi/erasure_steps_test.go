@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -113,4 +114,38 @@ func (f *floor) linesAbout(person apitype.UUID) (lines []service.AuditLine) {
 	})
 	servicetest.Check(f.t, err)
 	return lines
+}
+
+// TestCleaningBesideAnOldReader cleans while a transaction can still see the donor, though it reads another table:
+// PostgreSQL keeps the rows for it. The cleaning names the tables, and they wait for the next one.
+func TestCleaningBesideAnOldReader(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	donor := f.person("null")
+	db, err := sql.Open("pgx", f.Database)
+	servicetest.Check(t, err)
+	defer func() { _ = db.Close() }()
+	reader, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	servicetest.Check(t, err)
+	var organizations int
+	servicetest.Check(t, reader.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM organizations`).Scan(&organizations))
+	_, err = f.Privacy.Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+	servicetest.Check(t, err)
+
+	patience, end := context.WithTimeout(t.Context(), 2*time.Second)
+	defer end()
+	_, _ = f.Privacy.Clean(patience) // It gives up when its time is over.
+	waiting, err := f.Store.Unclean(t.Context())
+	if err != nil || len(waiting) != 1 {
+		t.Errorf("got %v, %v, want that the erasure waits to be cleaned", waiting, err)
+	}
+	servicetest.Check(t, reader.Rollback())
+	_, err = f.Privacy.Clean(t.Context())
+	servicetest.Check(t, err)
+	waiting, err = f.Store.Unclean(t.Context())
+	if err != nil || len(waiting) != 0 {
+		t.Errorf("got %v, %v, want everything clean", waiting, err)
+	}
 }

@@ -406,7 +406,7 @@ func TestCleaningGivesWay(t *testing.T) {
 }
 
 // TestRetentionDoubts runs the retention with a clock that is wrong, and where it would erase many
-// persons: it erases nothing before the operator is sure, and every run has a number of its own.
+// persons: it erases nothing before the operator is sure.
 // Promise S61: a doubtful run of the retention erases nothing.
 func TestRetentionDoubts(t *testing.T) {
 	servicetest.Slow(t)

@@ -32,6 +32,9 @@ type PostgresDriver interface {
 	// Until lets a connection, as sql.Conn.Raw hands it out, wait for no answer after a time but for that to
 	// a commit; zero: at any time.
 	Until(connection any, at time.Time) error
+	// Rewrite rewrites a table over a connection as sql.Conn.Raw hands it out. It returns how many dead rows the server
+	// kept because another transaction could still see them.
+	Rewrite(ctx context.Context, connection any, table string) (dead int64, err error)
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
 	// Disconnected reports whether err says that the server was not reached.

@@ -121,7 +121,7 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 	for _, table := range scrubbed {
 		rewritten, file, err := e.rewriteTable(ctx, raw, table)
 		switch {
-		case e.driver.Code(err) == lockNotAvailable:
+		case errors.Is(err, errInUse):
 			done.Later, done.Busy = append(done.Later, table), append(done.Busy, table)
 		case err != nil:
 			return done, err
@@ -137,27 +137,56 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 	return done, nil
 }
 
-// rewriteTable writes a table anew, unless it is too large, and reports whether it did, and the number of its file.
-func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, now int64, err error) {
-	var size, file int64
-	if err := raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).Scan(&size, &file); err != nil {
+// rewriteTable rewrites a table, unless it is too large, and reports whether it did, and the number of its file. A table
+// that stays in use, or whose dead rows another transaction can still see, is [errInUse].
+func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, file int64, err error) {
+	var size, before int64
+	err = raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).
+		Scan(&size, &before)
+	if err != nil {
 		return false, 0, err
 	}
-	text := `VACUUM (FULL, ANALYZE) ` + table
 	if size > maxRewritten {
-		text = `VACUUM (ANALYZE) ` + table
+		_, err = raw.ExecContext(ctx, `VACUUM (ANALYZE) `+table)
+		return false, before, e.inUse(err)
 	}
 	for try := 1; ; try++ {
-		_, err = raw.ExecContext(ctx, text)
-		if e.driver.Code(err) != lockNotAvailable || try == cleanTries {
+		err = e.tryRewrite(ctx, raw, table)
+		if !errors.Is(err, errInUse) || try == cleanTries {
 			break
 		}
 		if service.Pause(ctx, cleanPause) != nil { // The caller has no more time for it.
 			return false, 0, err
 		}
 	}
-	if err == nil {
-		err = raw.QueryRowContext(ctx, `SELECT pg_relation_filenode($1::regclass)`, table).Scan(&now)
+	if err != nil {
+		return false, 0, err
 	}
-	return now != file, now, err
+	err = raw.QueryRowContext(ctx, `SELECT pg_relation_filenode($1::regclass)`, table).Scan(&file)
+	return file != before, file, err
+}
+
+// errInUse is a table that could not be rewritten, or not without rows that were erased.
+var errInUse = errors.New("the table is in use")
+
+// inUse returns errInUse for a lock that could not be had in time.
+func (e *postgresEngine) inUse(err error) error {
+	if e.driver.Code(err) == lockNotAvailable {
+		return errInUse
+	}
+	return err
+}
+
+// tryRewrite rewrites a table once. The server keeps dead rows that an open transaction of the database can still see,
+// even if it never reads this table.
+func (e *postgresEngine) tryRewrite(ctx context.Context, raw *sql.Conn, table string) error {
+	var dead int64
+	err := raw.Raw(func(connection any) (err error) {
+		dead, err = e.driver.Rewrite(ctx, connection, table)
+		return err
+	})
+	if err == nil && dead > 0 {
+		return errInUse
+	}
+	return e.inUse(err)
 }

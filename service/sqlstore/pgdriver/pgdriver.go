@@ -80,8 +80,11 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	}
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = func(c *pgconn.PgConn, notice *pgconn.Notice) {
-		if notice.SeverityUnlocalized == "WARNING" {
+		switch notice.SeverityUnlocalized {
+		case "WARNING":
 			c.CustomData()[warned] = notice.Message
+		case "INFO":
+			c.CustomData()[reported] = append(details(c), notice.Detail)
 		}
 	}
 	var settings []string
@@ -132,6 +135,40 @@ func (Driver) Disconnected(err error) bool {
 
 // warned is under what a connection keeps that the server warned.
 const warned = "warned"
+
+// reported is the key of the details that the server reported to a connection, as VACUUM VERBOSE does.
+const reported = "reported"
+
+func details(c *pgconn.PgConn) []string {
+	all, _ := c.CustomData()[reported].([]string)
+	return all
+}
+
+// Rewrite rewrites a table over one connection of the pool, as [sql.Conn.Raw] hands it out, and returns how many dead
+// rows the server kept because another transaction could still see them.
+func (Driver) Rewrite(ctx context.Context, connection any, table string) (dead int64, err error) {
+	c := connection.(*stdlib.Conn).Conn().PgConn()
+	delete(c.CustomData(), reported)
+	_, err = c.Exec(ctx, `VACUUM (FULL, VERBOSE, ANALYZE) `+table).ReadAll()
+	if err != nil {
+		return 0, err
+	}
+	for _, detail := range details(c) {
+		dead += leadingNumber(detail)
+	}
+	return dead, nil
+}
+
+// leadingNumber returns the number that a text begins with, or 0. The server translates texts, but not numbers: the
+// detail of a rewritten table begins with "N dead row versions cannot be removed yet".
+func leadingNumber(text string) int64 {
+	digits := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if digits < 0 {
+		digits = len(text)
+	}
+	n, _ := strconv.ParseInt(text[:digits], 10, 64)
+	return n
+}
 
 // Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] hands it out,
 // and waits as long as it takes: a commit that is cancelled while it waits for a standby is
