@@ -19,7 +19,8 @@ type refusingServer struct {
 	statement string
 	code      string
 	asked     int
-	confirms  chan error // Commits wait for it.
+	confirms  chan error    // Commits wait for it.
+	latency   time.Duration // Of the answer to a begin.
 }
 
 // refusedError is how it says so.
@@ -51,7 +52,9 @@ func (*refusingServer) Until(any, time.Time) error { return nil }
 // BeginAt refuses to begin as ExecContext does.
 func (s *refusingServer) BeginAt(ctx context.Context, _ any, text string) (time.Time, error) {
 	_, err := s.ExecContext(ctx, text, nil)
-	return time.Now(), err
+	began := time.Now()
+	time.Sleep(s.latency)
+	return began, err
 }
 
 // ExecContext refuses what it is to refuse.
@@ -199,6 +202,27 @@ func TestCommitThatIsNotConfirmed(t *testing.T) {
 		go func() { server.confirms <- nil }()
 		if err := e.write(t.Context(), service.WriteIsolated, func(*conn) error { return nil }); err != nil {
 			t.Errorf("got %v when commits are confirmed again", err)
+		}
+	})
+}
+
+// A change is dated by the present also if the answer to its begin is slow: else a change on a busy machine has an
+// earlier time than its request.
+func TestChangeAfterASlowBeginIsDatedNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := engineOf(t, &refusingServer{latency: 300 * time.Millisecond})
+		err := e.pool.with(t.Context(), func(c *conn) error {
+			if err := e.begin(c, `BEGIN`); err != nil {
+				return err
+			}
+			if c.ahead != 0 {
+				t.Errorf("got the server's clock %v ahead, want the same clock", c.ahead)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 }

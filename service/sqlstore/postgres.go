@@ -328,10 +328,9 @@ func (e *postgresEngine) begin(c *conn, text string) error {
 		return err
 	}
 	return c.raw.Raw(func(connection any) error {
+		asked := e.now()
 		began, err := e.driver.BeginAt(c.ctx, connection, text)
-		if c.ahead = began.Sub(e.now()); c.ahead.Abs() < clockSame {
-			c.ahead = 0
-		}
+		c.ahead = aheadBy(began, asked, e.now())
 		return err
 	})
 }
