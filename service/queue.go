@@ -21,9 +21,6 @@ const (
 
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
 	forgetPause = time.Minute         // How often a process looks for what is older.
-
-	countedAfter  = 10 * time.Minute // How long after its end an hour is counted: a change may be committed late.
-	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction.
 )
 
 // forgetMost is how much that is old is deleted at one time, so that no request waits long for it.
@@ -294,105 +291,157 @@ func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype
 	if err != nil {
 		return err
 	}
-	var taken *apitype.Time
+	var ended *LeaseRow
 	if slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
-		if taken, err = tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
+		ended, err = tx.EndLease(call.PersonUUID, call.UUID, now, EndedByAttempt)
+		if err != nil {
 			return err
 		}
 	}
 	attempts := call.Attempts.Value()
-	contacted := lastContact(attempts[len(attempts)-1:], nil, taken, now)
+	contacted := lastContact(attempts[len(attempts)-1:], nil, ended.takenAt(), now)
 	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
 		return err
 	}
 	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
-		if contacted != nil && (q.ContactedAt == nil || q.ContactedAt.Before(contacted.Time)) {
-			q.ContactedAt = contacted
-		}
-		if taken != nil {
-			q.LeasedUntil = nil
-		}
+		q.settle(ended, contacted)
 		if q.Call != call.UUID {
 			return false
 		}
 		q.Attempts, q.DueAt, q.KeptFor = call.AttemptsCount, nil, nil
 		return true
 	})
-	if err != nil || user == nil {
+	if err != nil {
 		return err
 	}
-	return tx.Work(Work{At: now, User: *user, Owner: row.Owner, Work: WorkAttempt})
+	return countWork(tx, ended, user, Work{Owner: row.Owner, SeenAt: now, Attempts: 1})
+}
+
+// settle sets the facts that changed since the row was read: the end of the person's lease and a contact. Nil means none.
+func (q *QueueRow) settle(ended *LeaseRow, contacted *apitype.Time) {
+	if ended != nil {
+		q.LeasedUntil = nil
+	}
+	if contacted != nil && (q.ContactedAt == nil || q.ContactedAt.Before(contacted.Time)) {
+		q.ContactedAt = contacted
+	}
+}
+
+// EndLease ends the live lease of a call, counts that, and recomputes when the calls of its person become eligible. Every
+// change locks the rows of these calls before that of the donor, so that no two changes wait for each other.
+func EndLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
+	rows, err := tx.QueueOfPerson(l.Person)
+	if err != nil {
+		return err
+	}
+	ended, err := tx.EndLease(l.Person, l.CallUUID, now, by)
+	if err != nil {
+		return err
+	}
+	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
+		q.settle(ended, nil)
+		return change != nil && change(q)
+	})
+	if err != nil {
+		return err
+	}
+	return countWork(tx, ended, nil, Work{SeenAt: now})
+}
+
+// countWork counts the work of a user and the end of a lease. A nil user counts nothing.
+func countWork(tx Tx, ended *LeaseRow, user *apitype.UUID, work Work) error {
+	var all []Work
+	if user != nil {
+		work.User = *user
+		all = append(all, work)
+	}
+	if ended != nil && (user == nil || ended.UserUUID != *user) {
+		all = append(all, ended.Work(work.SeenAt))
+	}
+	return tx.CountWork(all)
 }
 
 // onCallEnded updates the queue after the end of a call. A completion is a contact: the person was
 // spoken to.
 func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+	rows, err := tx.QueueOfPerson(call.PersonUUID)
+	if err != nil {
+		return err
+	}
 	if err := tx.DeleteQueueRow(call.UUID); err != nil {
 		return err
 	}
 	by := map[apitype.CallStatus]LeaseEnd{
 		apitype.CallCompleted: EndedByComplete, apitype.CallCancelled: EndedByCancel, apitype.CallExpired: EndedByExpiry,
 	}[call.Status]
-	taken, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
-	var contacted *apitype.Time
-	if err == nil && call.Status == apitype.CallCompleted {
-		contacted = lastContact(nil, call.CompletedAt, taken, now)
-		err = s.recordContact(tx, call.PersonUUID, contacted)
-	}
-	if err == nil && (taken != nil || contacted != nil) {
-		err = RefreshEligibility(tx, call.PersonUUID, now, nil)
-	}
-	if err != nil || user == nil || call.Status != apitype.CallCompleted {
+	ended, err := tx.EndLease(call.PersonUUID, call.UUID, now, by)
+	if err != nil {
 		return err
 	}
-	work := Work{At: now, User: *user, Owner: row.Owner, Work: WorkComplete}
-	if result := call.Result.Pointer(); result != nil {
-		work.Code = result.ResultCode
+	var contacted *apitype.Time
+	if call.Status == apitype.CallCompleted {
+		contacted = lastContact(nil, call.CompletedAt, ended.takenAt(), now)
+		if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
+			return err
+		}
 	}
-	return tx.Work(work)
+	rows = slices.DeleteFunc(rows, func(q QueueRow) bool { return q.Call == call.UUID })
+	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
+		q.settle(ended, contacted)
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	if call.Status != apitype.CallCompleted {
+		user = nil
+	}
+	work := Work{Owner: row.Owner, SeenAt: now, Completed: 1}
+	result := call.Result.Pointer()
+	if result != nil && result.ResultCode != nil {
+		work.Code = *result.ResultCode
+	}
+	return countWork(tx, ended, user, work)
 }
 
-// QueueForgets are the times before which the queue forgets what was last seen.
-type QueueForgets struct{ Leases, Work, Hours, Numbers apitype.Time }
+// QueueForgets holds the times before which the queue forgets rows.
+type QueueForgets struct {
+	Expired apitype.Time // Claims that expired before are moved to the leases that have ended.
+	Leases  apitype.Time // By their end.
+	Hours   apitype.Time
+	Numbers apitype.Time
+}
 
-// ForgetQueue counts hours that are over and deletes what is old of the queue, after a change that
-// added to it: at once again where there was more, else a minute later. One that fails is made up for
-// by the next: the change is made, and its answer is due.
-func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) {
+// ForgetQueue deletes old rows of the queue after a change that added to it, and returns how many claims had expired.
+// It runs at once again if there was more, else a minute later. Errors are ignored: the change is committed, and the
+// next call prunes again.
+func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) (expired int) {
 	due := s.forgets.Load()
 	wait := time.Duration(due-now.UnixMilli()) * time.Millisecond
 	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
-		return
+		return 0
 	}
-	_ = s.store.Write(ctx, WriteShared, func(tx Tx) error {
-		from, err := tx.QueueCounted()
+	before := QueueForgets{
+		Expired: now,
+		Leases:  apitype.NewTime(now.Add(-queueMemory)),
+		Hours:   apitype.NewTime(now.Add(-apitype.MaxAgents).Truncate(time.Hour)),
+		Numbers: apitype.NewTime(now.Add(-restAfterContact)),
+	}
+	_ = s.store.Write(ctx, WriteShared, func(tx Tx) (err error) {
+		expired, err = tx.LogExpired(before.Expired, forgetMost)
 		if err != nil {
 			return err
 		}
-		over := apitype.NewTime(now.Add(-countedAfter).Truncate(time.Hour))
-		oldest := apitype.NewTime(over.Add(-apitype.MaxAgents))
-		if from.IsZero() {
-			from = oldest
+		most, err := tx.ForgetQueue(before, forgetMost)
+		if err != nil {
+			return err
 		}
-		until := apitype.NewTime(from.Add(countedAtOnce))
-		if until.After(over.Time) {
-			until = over
-		}
-		if from.Before(until.Time) {
-			if err := tx.CountQueue(from, until); err != nil {
-				return err
-			}
-		} else {
-			until = from
-		}
-		most, err := tx.ForgetQueue(QueueForgets{
-			Leases: apitype.NewTime(now.Add(-queueMemory)), Work: until, Hours: oldest, Numbers: apitype.NewTime(now.Add(-restAfterContact)),
-		}, forgetMost)
-		if most >= forgetMost || until.Before(over.Time) {
+		if max(most, expired) >= forgetMost {
 			s.forgets.Store(now.UnixMilli())
 		}
-		return err
+		return nil
 	})
+	return expired
 }
 
 // LeaseEnd is what ended a lease.
@@ -411,24 +460,24 @@ const (
 	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person, or was not shown it.
 )
 
-// LeaseRow is a lease as it is kept.
+// LeaseRow is a lease as it is kept: the claim of a donor, or one that has ended.
 type LeaseRow struct {
 	apitype.Lease
-	Account  apitype.UUID
-	Request  apitype.UUID
-	Ordinal  int           // Among those of the request.
-	ShownAt  *apitype.Time // Nil: it was taken ahead, and is not shown yet.
-	Person   apitype.UUID
-	Owner    apitype.UUID
-	Type     apitype.CallType
-	Language string
-	KeptFor  *apitype.UUID // Of a new one: the user whom the call was deferred for.
-	SeenAt   apitype.Time  // When something became of it last.
-	EndedAt  *apitype.Time
-	EndedBy  LeaseEnd // Empty while it was not seen to end.
+	Account     apitype.UUID
+	Request     apitype.UUID
+	Ordinal     int           // Among those of the request.
+	ShownAt     *apitype.Time // Nil: it was taken ahead, and is not shown yet.
+	Person      apitype.UUID
+	Owner       apitype.UUID
+	Type        apitype.CallType
+	Language    string
+	KeptFor     *apitype.UUID // Of a new one: the user for whom the call was deferred.
+	IsReplacing bool          // Of a new one: the row of its donor has a claim that expired.
+	EndedAt     *apitype.Time
+	EndedBy     LeaseEnd // Empty for a claim.
 }
 
-// Sent is the lease as answers show it.
+// Sent returns the lease as answers show it.
 func (l LeaseRow) Sent() apitype.Lease {
 	l.Ahead = l.ShownAt == nil && !l.Pending
 	return l.Lease
@@ -437,30 +486,45 @@ func (l LeaseRow) Sent() apitype.Lease {
 // Live reports whether the lease holds.
 func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
-// Work is what was done with the name of a user.
+// takenAt returns nil for no lease.
+func (l *LeaseRow) takenAt() *apitype.Time {
+	if l == nil {
+		return nil
+	}
+	return &l.TakenAt
+}
+
+// Work returns the work that the end of the lease counts for its user. A return or deferral of a call that the user
+// never saw counts nothing.
+func (l *LeaseRow) Work(now apitype.Time) Work {
+	w := Work{User: l.UserUUID, Owner: l.Owner, SeenAt: now}
+	switch l.EndedBy {
+	case EndedByCancel:
+		w.Cancelled = 1
+	case EndedByExpiry:
+		w.Expired = 1
+	case EndedByReturn, EndedByDeferral:
+		if l.ShownAt != nil {
+			w.Released = 1
+		}
+	default:
+	}
+	return w
+}
+
+// Work is how often a user did something, in one change or in all hours since a time.
 type Work struct {
-	At    apitype.Time
-	User  apitype.UUID
-	Owner apitype.UUID
-	Work  string
-	Code  *string // Of a result.
+	User      apitype.UUID
+	Owner     apitype.UUID // Of the calls. Zero in a sum.
+	Code      string       // Of the results of the completions. Empty if they have none.
+	Taken     int
+	Attempts  int
+	Completed int
+	Cancelled int
+	Expired   int
+	Released  int
+	SeenAt    apitype.Time
 }
-
-// HourDone is how often a user did something in a stretch of hours: a kind of work, the end of a lease,
-// or what else is counted.
-type HourDone struct {
-	User    apitype.UUID
-	What    string
-	Code    string // Of a result.
-	Records int
-	SeenAt  apitype.Time
-}
-
-// The kinds of work that are counted.
-const (
-	WorkAttempt  = "attempt"
-	WorkComplete = "complete"
-)
 
 // QueueQuery chooses calls that wait.
 type QueueQuery struct {

@@ -247,21 +247,16 @@ type QueueReader interface {
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
-	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // That was not seen to end.
+	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // The last claim, which may have expired.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
 	// BlockedSince returns when the first of some numbers was blocked for an organization of a scope.
 	BlockedSince(numbers []apitype.UUID, scope Scope) (*apitype.Time, error)
 	Leases(q LeaseQuery) ([]LeaseRow, error)          // The oldest first.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error) // The earliest first.
 	// DeferralCounts are how many callbacks are kept for each user.
-	DeferralCounts(scope Scope) (map[apitype.UUID]int, error)
-	// LeasesSeen are those of which something was seen since a time, or that hold.
-	LeasesSeen(scope Scope, since, now apitype.Time) ([]LeaseRow, error)
-	WorkDone(scope Scope, since apitype.Time) ([]Work, error)
-	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a
-	// stretch of hours before.
-	QueueCounted() (apitype.Time, error)
-	HoursDone(scope Scope, from, until apitype.Time) ([]HourDone, error)
+	DeferralCounts(scope Scope, user *apitype.UUID) (map[apitype.UUID]int, error) // Of all users if user is nil.
+	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.
+	WorkDone(scope Scope, user *apitype.UUID, since apitype.Time) ([]Work, error)
 }
 
 // QueueWriter writes the queue.
@@ -296,18 +291,18 @@ type QueueWriter interface {
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
-	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
-	// ordinal, makes the calls of their persons ineligible until they end, and returns those that were saved.
-	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	// ExtendLease saves when a lease ends, since when it is shown, and whether it is pending.
+	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of their
+	// persons ineligible until they end. It returns those that were saved and how many expired claims they replace.
+	Claim(leases []LeaseRow) (saved []apitype.UUID, expired int, err error)
+	// ExtendLease saves when a live lease ends, since when it is shown, and whether it is pending.
 	ExtendLease(l LeaseRow, now apitype.Time) error
 	// ShareDeferrals opens the callbacks of a user to every user, and returns them.
 	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
-	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
-	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
-	EndLeasesByTime(now apitype.Time) (ended int, err error)
-	Work(w Work) error
-	CountQueue(from, until apitype.Time) error // Does nothing where another process has counted it.
+	// EndLease ends the live lease of a call, and returns it. Nil means that there was none.
+	EndLease(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (*LeaseRow, error)
+	// LogExpired moves claims that have expired to the leases that have ended, and returns how many.
+	LogExpired(now apitype.Time, limit int) (int, error)
+	CountWork(work []Work) error
 	ForgetQueue(before QueueForgets, limit int) (most int, err error)
 }
 

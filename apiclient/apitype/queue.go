@@ -385,7 +385,8 @@ type QueueLeaseListOptions struct {
 // QueueAgentsOptions are the parameters of the list of agents.
 // GET /fundesk/v1/queue/agents
 type QueueAgentsOptions struct {
-	Since *Time // 24 hours ago when nil.
+	Since    *Time // 24 hours ago when nil. Work counts from its hour on.
+	UserUUID *UUID // Nil means all users.
 }
 
 // Query is the options as query parameters.
@@ -473,7 +474,10 @@ func ParseQueueLeaseListOptions(values url.Values) (QueueLeaseListOptions, Viola
 }
 
 func agentsParameters() []Filter[QueueAgentsOptions] {
-	return []Filter[QueueAgentsOptions]{{Name: "since", field: func(o *QueueAgentsOptions) field { return timeField(&o.Since) }}}
+	return []Filter[QueueAgentsOptions]{
+		{Name: "since", field: func(o *QueueAgentsOptions) field { return timeField(&o.Since) }},
+		{Name: "userUuid", field: func(o *QueueAgentsOptions) field { return uuidField(&o.UserUUID) }},
+	}
 }
 
 // Query is the options as query parameters.

@@ -280,7 +280,7 @@ func TestRefusedParameters(t *testing.T) {
 		{pledges, "include=x&status=y&withPaymentQr=z&personUuid=u", "include must be person or transactions; personUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits); status must be one of lead, active, dropped, cancelled, fulfilled; withPaymentQr must be true or false"},
 		{queue, "types=x&languages=yy&userUuid=z", "languages must be an ISO 639-1 language code, such as nl; types must be one of verification, happy_call, winback; userUuid is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{waiting, "first=501&after=&last=1", "after must not be empty; first must be a whole number from 0 to 500; last is not a parameter of this list; known are types, languages, owningOrganizationUuids, userUuid, first, after"},
-		{agents, "since=then&x=1", "since is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20; x is not a parameter of this list; known are since"},
+		{agents, "since=then&x=1", "since is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20; x is not a parameter of this list; known are since, userUuid"},
 	} {
 		values, err := url.ParseQuery(test.query)
 		if err != nil {

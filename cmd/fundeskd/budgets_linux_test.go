@@ -243,8 +243,7 @@ func permissions(more ...string) (flags []string) {
 	return flags
 }
 
-// fillFloor gives the database what a floor of agents leaves in 9 days, or in 92 by night: rows of each hour, and of the last
-// one what is not counted yet.
+// fillFloor gives the database the counts of the work of a floor of agents in 9 days, or in 92 by night.
 func (h *heavyPerson) fillFloor(t *testing.T) {
 	t.Helper()
 	driver, source, series := "sqlite", filepathOf(h.environment), `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d)`
@@ -257,16 +256,14 @@ func (h *heavyPerson) fillFloor(t *testing.T) {
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 	hour := time.Now().Truncate(time.Hour)
-	const kinds = 9
+	const codes = 5 // The first is the empty one.
 	days := inShort(9, 92)
-	text := fmt.Sprintf(series+` INSERT INTO queue_hours (hour, user_uuid, owner, what, code, records, seen_at)
-		SELECT %d - (i / 50 / 9 / 10 * 24 + i / 50 / 9 %% 10) * 3600000, `+user+`, (SELECT uuid FROM organizations LIMIT 1),
-			CASE i / 50 %% 9 WHEN 0 THEN 'seen' WHEN 1 THEN 'taken' WHEN 2 THEN 'attempt' WHEN 3 THEN 'complete' WHEN 4 THEN 'returned' ELSE 'result' END,
-			CASE WHEN i / 50 %% 9 > 4 THEN 'code' || (i / 50 %% 9) ELSE '' END, 13, %d FROM n WHERE i < %d`,
-		days*10*floorAgents*kinds-1, hour.Add(-time.Hour).UnixMilli(), hour.UnixMilli(), days*10*floorAgents*kinds)
-	for _, text := range []string{text, fmt.Sprintf(`INSERT INTO settings (name, value) VALUES ('queue-counted', '%d')`, hour.UnixMilli())} {
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	rows := days * 10 * floorAgents * codes
+	text := fmt.Sprintf(series+` INSERT INTO queue_hours
+			(hour, user_uuid, owner, code, taken, attempts, completed, cancelled, expired, released, seen_at)
+		SELECT %d - (i / 50 / 5 / 10 * 24 + i / 50 / 5 %% 10) * 3600000, `+user+`, (SELECT uuid FROM organizations LIMIT 1),
+			CASE WHEN i / 50 %% 5 > 0 THEN 'code' || (i / 50 %% 5) ELSE '' END, 13, 13, 13, 0, 0, 13, %d FROM n WHERE i < %d`,
+		rows-1, hour.Add(-time.Hour).UnixMilli(), hour.UnixMilli(), rows)
+	_, err = db.ExecContext(t.Context(), text)
+	servicetest.Check(t, err)
 }

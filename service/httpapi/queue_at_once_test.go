@@ -146,11 +146,11 @@ type leasingTx struct {
 	told leasing
 }
 
-func (t leasingTx) InsertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+func (t leasingTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) {
 	t.told.before()
-	saved, err := t.Tx.InsertLeases(leases)
+	saved, expired, err := t.Tx.Claim(leases)
 	t.told.after()
-	return saved, err
+	return saved, expired, err
 }
 
 // rival is a store in which somebody else takes a donor just before their lease is saved, while a
@@ -173,22 +173,17 @@ type rivalTx struct {
 	until time.Time
 }
 
-func (t *rivalTx) InsertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+func (t *rivalTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) {
 	if !t.came {
 		t.came = true
 		first := leases[0]
 		first.LeaseUUID, first.Request, first.UserUUID = apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 		first.ExpiresAt = apitype.NewTime(t.until)
-		if _, err := t.Tx.InsertLeases([]service.LeaseRow{first}); err != nil {
-			return nil, err
+		if _, _, err := t.Tx.Claim([]service.LeaseRow{first}); err != nil {
+			return nil, 0, err
 		}
 	}
-	return t.Tx.InsertLeases(leases)
-}
-
-func (t *rivalTx) EndLeasesByTime(now apitype.Time) (int, error) {
-	ended, err := t.Tx.EndLeasesByTime(now)
-	return ended + 1, err
+	return t.Tx.Claim(leases)
 }
 
 // TestDonorTakenMeanwhile takes a call whose donor somebody else holds by the time that the lease is

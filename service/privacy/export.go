@@ -130,7 +130,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 		}
 	}
 	out.open(jsontext.String("queue"))
-	out.one("lastRungAt", e.kept.ContactedAt)
+	out.one("lastContactAt", e.kept.ContactedAt)
 	out.list("deferrals", "deferral", waiting(func(row service.QueueRow) {
 		if row.DueAt != nil {
 			out.item(exportDeferral{row.Call, *row.DueAt, row.KeptFor})

@@ -39,7 +39,7 @@ func (q *Queue) Lease(ctx context.Context, c service.Caller, id apitype.UUID, re
 		return service.Answer{}, err
 	}
 	q.counted(Taken, 1)
-	q.rules.ForgetQueue(ctx, t.now)
+	q.counted(Expired, t.expired+q.rules.ForgetQueue(ctx, t.now))
 	t.leases = []service.LeaseRow{lease}
 	if err := q.rules.NoteRead(ctx, t.shown()...); err != nil {
 		return service.Answer{}, err
@@ -66,15 +66,16 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, err
 	}
 	t.begin(before)
+	rows, err := tx.QueueOfPerson(person) // Before the row of the donor is locked.
+	if err != nil {
+		return lease, err
+	}
 	held, err := tx.LeaseOfPerson(person)
+	isFree := errors.Is(err, service.ErrNoRow) || err == nil && !held.Live(t.now)
 	switch {
-	case errors.Is(err, service.ErrNoRow):
+	case isFree:
 	case err != nil:
 		return lease, err
-	case !held.Live(t.now):
-		if _, err := tx.EndLeasesByTime(t.now); err != nil {
-			return lease, err
-		}
 	case held.UserUUID != t.request.UserUUID:
 		return lease, leaseHeld(tx, held, "another user holds the person of the call")
 	case held.CallUUID == id:
@@ -83,21 +84,18 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, leaseHeld(tx, held, "a change of another call of the person is pending")
 	default:
 		before.Held--
-		if _, err := tx.EndLeaseOfCall(held.Person, held.CallUUID, t.now, service.EndedByMove); err != nil {
+		if _, err := tx.EndLease(held.Person, held.CallUUID, t.now, service.EndedByMove); err != nil {
 			return lease, err
 		}
 	}
 	if before.Held >= apitype.MaxLeases && !t.pending {
 		return lease, &service.Error{Kind: service.Conflict, Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held)}
 	}
-	return t.insert(tx, id, person)
+	return t.insert(tx, id, rows)
 }
 
-func (t *taking) insert(tx service.Tx, id, person apitype.UUID) (lease service.LeaseRow, err error) {
-	rows, err := tx.QueueOfPerson(person)
-	if err != nil {
-		return lease, err
-	}
+// insert claims the donor for a call, which is one of the calls that wait of the donor.
+func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow) (lease service.LeaseRow, err error) {
 	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == id })
 	if i < 0 {
 		return lease, service.ErrAgain // It ended meanwhile.
@@ -107,14 +105,18 @@ func (t *taking) insert(tx service.Tx, id, person apitype.UUID) (lease service.L
 		lease.Pending, lease.ShownAt = true, nil
 		lease.ExpiresAt = apitype.NewTime(t.now.Add(apitype.PendingLease))
 	}
-	saved, err := tx.InsertLeases([]service.LeaseRow{lease})
-	if err == nil && len(saved) == 0 {
-		err = service.ErrAgain // Another request was faster.
-	}
+	saved, expired, err := tx.Claim([]service.LeaseRow{lease})
 	if err != nil {
 		return lease, err
 	}
-	return lease, service.RefreshEligibility(tx, person, t.now, nil)
+	if len(saved) == 0 {
+		return lease, service.ErrAgain // Another request was faster.
+	}
+	t.expired = expired
+	if err := service.RefreshEligibility(tx, lease.Person, t.now, nil); err != nil {
+		return lease, err
+	}
+	return lease, tx.CountWork(workOf([]service.LeaseRow{lease}))
 }
 
 // keep extends a lease that the user holds, and shows it.
@@ -124,14 +126,29 @@ func (t *taking) keep(tx service.Tx, held service.LeaseRow) (service.LeaseRow, e
 		life = apitype.PendingLease
 	}
 	held.Pending = held.Pending || t.pending
-	if held.ShownAt == nil && !held.Pending {
-		held.ShownAt = &t.now
-	}
 	prolong(&held, apitype.NewTime(t.now.Add(life)))
-	if err := tx.ExtendLease(held, t.now); err != nil {
-		return held, err
+	return held, extend(tx, &held, t.now, !held.Pending)
+}
+
+// extend saves a lease that is kept longer, and counts that its user was seen. A call that is shown for the first time
+// counts as taken.
+func extend(tx service.Tx, l *service.LeaseRow, now apitype.Time, isShown bool) error {
+	work := service.Work{User: l.UserUUID, Owner: l.Owner, SeenAt: now}
+	if l.ShownAt == nil && isShown {
+		l.ShownAt = &now
+		work.Taken = 1
 	}
-	return held, service.RefreshEligibility(tx, held.Person, t.now, nil)
+	err := service.RefreshEligibility(tx, l.Person, now, func(row *service.QueueRow) bool {
+		row.LeasedUntil = &l.ExpiresAt
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	if err := tx.ExtendLease(*l, now); err != nil {
+		return err
+	}
+	return tx.CountWork([]service.Work{work})
 }
 
 // prolong lets a lease end at a time, unless it ends later.
@@ -164,20 +181,15 @@ func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, r
 		}
 		lease.Pending = lease.Pending || request.Pending
 		isShown := request.Pending || request.Ahead != nil && !*request.Ahead
-		if lease.ShownAt == nil && isShown {
-			lease.ShownAt = &now
-		}
-		if err := tx.ExtendLease(lease, now); err != nil {
+		if err := extend(tx, &lease, now, isShown); err != nil {
 			return err
 		}
 		leases, err := named(tx, []service.LeaseRow{lease})
 		if err != nil {
 			return err
 		}
-		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
-			return err
-		}
-		return service.RefreshEligibility(tx, lease.Person, now, nil)
+		answer.JSON, err = json.Marshal(leases[0])
+		return err
 	})
 	q.countRefused(err)
 	return answer, err
@@ -220,7 +232,7 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 			by = service.EndedByDeferral
 		}
 		released = 1
-		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
+		err = service.EndLease(tx, lease, now, by, deferral(lease.CallUUID, request))
 		if by == service.EndedByDeferral {
 			line := c.Audited(service.AuditCallLater, lease.CallUUID, now).Of(lease.Person).By(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))
@@ -290,11 +302,11 @@ func deferCall(tx service.Tx, d deferring) error {
 		}
 	}
 	if isLeased {
-		if _, err := tx.EndLeaseOfCall(person, d.call, d.now, service.EndedByDeferral); err != nil {
-			return err
-		}
+		err = service.EndLease(tx, lease, d.now, service.EndedByDeferral, deferral(d.call, d.request))
+	} else {
+		err = service.RefreshEligibility(tx, person, d.now, deferral(d.call, d.request))
 	}
-	if err := service.RefreshEligibility(tx, person, d.now, deferral(d.call, d.request)); err != nil {
+	if err != nil {
 		return err
 	}
 	return tx.Audit(d.c.Audited(service.AuditCallLater, d.call, d.now).Of(person).By(d.request.UserUUID))
@@ -403,7 +415,7 @@ func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apity
 			leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
 		}
 		for _, lease := range leases {
-			if err := endLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
+			if err := service.EndLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
 				return err
 			}
 		}

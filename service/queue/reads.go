@@ -193,22 +193,25 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
 		return service.Answer{}, service.NotValid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
 	}
+	read := func(read func(service.Reader) error) error {
+		if o.UserUUID == nil { // The work of all users is many rows.
+			return q.rules.ReadLong(ctx, "count the agents", read)
+		}
+		return q.rules.Read(ctx, service.ReadSnapshot, "count the work of the user", read)
+	}
 	agents := agentCounts{}
-	counted, err := q.countAgents(ctx, c.Scope, since, now, agents)
-	if err != nil {
-		return service.Answer{}, err
-	}
-	if since.Before(counted.Time) {
-		if err := q.countHours(ctx, c.Scope, since, counted, agents); err != nil {
-			return service.Answer{}, err
-		}
-	}
 	var later map[apitype.UUID]int
-	names, err := service.View(ctx, q.rules, "read the names", func(r service.Reader) (_ map[apitype.UUID]*string, err error) {
-		if later, err = r.DeferralCounts(c.Scope); err != nil {
-			return nil, err
+	var names map[apitype.UUID]*string
+	err = read(func(r service.Reader) (err error) {
+		clear(agents)
+		if err := agents.count(r, c.Scope, o.UserUUID, since, now); err != nil {
+			return err
 		}
-		return r.UserNames(slices.Collect(maps.Keys(agents)))
+		if later, err = r.DeferralCounts(c.Scope, o.UserUUID); err != nil {
+			return err
+		}
+		names, err = r.UserNames(slices.Collect(maps.Keys(agents)))
+		return err
 	})
 	if err != nil {
 		return service.Answer{}, err
@@ -219,67 +222,37 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 	return service.Answered(agents.answer(), nil)
 }
 
-// countAgents counts what is not counted by the hour yet, and returns until when the rest is.
-func (q *Queue) countAgents(ctx context.Context, scope service.Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
-	err = q.rules.Read(ctx, service.ReadSnapshot, "count the agents", func(r service.Reader) (err error) {
-		clear(agents)
-		if counted, err = r.QueueCounted(); err != nil {
-			return err
-		}
-		if since.Before(counted.Time) {
-			since = counted
-		}
-		leases, err := r.LeasesSeen(scope, since, now)
-		for _, lease := range leases {
-			agents.lease(lease, since, now)
-		}
-		if err != nil {
-			return err
-		}
-		done, err := r.WorkDone(scope, since)
-		for _, work := range done {
-			agents.work(work)
-		}
-		return err
-	})
-	return counted, err
-}
-
-// readAtOnce is how much of what was counted by the hour is read at one time.
-const readAtOnce = 24 * time.Hour
-
-// countHours adds the hours since a time, the one in which it lies included. They change no more, so
-// that they are read in parts, one request at a time: lists have the other connections.
-func (q *Queue) countHours(ctx context.Context, scope service.Scope, since, counted apitype.Time, agents agentCounts) error {
-	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
-		until := apitype.NewTime(from.Add(readAtOnce))
-		if until.After(counted.Time) {
-			until = counted
-		}
-		var part []service.HourDone
-		err := q.rules.ReadLong(ctx, "count the agents", func(r service.Reader) (err error) {
-			part, err = r.HoursDone(scope, from, until)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, h := range part {
-			agents.hour(h)
-		}
-		from = until
-	}
-	return nil
-}
-
-// What else is counted by the hour: work, the ends of leases, and that a user was seen have names of their own.
-const (
-	hourTaken  = "taken"
-	hourResult = "result"
-)
-
-// agentCounts are the agents by user.
+// agentCounts holds the agents by user.
 type agentCounts map[apitype.UUID]*apitype.QueueAgent
+
+// count reads the work of users since the hour of a time, and the calls on their desks. A nil user means all.
+func (a agentCounts) count(r service.Reader, scope service.Scope, user *apitype.UUID, since, now apitype.Time) error {
+	done, err := r.WorkDone(scope, user, since)
+	if err != nil {
+		return err
+	}
+	for _, w := range done {
+		agent := a.of(w.User, w.SeenAt)
+		agent.Taken += w.Taken
+		agent.Attempts += w.Attempts
+		agent.Completed += w.Completed
+		agent.Cancelled += w.Cancelled
+		agent.Expired += w.Expired
+		agent.Released += w.Released
+		if w.Code != "" {
+			agent.ByResult[w.Code] += w.Completed
+		}
+	}
+	leases, err := r.Leases(service.LeaseQuery{Scope: scope, User: user, Now: now})
+	for _, lease := range leases {
+		agent := a.of(lease.UserUUID, lease.TakenAt)
+		isCard := lease.ShownAt != nil && !lease.Pending
+		if isCard && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
+			agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
+		}
+	}
+	return err
+}
 
 func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
 	agent, ok := a[user]
@@ -291,54 +264,6 @@ func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgen
 		agent.LastSeenAt = seen
 	}
 	return agent
-}
-
-// lease counts what became of a lease. A call that its agent never saw was neither taken nor given
-// back.
-func (a agentCounts) lease(lease service.LeaseRow, since, now apitype.Time) {
-	agent := a.of(lease.UserUUID, lease.SeenAt)
-	if lease.ShownAt != nil && !lease.ShownAt.Before(since.Time) {
-		agent.Taken++
-	}
-	isCard := lease.ShownAt != nil && !lease.Pending && lease.Live(now)
-	if isCard && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
-		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
-	}
-	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
-		return
-	}
-	switch by := lease.EndedBy; {
-	case by == service.EndedByCancel, by == service.EndedByExpiry, lease.ShownAt != nil && (by == service.EndedByReturn || by == service.EndedByDeferral):
-		a.hour(service.HourDone{User: lease.UserUUID, What: string(by), Records: 1, SeenAt: lease.SeenAt})
-	}
-}
-
-func (a agentCounts) work(w service.Work) {
-	a.hour(service.HourDone{User: w.User, What: w.Work, Records: 1, SeenAt: w.At})
-	if w.Work == service.WorkComplete && w.Code != nil {
-		a.hour(service.HourDone{User: w.User, What: hourResult, Code: *w.Code, Records: 1, SeenAt: w.At})
-	}
-}
-
-// hour adds what was counted already.
-func (a agentCounts) hour(h service.HourDone) {
-	agent := a.of(h.User, h.SeenAt)
-	switch h.What {
-	case hourTaken:
-		agent.Taken += h.Records
-	case service.WorkAttempt:
-		agent.Attempts += h.Records
-	case service.WorkComplete:
-		agent.Completed += h.Records
-	case hourResult:
-		agent.ByResult[h.Code] += h.Records
-	case string(service.EndedByCancel):
-		agent.Cancelled += h.Records
-	case string(service.EndedByExpiry):
-		agent.Expired += h.Records
-	case string(service.EndedByReturn), string(service.EndedByDeferral):
-		agent.Released += h.Records
-	}
 }
 
 func (a agentCounts) answer() apitype.QueueAgents {

@@ -27,12 +27,11 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 		t.at(q.rules.TimeOf(tx))
 		return t.give(tx)
 	})
-	q.counted(Expired, t.expired)
 	if err != nil {
 		return service.Answer{}, err
 	}
 	q.counted(Taken, len(t.leases)-t.repeated)
-	q.rules.ForgetQueue(ctx, t.now)
+	q.counted(Expired, t.expired+q.rules.ForgetQueue(ctx, t.now))
 	answer, err := q.takeAnswer(ctx, t)
 	if err != nil {
 		return service.Answer{}, err
@@ -59,7 +58,7 @@ type taking struct {
 	rules   func(text string) (*service.FloorRules, error) // Reads the rules of the queue.
 	nothing bool                                           // Nothing can be found.
 	pending bool                                           // The lease of a chosen call is pending.
-	expired int                                            // Leases that were seen to have ended.
+	expired int                                            // Claims that had expired and were replaced.
 
 	// refused are calls that were next and may not be given. One that comes again is left to the next take: it was
 	// changed beside this one.
@@ -110,9 +109,6 @@ func (t *taking) give(tx service.Tx) error {
 		return err
 	}
 	if before.HasNewlyEligible {
-		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
-			return err
-		}
 		if err := tx.MarkEligible(t.now); err != nil {
 			return err
 		}
@@ -126,9 +122,12 @@ func (t *taking) give(tx service.Tx) error {
 	for t.want > 0 {
 		t.query.Limit = t.want
 		rows, err := tx.NextInQueue(t.query)
-		isNew := func(row service.QueueRow) bool { return !t.refused[row.Call] }
-		if err != nil || !slices.ContainsFunc(rows, isNew) {
+		if err != nil {
 			return err
+		}
+		isNew := func(row service.QueueRow) bool { return !t.refused[row.Call] }
+		if !slices.ContainsFunc(rows, isNew) {
+			return tx.CountWork(workOf(t.leases[t.repeated:]))
 		}
 		for len(rows) > 0 && t.want > 0 {
 			if rows, err = t.lease(tx, rows); err != nil {
@@ -136,11 +135,26 @@ func (t *taking) give(tx service.Tx) error {
 			}
 		}
 	}
-	return nil
+	return tx.CountWork(workOf(t.leases[t.repeated:]))
 }
 
-// lease gives calls, unless their person is in a lease that could not be seen, or has opted out. The
-// first lease is saved before the others: by its ordinal the same request, in another process, meets
+// workOf returns the work that new leases count for their user, by organization.
+func workOf(leases []service.LeaseRow) (all []service.Work) {
+	for _, lease := range leases {
+		i := slices.IndexFunc(all, func(w service.Work) bool { return w.Owner == lease.Owner })
+		if i < 0 {
+			i = len(all)
+			all = append(all, service.Work{User: lease.UserUUID, Owner: lease.Owner, SeenAt: lease.TakenAt})
+		}
+		if lease.ShownAt != nil {
+			all[i].Taken++
+		}
+	}
+	return all
+}
+
+// lease claims the donors of calls, one call of each. A donor who opted out, or whose claim could not be seen, is passed
+// over. The first lease is saved before the others: by its ordinal the same request, in another process, meets
 // this one, whichever of the others are refused.
 func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueRow, error) {
 	var leases []service.LeaseRow
@@ -149,56 +163,38 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 		n = min(n, 1)
 	}
 	for ; n > 0 && len(rows) > 0; rows = rows[1:] {
-		ready, err := rows[0].StillEligible(tx, t.query.Rules, t.now)
+		row := rows[0]
+		isOfOther := func(l service.LeaseRow) bool { return l.Person == row.Person }
+		if slices.ContainsFunc(leases, isOfOther) || slices.ContainsFunc(t.leases, isOfOther) {
+			t.refused[row.Call] = true
+			continue
+		}
+		ready, err := row.StillEligible(tx, t.query.Rules, t.now)
 		if err != nil {
 			return nil, err
 		}
-		t.refused[rows[0].Call] = !ready
+		t.refused[row.Call] = !ready
 		if ready {
-			leases = append(leases, t.newLease(rows[0], ordinal))
+			leases = append(leases, t.newLease(row, ordinal))
 			ordinal, n = ordinal+1, n-1
 		}
 	}
-	saved, err := tx.InsertLeases(leases)
+	saved, expired, err := tx.Claim(leases)
 	if err != nil {
 		return nil, err
 	}
+	t.expired += expired
 	for _, lease := range leases {
-		ok := slices.Contains(saved, lease.LeaseUUID)
-		if !ok {
-			if ok, err = t.leaseAgain(tx, lease); err != nil {
+		if !slices.Contains(saved, lease.LeaseUUID) { // The ordinal of a first one that was refused is the next one's.
+			if err := service.RefreshEligibility(tx, lease.Person, t.now, nil); err != nil {
 				return nil, err
 			}
+			continue
 		}
-		if ok { // The ordinal of a first one that was refused is the next one's.
-			t.leases, t.ordinal = append(t.leases, lease), lease.Ordinal+1
-			t.want--
-		}
+		t.leases, t.ordinal = append(t.leases, lease), lease.Ordinal+1
+		t.want--
 	}
 	return rows, nil
-}
-
-// leaseAgain saves a lease whose place another one had, which may have ended by itself. Where it
-// has not, the calls of the person are found not to be eligible.
-func (t *taking) leaseAgain(tx service.Tx, lease service.LeaseRow) (saved bool, err error) {
-	expired, err := tx.EndLeasesByTime(t.now)
-	if err != nil {
-		return false, err
-	}
-	if t.expired += expired; expired > 0 {
-		again, err := tx.InsertLeases([]service.LeaseRow{lease})
-		if err != nil || len(again) > 0 {
-			return err == nil, err
-		}
-	}
-	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
-	if err == nil && slices.ContainsFunc(same.Leases, func(l service.LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
-		return false, service.ErrAgain // The same request came twice at the same time; the other one was first.
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, service.RefreshEligibility(tx, lease.Person, t.now, nil)
 }
 
 func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
@@ -209,6 +205,7 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor,
+		IsReplacing: row.LeasedUntil != nil,
 	}
 	if !t.request.Ahead {
 		lease.ShownAt = &t.now
@@ -255,7 +252,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 	t.leases = t.leases[:given]
 	return answer, q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
 		for _, l := range over {
-			err := endLease(tx, l, t.now, service.EndedByMove, func(row *service.QueueRow) bool {
+			err := service.EndLease(tx, l, t.now, service.EndedByMove, func(row *service.QueueRow) bool {
 				isDue := row.Call == l.CallUUID && l.DueAt != nil
 				if isDue {
 					row.DueAt, row.KeptFor = l.DueAt, l.KeptFor
@@ -268,14 +265,6 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 		}
 		return nil
 	})
-}
-
-// endLease ends a lease, and recomputes when the calls of its person become eligible.
-func endLease(tx service.Tx, l service.LeaseRow, now apitype.Time, by service.LeaseEnd, change func(*service.QueueRow) bool) error {
-	if _, err := tx.EndLeaseOfCall(l.Person, l.CallUUID, now, by); err != nil {
-		return err
-	}
-	return service.RefreshEligibility(tx, l.Person, now, change)
 }
 
 func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, lease apitype.Lease) ([]byte, error) {

@@ -19,6 +19,9 @@ func (e *sqliteEngine) ClockAhead(context.Context) (time.Duration, error) { retu
 
 func (e *sqliteEngine) sharesQueue() bool { return false }
 
+// isTaken returns false: one transaction writes at a time.
+func (e *sqliteEngine) isTaken(error) bool { return false }
+
 func (e *sqliteEngine) locking(string) string { return `` }
 
 // spelled has ? for $1, $2 and so on where they stand in this order, each once: SQLite looks up
@@ -46,6 +49,10 @@ func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 const maxTakers = 4
 
 func (e *postgresEngine) sharesQueue() bool { return true }
+
+const uniqueViolation = "23505"
+
+func (e *postgresEngine) isTaken(err error) bool { return e.driver.Code(err) == uniqueViolation }
 
 func (*postgresEngine) spelled(text string) string { return text }
 

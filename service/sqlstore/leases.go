@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -13,41 +12,56 @@ import (
 	"fundesk/service"
 )
 
-// leaseColumns are the columns of a lease, in the order of leaseDest, and newLeaseColumns those of a new one, in
-// the order of leaseValues.
+// leaseColumns are the columns of a lease that are read, in the order of leaseDest. claimColumns are those of a new claim,
+// in the order of leaseValues, and endedColumns those of a lease that has ended.
 var (
 	leaseColumns = []string{
-		"lease_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "user_uuid", "due_at", "taken_at", "expires_at", "seen_at",
-		"shown_at", "pending", "ended_at", "ended_by",
+		"person_uuid",
+		"lease_uuid",
+		"ordinal",
+		"call_uuid",
+		"owner",
+		"type",
+		"user_uuid",
+		"due_at",
+		"taken_at",
+		"expires_at",
+		"shown_at",
+		"pending",
+		"account_uuid",
+		"request_uuid",
 	}
-	newLeaseColumns = append(slices.Clip(leaseColumns[:13]), "account_uuid", "request_uuid", "language")
-	allLeaseColumns = append(slices.Clip(newLeaseColumns), leaseColumns[13:]...)
+	claimColumns = append(slices.Clip(leaseColumns), "language")
+	endedColumns = append(slices.Clip(leaseColumns), "ended_at", "ended_by")
+	donorColumns = append(slices.Clip(claimColumns), "contacted_at")
 )
+
+var leaseFields = strings.Join(leaseColumns, `, `)
 
 func leaseDest(l *service.LeaseRow) []any {
 	return []any{
+		uuidDest{&l.Person},
 		uuidDest{&l.LeaseUUID},
 		&l.Ordinal,
 		uuidDest{&l.CallUUID},
-		uuidDest{&l.Person},
 		uuidDest{&l.Owner},
 		&l.Type,
 		uuidDest{&l.UserUUID},
 		nullTimeDest{&l.DueAt},
 		timeDest{&l.TakenAt},
 		timeDest{&l.ExpiresAt},
-		timeDest{&l.SeenAt},
 		nullTimeDest{&l.ShownAt},
 		bitDest{&l.Pending},
-		nullTimeDest{&l.EndedAt},
-		&l.EndedBy,
+		uuidDest{&l.Account},
+		uuidDest{&l.Request},
 	}
 }
 
-func leaseValues(l service.LeaseRow) []any {
-	l.SeenAt = l.TakenAt
-	return append(leaseDest(&l)[:13], identifier(l.Account), identifier(l.Request), l.Language)
+func endedDest(l *service.LeaseRow) []any {
+	return append(leaseDest(l), nullTimeDest{&l.EndedAt}, &l.EndedBy)
 }
+
+func leaseValues(l service.LeaseRow) []any { return append(leaseDest(&l), l.Language) }
 
 // ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
 // up. A lease is one more bound below the others.
@@ -57,57 +71,93 @@ const ineligibleUntil = `UPDATE queue_calls AS c SET
 		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
 		ready = 0`
 
+// isClaimed is the condition that the row of a donor has a claim, which may have expired. hasExpired adds that it has,
+// by a time.
+const (
+	isClaimed  = `lease_uuid IS NOT NULL`
+	hasExpired = isClaimed + ` AND expires_at <= `
+)
+
+// claimDonor ends the statement that inserts a claim: it takes the place of none, or of one that has expired.
+var claimDonor = sync.OnceValue(func() string {
+	var sets []string
+	for _, column := range claimColumns[1:] {
+		sets = append(sets, column+` = excluded.`+column)
+	}
+	return ` ON CONFLICT (person_uuid) DO UPDATE SET ` + strings.Join(sets, `, `) +
+		` WHERE donors.lease_uuid IS NULL OR donors.expires_at <= excluded.taken_at`
+})
+
+// logDonors logs the claims of donors as ended. The time of their end and the condition follow.
+var logDonors = `INSERT INTO ended_leases (` + strings.Join(endedColumns, `, `) + `) SELECT ` + leaseFields + `, `
+
 var (
-	insertLease = sync.OnceValue(func() string {
-		return insertRows("queue_leases", newLeaseColumns, 1, false) + ` ON CONFLICT DO NOTHING`
-	})
+	claimOne         = sync.OnceValue(func() string { return insertRows("donors", claimColumns, 1, false) + claimDonor() })
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
-	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
-	// hold are left to them.
-	insertLeases = sync.OnceValue(func() string {
-		return `WITH saved AS (
-			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
-			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[],
-				$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[], $15::uuid[], $16::text[])
-			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
+	// claimMany does all of it in one statement. Rows that others hold are left to them.
+	claimMany = sync.OnceValue(func() string {
+		fields := strings.Join(claimColumns, `, `)
+		return `WITH wanted (` + fields + `) AS (
+			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[], $8::bigint[],
+				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
+		), logged AS (
+			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
+			WHERE person_uuid = ANY($1) AND ` + hasExpired + `($9::bigint[])[1]
+			ON CONFLICT DO NOTHING RETURNING 1
+		), saved AS (
+			INSERT INTO donors (` + fields + `) SELECT ` + fields + ` FROM wanted` + claimDonor() + `
+			RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
 			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
 		), ineligible AS (` +
 			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_number = theirs.call_number
-		) SELECT lease_uuid FROM saved`
+		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
 	})
 )
 
-func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
-	if t.shared {
-		return t.insertLeases(leases)
+func (t *tx) Claim(leases []service.LeaseRow) (saved []apitype.UUID, expired int, err error) {
+	if t.engine.sharesQueue() {
+		return t.claimMany(leases)
 	}
 	for _, l := range leases {
-		n, err := t.exec(insertLease(), leaseValues(l)...)
-		if err == nil && n > 0 {
-			saved = append(saved, l.LeaseUUID)
-			_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+		if l.IsReplacing {
+			text := logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
+				WHERE person_uuid = $1 AND ` + hasExpired + `$2 ON CONFLICT DO NOTHING`
+			n, err := t.exec(text, identifier(l.Person), l.TakenAt.UnixMilli())
+			if err != nil {
+				return nil, 0, err
+			}
+			expired += int(n)
 		}
+		n, err := t.exec(claimOne(), leaseValues(l)...)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+		if n == 0 {
+			continue
+		}
+		saved = append(saved, l.LeaseUUID)
+		_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+		if err != nil {
+			return nil, 0, err
 		}
 	}
-	return saved, nil
+	return saved, expired, nil
 }
 
-// insertLeases saves them in the order of their persons: of two transactions that come to the same
-// persons, the later one then waits for the other one at the first, and never each for the other. Of a
-// person's calls the first one stays the first.
-func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+// claimMany claims in the order of the persons: of two transactions that come to the same persons, the later one waits
+// for the other one at the first, and never each for the other. If the same request came twice at one time, the later
+// one runs again and finds the leases of the other one.
+func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired int, err error) {
 	if len(leases) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	leases = slices.SortedStableFunc(slices.Values(leases), func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) })
-	columns := make([]any, len(newLeaseColumns))
+	leases = slices.SortedFunc(slices.Values(leases), func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) })
+	columns := make([]any, len(claimColumns))
 	for i := range columns {
 		values := make([]any, len(leases))
 		for row, l := range leases {
@@ -115,19 +165,30 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 		}
 		columns[i] = values
 	}
-	return t.identifiers(insertLeases(), columns...)
+	err = t.each(claimMany(), columns, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		err := rows.Scan(uuidDest{&id}, &expired)
+		saved = append(saved, id)
+		return err
+	})
+	if t.engine.isTaken(err) {
+		return nil, 0, service.ErrAgain
+	}
+	return saved, expired, err
 }
 
-var selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
+// leaseNote reads the note of the call of a claim.
+const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = donors.call_uuid))`
 
-var leaseFields = strings.Join(leaseColumns[:14], `, `) + `, COALESCE(ended_by, '')`
+// selectClaim reads the claims of donors with the notes of their calls, and selectEnded the leases that have ended.
+var (
+	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + ` FROM donors WHERE ` + isClaimed + ` AND `
+	selectEnded = `SELECT ` + strings.Join(endedColumns, `, `) + `, NULL FROM ended_leases WHERE `
+)
 
-// selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
-var selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = queue_leases.call_uuid)) FROM queue_leases WHERE `
+func leaseNotedDest(l *service.LeaseRow) []any { return append(endedDest(l), &l.Note) }
 
-func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.Note) }
-
-// QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
+// QueueRequest returns the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
 func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
@@ -135,22 +196,25 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(*query.User))
 	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
 	returned, by, requested := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(request))
-	again := false
+	ofRequest := `account_uuid = ` + by + ` AND request_uuid = ` + requested + ` ORDER BY ordinal LIMIT 1`
+	isRepeated := false
 	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
-			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+requested+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
-			(SELECT COUNT(*) FROM queue_leases
-				WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+` AND pending = 0),
+			(SELECT 1 FROM ended_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM donors WHERE `+isClaimed+` AND `+ofRequest+`) IS NOT NULL OR (SELECT 1 FROM ended_leases WHERE `+ofRequest+`) IS NOT NULL,
+			(SELECT COUNT(*) FROM donors
+				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
 			`+allRules, p.args...).
-		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held, &q.Rules)
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.Rules)
 	q.Rules = "[" + q.Rules + "]"
-	if err != nil || !again {
+	if err != nil || !isRepeated {
 		return q, err
 	}
-	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(request), identifier(account)}, leaseNotedDest)
+	const which = `request_uuid = $1 AND account_uuid = $2`
+	q.Leases, err = all(t.conn, selectClaim+which+` UNION ALL `+selectEnded+which+` ORDER BY ordinal`,
+		[]any{identifier(request), identifier(account)}, leaseNotedDest)
 	return q, err
 }
 
@@ -158,7 +222,8 @@ func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.Leas
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
 	q.amongOwners(scope)
-	err = r.row(selectLeaseNoted+strings.Join(q.conds, ` AND `), q.args...).scan(leaseNotedDest(&lease)...)
+	which := strings.Join(q.conds, ` AND `)
+	err = r.row(selectClaim+which+` UNION ALL `+selectEnded+which, q.args...).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
@@ -170,13 +235,13 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 }
 
 func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
-	err = r.row(selectLeaseNoted+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseNotedDest(&lease)...)
+	err = r.row(selectClaim+`person_uuid = $1`, identifier(person)).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
 func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
-	q := &listQuery{}
-	q.where(`ended_at IS NULL AND expires_at > %s`, query.Now.UnixMilli())
+	q := &listQuery{conds: []string{isClaimed}}
+	q.where(`expires_at > %s`, query.Now.UnixMilli())
 	var either []string
 	if query.User != nil {
 		either = append(either, `user_uuid = `+q.arg(identifier(*query.User)))
@@ -188,64 +253,90 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 		q.conds = append(q.conds, `(`+strings.Join(either, ` OR `)+`)`)
 	}
 	q.amongOwners(query.Scope)
-	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
+	return all(r.conn, `SELECT `+leaseFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
+		q.args, leaseDest)
 }
 
-func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time) ([]service.LeaseRow, error) {
-	q := &listQuery{}
-	since_, now_ := q.arg(since.UnixMilli()), q.arg(now.UnixMilli())
-	q.conds = append(q.conds, `(seen_at >= `+since_+` OR (ended_at IS NULL AND expires_at > `+now_+`))`)
-	q.amongOwners(scope)
-	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `), q.args, leaseDest)
+// The end of a lease logs the claim, and then clears it. PostgreSQL does both in one statement. If two changes end one
+// lease at one time, the key of the log makes the later one run again.
+const (
+	liveClaim  = ` FROM donors WHERE person_uuid = $1 AND call_uuid = $2 AND ` + isClaimed + ` AND expires_at > $3`
+	clearClaim = `UPDATE donors SET lease_uuid = NULL WHERE `
+)
+
+func returningEnded() string {
+	return ` ON CONFLICT DO NOTHING RETURNING ` + strings.Join(endedColumns, `, `)
 }
 
-func (r *reader) WorkDone(scope service.Scope, since apitype.Time) ([]service.Work, error) {
-	q := &listQuery{}
-	q.where(`done_at >= %s`, since.UnixMilli())
-	q.amongOwners(scope)
-	return all(r.conn, `SELECT done_at, user_uuid, work, code FROM queue_work WHERE `+strings.Join(q.conds, ` AND `), q.args, func(w *service.Work) []any {
-		return []any{timeDest{&w.At}, uuidDest{&w.User}, &w.Work, &w.Code}
-	})
-}
+var logLive = sync.OnceValue(func() string {
+	return logDonors + `$3, $4` + liveClaim + returningEnded()
+})
 
-func (t *tx) Work(w service.Work) error {
-	_, err := t.exec(`INSERT INTO queue_work (done_at, work_uuid, user_uuid, owner, work, code) VALUES ($1, $2, $3, $4, $5, $6)`,
-		w.At.UnixMilli(), identifier(apitype.NewUUID()), identifier(w.User), identifier(w.Owner), w.Work, w.Code)
-	return err
-}
+var endLive = sync.OnceValue(func() string {
+	return `WITH ended AS (` + logDonors + `$3::bigint, $4` + liveClaim + returningEnded() + `),
+		cleared AS (` + clearClaim + `lease_uuid = (SELECT lease_uuid FROM ended))
+		SELECT * FROM ended`
+})
 
-func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (taken *apitype.Time, err error) {
-	err = t.row(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
-		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING taken_at`,
-		identifier(person), identifier(call), now.UnixMilli(), string(by)).scan(nullTimeDest{&taken})
-	if errors.Is(err, service.ErrNoRow) {
-		err = nil
+func (t *tx) EndLease(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (*service.LeaseRow, error) {
+	text := logLive()
+	if t.engine.sharesQueue() {
+		text = endLive()
 	}
-	return taken, err
-}
-
-func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
-	n, err := t.exec(`UPDATE queue_leases SET ended_at = expires_at, ended_by = 'time' WHERE ended_at IS NULL AND expires_at <= $1`, now.UnixMilli())
-	return int(n), err
+	lease := &service.LeaseRow{}
+	err := t.row(text, identifier(person), identifier(call), now.UnixMilli(), string(by)).scan(endedDest(lease)...)
+	if errors.Is(err, service.ErrNoRow) {
+		return nil, nil //nolint:nilnil // There is no lease.
+	}
+	if err != nil || t.engine.sharesQueue() {
+		return lease, err
+	}
+	_, err = t.exec(clearClaim+`person_uuid = $1`, identifier(person))
+	return lease, err
 }
 
 func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
-	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = $4, pending = $5 WHERE lease_uuid = $1 AND ended_at IS NULL`,
-		identifier(l.LeaseUUID), l.ExpiresAt.UnixMilli(), now.UnixMilli(), nullTime(l.ShownAt), bit(l.Pending))
+	return t.change(`UPDATE donors SET expires_at = $3, shown_at = $4, pending = $5 WHERE person_uuid = $1 AND lease_uuid = $2 AND expires_at > $6`,
+		identifier(l.Person), identifier(l.LeaseUUID), l.ExpiresAt.UnixMilli(), nullTime(l.ShownAt), bit(l.Pending), now.UnixMilli())
 }
 
-// ForgetQueue deletes what was last seen before some times, so many of each at most, and returns how many
-// there were of the one of which there were more.
+func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {
+	ids, err := t.identifiers(`SELECT person_uuid FROM donors WHERE `+hasExpired+`$1 ORDER BY expires_at LIMIT $2`+
+		t.engine.locking(`UPDATE SKIP LOCKED`), now.UnixMilli(), limit)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	cond, arg := t.engine.among("person_uuid", ids)
+	_, err = t.exec(logDonors+`expires_at, '`+string(service.EndedByTime)+`' FROM donors WHERE `+cond+` ON CONFLICT DO NOTHING`, arg)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.exec(clearClaim+cond, arg)
+	return len(ids), err
+}
+
+// ForgetQueue deletes rows from before some times, so many of each at most. It returns the highest number of rows that
+// were deleted of one table.
 func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err error) {
 	locked := t.engine.locking(`UPDATE SKIP LOCKED`)
 	for _, part := range []struct {
 		text   string
 		before apitype.Time
 	}{
-		{`DELETE FROM queue_numbers WHERE digest IN (SELECT digest FROM queue_numbers WHERE rung_at < $1 ORDER BY rung_at LIMIT $2` + locked + `)`, before.Numbers},
-		{`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + locked + `)`, before.Leases},
-		{`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + locked + `)`, before.Work},
-		{`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`, before.Hours},
+		{
+			`DELETE FROM queue_numbers WHERE digest IN (
+				SELECT digest FROM queue_numbers WHERE contacted_at < $1 ORDER BY contacted_at LIMIT $2` + locked + `)`,
+			before.Numbers,
+		},
+		{
+			`DELETE FROM ended_leases WHERE lease_uuid IN (
+				SELECT lease_uuid FROM ended_leases WHERE ended_at < $1 ORDER BY ended_at LIMIT $2` + locked + `)`,
+			before.Leases,
+		},
+		{
+			`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+			before.Hours,
+		},
 	} {
 		n, err := t.exec(part.text, part.before.UnixMilli(), limit)
 		if err != nil {
@@ -254,58 +345,6 @@ func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err 
 		most = max(most, int(n))
 	}
 	return most, nil
-}
-
-var hourColumns = []string{"hour", "user_uuid", "owner", "what", "code", "records", "seen_at"}
-
-// countHours counts what was seen and done from $1 on until before $2, by the hour. That a user was seen
-// is a row of its own.
-var countHours = sync.OnceValue(func() string {
-	within := func(column string) string { return column + ` >= $1 AND ` + column + ` < $2` }
-	of := func(what, code, at, from, cond string) string {
-		return `SELECT user_uuid, owner, ` + what + ` AS what, ` + code + ` AS code, ` + at + ` AS at FROM ` + from + ` WHERE ` + within(at) + cond
-	}
-	const leases = `queue_leases`
-	return `INSERT INTO queue_hours (` + strings.Join(hourColumns, `, `) + `)
-		SELECT at / 3600000 * 3600000, user_uuid, owner, what, code, COUNT(*), MAX(at) FROM (` + strings.Join([]string{
-		of(`'seen'`, `''`, `seen_at`, leases, ``),
-		of(`'taken'`, `''`, `shown_at`, leases, ` AND seen_at >= $1`),
-		of(`ended_by`, `''`, `ended_at`, leases, ` AND seen_at >= $1 AND (ended_by IN ('cancel', 'expire') OR ended_by IN ('returned', 'deferred') AND shown_at IS NOT NULL)`),
-		of(`work`, `''`, `done_at`, `queue_work`, ``),
-		of(`'result'`, `code`, `done_at`, `queue_work`, ` AND work = 'complete' AND code IS NOT NULL`),
-	}, ` UNION ALL `) + `) AS done GROUP BY 1, 2, 3, 4, 5`
-})
-
-// countedSetting is until when what users did is counted by the hour.
-const countedSetting = "queue-counted"
-
-func (r *reader) QueueCounted() (until apitype.Time, err error) {
-	text, err := r.Setting(countedSetting)
-	if err != nil || text == "" {
-		return until, err
-	}
-	milli, err := strconv.ParseInt(text, 10, 64)
-	return apitype.TimeFromMilli(milli), err
-}
-
-func (t *tx) CountQueue(from, until apitype.Time) error {
-	was, now := strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(until.UnixMilli(), 10)
-	n, err := t.exec(`INSERT INTO settings (name, value) VALUES ('`+countedSetting+`', $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value = $1`, was, now)
-	if err == nil && n > 0 {
-		_, err = t.exec(countHours(), from.UnixMilli(), until.UnixMilli())
-	}
-	return err
-}
-
-func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time) ([]service.HourDone, error) {
-	q := &listQuery{}
-	q.where(`hour >= %s`, from.UnixMilli())
-	q.where(`hour < %s`, until.UnixMilli())
-	q.amongOwners(scope)
-	text := `SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE ` + strings.Join(q.conds, ` AND `) + ` GROUP BY user_uuid, what, code`
-	return all(r.conn, text, q.args, func(h *service.HourDone) []any {
-		return []any{uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt}}
-	})
 }
 
 // deferralFields is what is read of a callback, in the order of deferralDest.
@@ -335,9 +374,12 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
 }
 
-func (r *reader) DeferralCounts(scope service.Scope) (map[apitype.UUID]int, error) {
+func (r *reader) DeferralCounts(scope service.Scope, user *apitype.UUID) (map[apitype.UUID]int, error) {
 	q, counts := &listQuery{conds: []string{`due_at IS NOT NULL`, `kept_for IS NOT NULL`}}, map[apitype.UUID]int{}
 	q.amongOwners(scope)
+	if user != nil {
+		q.where(`kept_for = %s`, identifier(*user))
+	}
 	err := r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
 		var user apitype.UUID
 		var n int

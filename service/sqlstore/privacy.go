@@ -156,13 +156,14 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+ofPerson, id).scan(&k.Waiting); err != nil {
 		return err
 	}
-	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
-	var contacted apitype.Time
-	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&contacted}); {
-	case none == nil:
-		k.ContactedAt = &contacted
-	case !errors.Is(none, service.ErrNoRow):
-		err = errors.Join(err, none)
+	text := selectClaim + `person_uuid = $1 UNION ALL ` + selectEnded + `person_uuid = $1 ORDER BY taken_at, lease_uuid`
+	k.Leases, err = all(r.conn, text, []any{id}, leaseNotedDest)
+	if err != nil {
+		return err
+	}
+	err = r.row(`SELECT contacted_at FROM donors WHERE person_uuid = $1`, id).scan(nullTimeDest{&k.ContactedAt})
+	if errors.Is(err, service.ErrNoRow) {
+		return nil
 	}
 	return err
 }
@@ -185,9 +186,14 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 }
 
 func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
+	_, err := t.exec(logDonors+`$2, $3 FROM donors WHERE person_uuid = $1 AND `+isClaimed,
+		identifier(id), at.UnixMilli(), string(service.EndedByErasure))
+	if err != nil {
+		return err
+	}
 	for _, text := range []string{
 		`DELETE FROM queue_calls WHERE ` + ofPerson,
-		`DELETE FROM queue_rings WHERE person_uuid = $1`,
+		`DELETE FROM donors WHERE person_uuid = $1`,
 		`DELETE FROM queue_numbers WHERE person_uuid = $1`,
 		`DELETE FROM consents WHERE person_uuid = $1`,
 		`DELETE FROM missing_checks WHERE person_uuid = $1`,
@@ -196,9 +202,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 			return err
 		}
 	}
-	_, err := t.exec(`UPDATE queue_leases SET ended_at = $2, seen_at = $2, ended_by = $3 WHERE person_uuid = $1 AND ended_at IS NULL`,
-		identifier(id), at.UnixMilli(), string(service.EndedByErasure))
-	return err
+	return nil
 }
 
 func (t *tx) EraseUnknown(id apitype.UUID, at apitype.Time) error {

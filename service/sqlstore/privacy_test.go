@@ -138,7 +138,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	if diff := cmp.Diff([]string{"calls"}, done.Later); diff != "" {
 		t.Error(diff)
 	}
-	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "queue_rings", "queue_numbers", "consents", "search_persons", "search_terms", "pg_statistic"}
+	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "donors", "queue_numbers", "consents", "search_persons", "search_terms", "pg_statistic"}
 	if diff := cmp.Diff(want, done.Rewritten); diff != "" {
 		t.Error(diff)
 	}

@@ -105,9 +105,9 @@ var queueFacts = `SELECT c.` + strings.Join(queueColumns, `, c.`) + `,` + otherF
 
 // otherFacts are what decides that lies in other tables.
 const otherFacts = `
-		(SELECT r.rung_at FROM queue_rings r WHERE r.person_uuid = c.person_uuid),
+		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
-		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
+		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)`
 
 // pledgesEnded is when the last pledge of the person $1 for the organization $2 ended. It is null if one is a lead or
 // active, if there is none, or if a later consent for phone lifts the end. It is the one place that decides it.
@@ -185,33 +185,35 @@ func (t *tx) MarkEligible(now apitype.Time) error {
 
 func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error {
 	for _, number := range numbers {
-		if _, err := t.exec(`INSERT INTO queue_numbers (digest, person_uuid, rung_at) VALUES ($1, $2, $3)
-			ON CONFLICT (digest) DO UPDATE SET person_uuid = excluded.person_uuid, rung_at = excluded.rung_at WHERE queue_numbers.rung_at < excluded.rung_at`,
-			identifier(number), identifier(person), at.UnixMilli()); err != nil {
+		const text = `INSERT INTO queue_numbers (digest, person_uuid, contacted_at) VALUES ($1, $2, $3)
+			ON CONFLICT (digest) DO UPDATE SET person_uuid = excluded.person_uuid, contacted_at = excluded.contacted_at
+			WHERE queue_numbers.contacted_at < excluded.contacted_at`
+		if _, err := t.exec(text, identifier(number), identifier(person), at.UnixMilli()); err != nil {
 			return err
 		}
 	}
-	_, err := t.exec(`INSERT INTO queue_rings (person_uuid, rung_at) VALUES ($1, $2)
-		ON CONFLICT (person_uuid) DO UPDATE SET rung_at = excluded.rung_at WHERE queue_rings.rung_at < excluded.rung_at`,
-		identifier(person), at.UnixMilli())
+	const text = `INSERT INTO donors (person_uuid, contacted_at) VALUES ($1, $2)
+		ON CONFLICT (person_uuid) DO UPDATE SET contacted_at = excluded.contacted_at
+		WHERE donors.contacted_at IS NULL OR donors.contacted_at < excluded.contacted_at`
+	_, err := t.exec(text, identifier(person), at.UnixMilli())
 	return err
 }
 
 func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
 	q := &listQuery{}
-	q.where(`rung_at > %s`, since.UnixMilli())
+	q.where(`contacted_at > %s`, since.UnixMilli())
 	places := make([]string, len(numbers))
 	for i, number := range numbers {
 		places[i] = q.arg(identifier(number))
 	}
-	err = r.row(`SELECT MAX(rung_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`) AND `+strings.Join(q.conds, ` AND `), q.args...).
+	err = r.row(`SELECT MAX(contacted_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`) AND `+strings.Join(q.conds, ` AND `), q.args...).
 		scan(nullTimeDest{&at})
 	return at, err
 }
 
 func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("person_uuid", ids)
-	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)
+	return t.identifiers(`SELECT person_uuid FROM donors WHERE `+cond, arg)
 }
 
 func (c *conn) identifiers(text string, args ...any) ([]apitype.UUID, error) {

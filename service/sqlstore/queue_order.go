@@ -138,7 +138,7 @@ func (p *queueParts) narrowed() (conds []string) {
 
 // returned is the condition that the user gave a call back a moment ago.
 func (p *queueParts) returned() string {
-	return `call_number IN (SELECT k.number FROM queue_leases r JOIN calls k ON k.uuid = r.call_uuid WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
+	return `call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
 		` AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
 }
 
@@ -467,8 +467,8 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 		return nil, 0, err
 	}
 	l := &queueParts{query: query}
-	live := append(l.narrowed(), `ended_at IS NULL AND expires_at > `+l.arg(query.Now.UnixMilli()))
-	err = r.row(`SELECT COUNT(*) FROM queue_leases WHERE `+strings.Join(live, ` AND `), l.args...).scan(&leased)
+	live := append(l.narrowed(), isClaimed, `expires_at > `+l.arg(query.Now.UnixMilli()))
+	err = r.row(`SELECT COUNT(*) FROM donors WHERE `+strings.Join(live, ` AND `), l.args...).scan(&leased)
 	return counts, leased, err
 }
 

@@ -86,7 +86,7 @@ const maxRewritten = 1 << 30
 // scrubbed are the tables that may hold what is erased: ours, and then the server's statistics of
 // them, which keep some of the values that are found in columns. Its owner alone may write it
 // anew, and the owner of the database.
-var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "queue_numbers", "consents", "search_persons", "search_terms", statistics}
+var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "donors", "queue_numbers", "consents", "search_persons", "search_terms", statistics}
 
 const statistics = "pg_statistic"
 

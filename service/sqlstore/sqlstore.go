@@ -64,6 +64,8 @@ type engine interface {
 	write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
+	// isTaken reports whether another transaction has saved a row with the same key.
+	isTaken(err error) bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
 	// spelled is a statement as the engine reads its parameters fastest.

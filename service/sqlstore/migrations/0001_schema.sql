@@ -249,6 +249,7 @@ CREATE TABLE queue_calls (
 CREATE INDEX queue_calls_by_age ON queue_calls (requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
 CREATE INDEX queue_calls_by_kind ON queue_calls (kind, requested_at, call_uuid) WHERE ready = 1 AND due_at IS NULL;
 CREATE INDEX queue_calls_by_due ON queue_calls (due_at, call_uuid) WHERE due_at IS NOT NULL;
+CREATE INDEX queue_calls_kept_for ON queue_calls (kept_for, due_at, call_uuid) WHERE kept_for IS NOT NULL;
 CREATE INDEX queue_calls_by_wake ON queue_calls (eligible_at) WHERE ready = 0;
 CREATE INDEX queue_calls_by_end ON queue_calls (owner, ready, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX queue_calls_blocked ON queue_calls (blocked_by) WHERE blocked_by IS NOT NULL;
@@ -256,25 +257,45 @@ CREATE INDEX queue_calls_blocked ON queue_calls (blocked_by) WHERE blocked_by IS
 -- gathered, however long the queue is.
 --postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
--- When a person was last contacted, on any call.
-CREATE TABLE queue_rings (
-    person_uuid IDENTIFIER NOT NULL CONSTRAINT queue_rings_by_person PRIMARY KEY,
-    rung_at     BIGINT NOT NULL
+-- The row of a person for the queue: the last contact on any call, and the claim of an agent. A claim is live if it has
+-- a lease_uuid and its expires_at lies ahead. One that has expired stays until the next claim, or is moved to
+-- ended_leases. shown_at is null while the call was taken ahead and is not shown yet. A claim is pending while a change
+-- of its call waits at a client: then it lasts longer, and is no card.
+CREATE TABLE donors (
+    person_uuid  IDENTIFIER NOT NULL CONSTRAINT donors_by_person PRIMARY KEY,
+    contacted_at BIGINT,
+    lease_uuid   IDENTIFIER,
+    account_uuid IDENTIFIER,
+    request_uuid IDENTIFIER,
+    ordinal      BIGINT,
+    call_uuid    IDENTIFIER,
+    owner        IDENTIFIER,
+    type         TEXT,
+    language     TEXT,
+    user_uuid    IDENTIFIER,
+    due_at       BIGINT,
+    taken_at     BIGINT,
+    shown_at     BIGINT,
+    expires_at   BIGINT,
+    pending      BIGINT
 );
+CREATE UNIQUE INDEX donors_by_lease ON donors (lease_uuid) WHERE lease_uuid IS NOT NULL;
+CREATE UNIQUE INDEX donors_by_request ON donors (account_uuid, request_uuid, ordinal) WHERE lease_uuid IS NOT NULL;
+CREATE INDEX donors_by_user ON donors (user_uuid) WHERE lease_uuid IS NOT NULL;
+CREATE INDEX donors_by_expiry ON donors (expires_at) WHERE lease_uuid IS NOT NULL;
+--postgres ALTER TABLE donors SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 -- Which numbers were called lately, and whose, by a keyed digest of the number.
 CREATE TABLE queue_numbers (
-    digest      IDENTIFIER NOT NULL CONSTRAINT queue_numbers_by_digest PRIMARY KEY,
-    person_uuid IDENTIFIER NOT NULL,
-    rung_at     BIGINT NOT NULL
+    digest       IDENTIFIER NOT NULL CONSTRAINT queue_numbers_by_digest PRIMARY KEY,
+    person_uuid  IDENTIFIER NOT NULL,
+    contacted_at BIGINT NOT NULL
 );
-CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
+CREATE INDEX queue_numbers_by_time ON queue_numbers (contacted_at);
 
--- Leases, also those that have ended: ended_at is null while one holds. shown_at is null while the lease
--- was taken ahead and is not shown yet. A lease is pending while a change of its call waits at a client: then it
--- lasts longer, and is no card.
-CREATE TABLE queue_leases (
-    lease_uuid   IDENTIFIER NOT NULL CONSTRAINT queue_leases_by_uuid PRIMARY KEY,
+-- Leases that have ended.
+CREATE TABLE ended_leases (
+    lease_uuid   IDENTIFIER NOT NULL CONSTRAINT ended_leases_by_uuid PRIMARY KEY,
     account_uuid IDENTIFIER NOT NULL,
     request_uuid IDENTIFIER NOT NULL,
     ordinal      BIGINT NOT NULL,
@@ -282,46 +303,38 @@ CREATE TABLE queue_leases (
     person_uuid  IDENTIFIER NOT NULL,
     owner        IDENTIFIER NOT NULL,
     type         TEXT NOT NULL,
-    language     TEXT NOT NULL,
     user_uuid    IDENTIFIER NOT NULL,
     due_at       BIGINT,
     taken_at     BIGINT NOT NULL,
     shown_at     BIGINT,
     expires_at   BIGINT NOT NULL,
-    seen_at      BIGINT NOT NULL,
     pending      BIGINT NOT NULL,
-    ended_at     BIGINT,
-    ended_by     TEXT
+    ended_at     BIGINT NOT NULL,
+    ended_by     TEXT NOT NULL
 );
-CREATE UNIQUE INDEX queue_leases_by_person ON queue_leases (person_uuid) WHERE ended_at IS NULL;
-CREATE UNIQUE INDEX queue_leases_by_request ON queue_leases (account_uuid, request_uuid, ordinal);
-CREATE INDEX queue_leases_by_end ON queue_leases (expires_at) WHERE ended_at IS NULL;
-CREATE INDEX queue_leases_by_user ON queue_leases (user_uuid, ended_at);
-CREATE INDEX queue_leases_by_seen ON queue_leases (seen_at);
-CREATE INDEX queue_leases_of_person ON queue_leases (person_uuid);
+CREATE INDEX ended_leases_by_request ON ended_leases (account_uuid, request_uuid, ordinal);
+CREATE INDEX ended_leases_by_user ON ended_leases (user_uuid, ended_at);
+CREATE INDEX ended_leases_by_end ON ended_leases (ended_at);
+CREATE INDEX ended_leases_of_person ON ended_leases (person_uuid);
 
--- What was done with the name of a user.
-CREATE TABLE queue_work (
-    done_at   BIGINT NOT NULL,
-    work_uuid IDENTIFIER NOT NULL CONSTRAINT queue_work_by_uuid PRIMARY KEY,
-    user_uuid IDENTIFIER NOT NULL,
-    owner     IDENTIFIER NOT NULL,
-    work      TEXT NOT NULL,
-    code      TEXT
-);
-CREATE INDEX queue_work_by_time ON queue_work (done_at);
-
--- What users did in an hour, counted from queue_leases and queue_work when it was over.
+-- What users did in an hour, added to in the transaction of each change. A completion with a result code is in the row
+-- of its code; everything else is in the row of the code ''.
 CREATE TABLE queue_hours (
-    hour      BIGINT NOT NULL,
     user_uuid IDENTIFIER NOT NULL,
+    hour      BIGINT NOT NULL,
     owner     IDENTIFIER NOT NULL,
-    what      TEXT NOT NULL,
     code      TEXT NOT NULL,
-    records   BIGINT NOT NULL,
+    taken     BIGINT NOT NULL,
+    attempts  BIGINT NOT NULL,
+    completed BIGINT NOT NULL,
+    cancelled BIGINT NOT NULL,
+    expired   BIGINT NOT NULL,
+    released  BIGINT NOT NULL,
     seen_at   BIGINT NOT NULL,
-    CONSTRAINT queue_hours_by_hour PRIMARY KEY (hour, user_uuid, owner, what, code)
+    CONSTRAINT queue_hours_by_user PRIMARY KEY (user_uuid, hour, owner, code)
 );
+CREATE INDEX queue_hours_by_hour ON queue_hours (hour);
+--postgres ALTER TABLE queue_hours SET (fillfactor = 80);
 
 -- What was done to which record, one line a change, in its transaction. Nothing refers to a line, its key
 -- begins with the time, and lines are only added: on PostgreSQL the table may be replaced by one of the

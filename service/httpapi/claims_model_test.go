@@ -1,0 +1,260 @@
+package httpapi_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/queue"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// TestClaimsModel runs random takes, releases, extensions, completions and releases of users at one time, on two
+// processes of PostgreSQL or one of SQLite, in rounds between which time passes. After each round the live leases are
+// those that were given and not ended: never two of one donor, and none is lost. A take that came twice at one time,
+// once at each process, got one answer.
+func TestClaimsModel(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, func(t *testing.T, f *floor) {
+		seed := *modelSeed
+		if seed == 0 {
+			seed = rand.Uint64()
+		}
+		m := newClaimsModel(t, f, rand.New(rand.NewPCG(seed, 56)))
+		for round := range 12 {
+			m.round()
+			if t.Failed() {
+				t.Fatalf("seed %d, round %d", seed, round)
+			}
+		}
+		if m.given < 50 || m.repeats < 12 {
+			t.Errorf("the model gave %d leases and repeated %d takes: it shows too little", m.given, m.repeats)
+		}
+	})
+}
+
+// claimsModel knows which leases are live between rounds.
+type claimsModel struct {
+	t      *testing.T
+	f      *floor
+	random *rand.Rand
+	caller service.Caller
+	at     []*service.Service // The processes.
+	live   map[apitype.UUID]apitype.Lease
+	donor  map[apitype.UUID]apitype.UUID // Of each call.
+
+	mu       sync.Mutex
+	taken    map[apitype.UUID]apitype.Lease // In this round.
+	ended    map[apitype.UUID]bool          // Leases that were ended in this round.
+	extended map[apitype.UUID]apitype.Time
+	released map[apitype.UUID]bool // Users whose leases were ended in this round, and calls that were worked on.
+	given    int
+	repeats  int
+}
+
+func newClaimsModel(t *testing.T, f *floor, random *rand.Rand) *claimsModel {
+	m := &claimsModel{
+		t:      t,
+		f:      f,
+		random: random,
+		caller: service.Caller{Account: f.Account()},
+		at:     []*service.Service{f.Service},
+		live:   map[apitype.UUID]apitype.Lease{},
+		donor:  map[apitype.UUID]apitype.UUID{},
+	}
+	if strings.HasPrefix(f.Database, "postgres") {
+		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: f.Database, Postgres: pgdriver.Driver{}})
+		servicetest.Check(t, err)
+		t.Cleanup(func() { servicetest.Report(t, store.Close()) })
+		second, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		m.at = append(m.at, second)
+	}
+	return m
+}
+
+// round creates donors, does much at one time, compares, and lets time pass.
+func (m *claimsModel) round() {
+	m.t.Helper()
+	for range 6 {
+		donor := m.f.person("null")
+		for range 1 + m.random.IntN(2) {
+			m.donor[m.f.call(donor, time.Hour, "happy_call")] = donor
+		}
+	}
+	m.taken, m.ended = map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]bool{}
+	m.extended, m.released = map[apitype.UUID]apitype.Time{}, map[apitype.UUID]bool{}
+	known := slices.SortedFunc(maps.Values(m.live), func(a, b apitype.Lease) int { return a.LeaseUUID.Compare(b.LeaseUUID) })
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(m.takes(m.f.users[m.random.IntN(len(m.f.users))]))
+		if len(known) > 0 {
+			group.Go(m.ends(known[m.random.IntN(len(known))]))
+		}
+	}
+	if m.random.IntN(4) == 0 {
+		group.Go(m.releasesUser(m.f.users[m.random.IntN(len(m.f.users))]))
+	}
+	group.Wait()
+	m.compare()
+	m.f.Clock.Advance(time.Duration(m.random.IntN(10)) * time.Minute)
+	now := m.f.Clock.Now()
+	maps.DeleteFunc(m.live, func(_ apitype.UUID, l apitype.Lease) bool { return !l.ExpiresAt.After(now) })
+}
+
+func (m *claimsModel) queue() *queue.Queue { return queue.New(m.at[m.random.IntN(len(m.at))], nil) }
+
+// takes returns a take, which comes twice at one time if chance wants it.
+func (m *claimsModel) takes(user apitype.UUID) func() {
+	request := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: user, Count: new(1 + m.random.IntN(3))}
+	queues := []*queue.Queue{m.queue()}
+	if m.random.IntN(3) == 0 {
+		queues = append(queues, m.queue())
+		m.repeats++
+	}
+	return func() {
+		answers := make([][]apitype.UUID, len(queues))
+		var group sync.WaitGroup
+		for i, at := range queues {
+			group.Go(func() { answers[i] = m.take(at, request) })
+		}
+		group.Wait()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, answer := range answers[1:] { // A take that found all donors locked takes anew, and may have got others.
+			if !slices.Equal(answer, answers[0]) && len(answer) > 0 && len(answers[0]) > 0 && !m.released[user] {
+				m.t.Errorf("one take got %v and %v", answers[0], answer)
+			}
+		}
+	}
+}
+
+func (m *claimsModel) take(at *queue.Queue, request apitype.TakeRequest) (ids []apitype.UUID) {
+	answer, err := at.Take(m.t.Context(), m.caller, request)
+	var taken apitype.Taken
+	if err == nil {
+		err = apitype.DecodeExact(answer.JSON, &taken)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.t.Errorf("take: %v", err)
+		return nil
+	}
+	for _, lease := range taken.Leases {
+		ids = append(ids, lease.LeaseUUID)
+		if _, isRepeated := m.taken[lease.LeaseUUID]; !isRepeated {
+			m.given++
+		}
+		m.taken[lease.LeaseUUID] = lease
+	}
+	slices.SortFunc(ids, apitype.UUID.Compare)
+	return ids
+}
+
+// ends returns what ends a lease, or keeps it longer.
+func (m *claimsModel) ends(lease apitype.Lease) func() {
+	how, at, s := m.random.IntN(5), m.queue(), m.at[m.random.IntN(len(m.at))]
+	return func() {
+		var err error
+		ctx, isEnd := m.t.Context(), true
+		switch how {
+		case 0:
+			err = at.Release(ctx, m.caller, lease.LeaseUUID, apitype.DeferRequest{})
+		case 1:
+			later := apitype.NewTime(m.f.Clock.Now().Add(time.Hour))
+			err = at.Release(ctx, m.caller, lease.LeaseUUID, apitype.DeferRequest{NotBefore: &later})
+		case 2:
+			_, err = s.CompleteCall(ctx, m.caller, lease.CallUUID, nil, apitype.CompleteCallRequest{UserUUID: &lease.UserUUID})
+		case 3:
+			_, err = s.AddAttempt(ctx, m.caller, lease.CallUUID, nil, apitype.AddAttemptRequest{})
+		default:
+			isEnd = false
+			_, err = at.Extend(ctx, m.caller, lease.LeaseUUID, apitype.ExtendRequest{LeaseSeconds: new(1800)})
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		isLate := err != nil && (service.KindOf(err) == service.NotFound || service.KindOf(err) == service.Conflict)
+		switch {
+		case isEnd && (err == nil || isLate): // A call that was completed already is a conflict.
+			m.ended[lease.LeaseUUID] = true
+			m.released[lease.CallUUID] = true
+		case err == nil:
+			m.extended[lease.LeaseUUID] = apitype.NewTime(m.f.Clock.Now().Add(30 * time.Minute))
+		case !isLate:
+			m.t.Errorf("end or extend the lease in way %d: %v", how, err)
+		}
+	}
+}
+
+func (m *claimsModel) releasesUser(user apitype.UUID) func() {
+	at := m.queue()
+	m.mu.Lock()
+	m.released[user] = true
+	m.mu.Unlock()
+	return func() {
+		_, err := at.ReleaseUser(m.t.Context(), m.caller, apitype.ReleaseUserRequest{UserUUID: user})
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if err != nil {
+			m.t.Errorf("release the user: %v", err)
+		}
+	}
+}
+
+// compare reads the live leases at each process. A lease that was given in a round in which its user was released, or its
+// call was worked on, may have come before or after that.
+func (m *claimsModel) compare() {
+	m.t.Helper()
+	must, may := map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]apitype.Lease{}
+	all := maps.Clone(m.live)
+	maps.Copy(all, m.taken)
+	for id, lease := range all {
+		if until, isExtended := m.extended[id]; isExtended {
+			lease.ExpiresAt = until
+		}
+		switch {
+		case m.ended[id]:
+		case m.released[lease.UserUUID] || m.released[lease.CallUUID]:
+			may[id] = lease
+		default:
+			must[id] = lease
+		}
+	}
+	for _, s := range m.at {
+		answer, err := queue.New(s, nil).Leases(m.t.Context(), m.caller, apitype.QueueLeaseListOptions{})
+		servicetest.Check(m.t, err)
+		var got apitype.Leases
+		servicetest.Check(m.t, apitype.DecodeExact(answer.JSON, &got))
+		found, holder := map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]apitype.UUID{}
+		for _, lease := range got.Leases {
+			found[lease.LeaseUUID] = lease
+			donor := m.donor[lease.CallUUID]
+			if other, isHeld := holder[donor]; isHeld {
+				m.t.Errorf("donor %s is in the leases %s and %s", donor, other, lease.LeaseUUID)
+			}
+			holder[donor] = lease.LeaseUUID
+			_, isRequired := must[lease.LeaseUUID]
+			_, isAllowed := may[lease.LeaseUUID]
+			if !isRequired && !isAllowed {
+				m.t.Errorf("lease %s is live: it was ended, or never given", lease.LeaseUUID)
+			}
+		}
+		for id, lease := range must {
+			kept := found[id] // The clocks of processes may differ a little.
+			if kept.ExpiresAt.Sub(lease.ExpiresAt.Time).Abs() > time.Minute {
+				m.t.Errorf("a lease is lost, or ends at another time: got %s until %s, want %s until %s",
+					kept.LeaseUUID, kept.ExpiresAt, lease.LeaseUUID, lease.ExpiresAt)
+			}
+		}
+		m.live = found
+	}
+}
