@@ -179,7 +179,7 @@ const mostMarked = 5000
 
 func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
-		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
+		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE SKIP LOCKED`)+`)`, now.UnixMilli(), mostMarked)
 	return err
 }
 

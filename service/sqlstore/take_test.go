@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/queue"
@@ -45,4 +47,30 @@ func testTakePassesOverWhatIsNotReady(t *testing.T, database string) {
 	if len(taken.Leases) != 1 || taken.Leases[0].CallUUID != calls[1] {
 		t.Errorf("got %+v, want the call alone whose time has come", taken.Leases)
 	}
+}
+
+// A take marks the calls whose time has come, and waits for none that another transaction has locked.
+func TestMarkingWaitsForNoLock(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	database := servicetest.EmptyDatabase(t)
+	store := reopen(t, database)
+	person := apitype.NewUUID()
+	past := apitype.NewTime(now.Add(-time.Hour))
+	rows := calls(2, []apitype.UUID{person})
+	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
+	for _, row := range rows {
+		waiting := service.QueueRow{Call: row.UUID, Person: person, Owner: person, RequestedAt: past, EligibleAt: &past}
+		update(t, store, func(tx service.Tx) error { return tx.InsertQueueRow(waiting) })
+	}
+	other, err := pgx.Connect(t.Context(), database)
+	servicetest.Check(t, err)
+	t.Cleanup(func() { _ = other.Close(context.Background()) })
+	_, err = other.Exec(t.Context(), `BEGIN; UPDATE queue_calls SET ready = 0 WHERE call_uuid = '`+rows[0].UUID.String()+`'`)
+	servicetest.Check(t, err)
+	execute(t, database, `DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET lock_timeout = 2000'', current_database()); END'`)
+	impatient := reopen(t, database)
+	err = impatient.Write(t.Context(), service.WriteShared, func(tx service.Tx) error { return tx.MarkEligible(now) })
+	servicetest.Check(t, err)
+	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 1`)
 }
