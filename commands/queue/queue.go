@@ -148,7 +148,7 @@ func queueExtend(s *cli.Session) *cobra.Command {
 }
 
 func queueRelease(s *cli.Session) *cobra.Command {
-	deferrals := false
+	var what apitype.ReleaseUserRequest
 	d := putOff{
 		method:    http.MethodPost,
 		path:      "/fundesk/v1/queue/leases/%s/release",
@@ -159,23 +159,27 @@ func queueRelease(s *cli.Session) *cobra.Command {
 		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
 		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +
 			"With --user and no LEASE, everything that this user has is given back, for example when an agent leaves.\n" +
-			"--deferrals also opens the user's callbacks to every agent. That asks first; off a terminal it needs --yes.",
+			"--deferrals also opens the user's callbacks to every agent. --pending also frees donors whose call the user\n" +
+			"has ended while the change is still to be sent: use it only if that client will never send it. Both ask\n" +
+			"first; off a terminal they need --yes.",
 		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && d.user != nil && d.at == "" {
-				return d.releaseUser(cmd.Context(), s, deferrals)
+				what.UserUUID = *d.user
+				return d.releaseUser(cmd.Context(), s, what)
 			}
-			if deferrals {
-				return cli.UsageError("--deferrals goes with --user, without a LEASE and --at")
+			if what.Deferrals || what.Pending {
+				return cli.UsageError("--deferrals and --pending go with --user, without a LEASE and --at")
 			}
 			return d.run(s, cmd, args)
 		},
 	}
 	d.register(cmd)
 	cmd.Flags().Lookup("user").Usage = "with --at: reserve it for this user (default: the profile's agent). Without LEASE: give back all calls of this user"
-	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
+	cmd.Flags().BoolVar(&what.Deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
+	cmd.Flags().BoolVar(&what.Pending, "pending", false, "with --user: also free donors whose change is still to be sent")
 	return cmd
 }
 

@@ -54,8 +54,8 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, deferrals bool) error {
-	r := apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}
+// releaseUser gives back what a user holds. It asks first.
+func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest) error {
 	if d.dryRun {
 		body, _ := json.Marshal(r)
 		return change.PrintRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
@@ -67,6 +67,9 @@ func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, deferrals bool
 	question := "give back all calls that user " + r.UserUUID.String() + " holds"
 	if r.Deferrals {
 		question += ", and open the callbacks to every user"
+	}
+	if r.Pending {
+		question += ", and free donors whose change is still to be sent"
 	}
 	if err := s.AskChange(ctx, d.yes, question, nil, 1); err != nil {
 		return err
