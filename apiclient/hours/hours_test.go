@@ -11,10 +11,10 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// officialHolidays are the public holidays that the governments publish, by country and year, as month and day. Those
-// of DE are nationwide, and those of GB are of England and Wales with the days that are given for others.
-// They were compared with the npm package date-holidays 3.37.0: each day agrees, but that it has the Dutch Good Friday and
-// 5 May as days without school. The lists of the Dutch government have both.
+// officialHolidays are the public holidays by country and year, as month and day: nationwide ones in Germany, and those
+// of England and Wales with their substitute days in the United Kingdom.
+// They agree with the npm package date-holidays 3.37.0 except for the Dutch Good Friday and 5 May, which it lists as
+// school holidays. Both are kept as days without calls.
 var officialHolidays = map[string]map[int]string{
 	"NL": {
 		2026: "0101 0403 0405 0406 0427 0505 0514 0524 0525 1225 1226",
