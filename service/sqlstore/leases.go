@@ -12,31 +12,18 @@ import (
 	"fundesk/service"
 )
 
-// leaseColumns are the columns of a lease that are read, in the order of leaseDest. claimColumns are those of a new claim,
-// in the order of leaseValues, and endedColumns those of a lease that has ended.
-var (
-	leaseColumns = []string{
-		"person_uuid",
-		"lease_uuid",
-		"ordinal",
-		"call_uuid",
-		"owner",
-		"type",
-		"user_uuid",
-		"due_at",
-		"taken_at",
-		"expires_at",
-		"shown_at",
-		"pending",
-		"account_uuid",
-		"request_uuid",
-	}
-	claimColumns = append(slices.Clip(leaseColumns), "language")
-	endedColumns = append(slices.Clip(leaseColumns), "ended_at", "ended_by")
-	donorColumns = append(slices.Clip(claimColumns), "contacted_at")
+// The columns of leases, in the order of [leaseDest]: those that are read, those of a new claim, those of a lease that has
+// ended, and those of a donor's row.
+const (
+	leaseFields = `person_uuid, lease_uuid, ordinal, call_uuid, owner, type, user_uuid, due_at, taken_at, expires_at, ` +
+		`shown_at, pending, account_uuid, request_uuid`
+	claimFields = leaseFields + `, language`
+	endedFields = leaseFields + `, ended_at, ended_by`
+	donorFields = claimFields + `, contacted_at`
 )
 
-var leaseFields = strings.Join(leaseColumns, `, `)
+// columnsOf returns the names in a list of columns.
+func columnsOf(fields string) []string { return strings.Split(fields, `, `) }
 
 func leaseDest(l *service.LeaseRow) []any {
 	return []any{
@@ -81,7 +68,7 @@ const (
 // claimDonor ends the statement that inserts a claim: it takes the place of none, or of one that has expired.
 var claimDonor = sync.OnceValue(func() string {
 	var sets []string
-	for _, column := range claimColumns[1:] {
+	for _, column := range columnsOf(claimFields)[1:] {
 		sets = append(sets, column+` = excluded.`+column)
 	}
 	return ` ON CONFLICT (person_uuid) DO UPDATE SET ` + strings.Join(sets, `, `) +
@@ -89,16 +76,16 @@ var claimDonor = sync.OnceValue(func() string {
 })
 
 // logDonors logs the claims of donors as ended. The time of their end and the condition follow.
-var logDonors = `INSERT INTO ended_leases (` + strings.Join(endedColumns, `, `) + `) SELECT ` + leaseFields + `, `
+const logDonors = `INSERT INTO ended_leases (` + endedFields + `) SELECT ` + leaseFields + `, `
 
 var (
-	claimOne         = sync.OnceValue(func() string { return insertRows("donors", claimColumns, 1, false) + claimDonor() })
+	claimOne         = sync.OnceValue(func() string { return insertRows("donors", columnsOf(claimFields), 1, false) + claimDonor() })
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
 	// claimMany does all of it in one statement. Rows that others hold are left to them.
 	claimMany = sync.OnceValue(func() string {
-		fields := strings.Join(claimColumns, `, `)
+		const fields = claimFields
 		return `WITH wanted (` + fields + `) AS (
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[], $8::bigint[],
 				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
@@ -157,7 +144,7 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 		return nil, 0, nil
 	}
 	leases = slices.SortedFunc(slices.Values(leases), func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) })
-	columns := make([]any, len(claimColumns))
+	columns := make([]any, len(columnsOf(claimFields)))
 	for i := range columns {
 		values := make([]any, len(leases))
 		for row, l := range leases {
@@ -181,9 +168,9 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = donors.call_uuid))`
 
 // selectClaim reads the claims of donors with the notes of their calls, and selectEnded the leases that have ended.
-var (
+const (
 	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + ` FROM donors WHERE ` + isClaimed + ` AND `
-	selectEnded = `SELECT ` + strings.Join(endedColumns, `, `) + `, NULL FROM ended_leases WHERE `
+	selectEnded = `SELECT ` + endedFields + `, NULL FROM ended_leases WHERE `
 )
 
 func leaseNotedDest(l *service.LeaseRow) []any { return append(endedDest(l), &l.Note) }
@@ -264,16 +251,14 @@ const (
 	clearClaim = `UPDATE donors SET lease_uuid = NULL WHERE `
 )
 
-func returningEnded() string {
-	return ` ON CONFLICT DO NOTHING RETURNING ` + strings.Join(endedColumns, `, `)
-}
+const returningEnded = ` ON CONFLICT DO NOTHING RETURNING ` + endedFields
 
 var logLive = sync.OnceValue(func() string {
-	return logDonors + `$3, $4` + liveClaim + returningEnded()
+	return logDonors + `$3, $4` + liveClaim + returningEnded
 })
 
 var endLive = sync.OnceValue(func() string {
-	return `WITH ended AS (` + logDonors + `$3::bigint, $4` + liveClaim + returningEnded() + `),
+	return `WITH ended AS (` + logDonors + `$3::bigint, $4` + liveClaim + returningEnded + `),
 		cleared AS (` + clearClaim + `lease_uuid = (SELECT lease_uuid FROM ended))
 		SELECT * FROM ended`
 })
