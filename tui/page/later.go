@@ -29,7 +29,10 @@ func (d *Desk) AskLater() tea.Cmd {
 		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
 		return desk.Answer{}
 	}
-	return d.Answer(d.Day.Ask.OnceEnding(ask), nil)
+	if asks := d.Day.Ask.Warned(ask); asks != nil {
+		return d.ask(asks, nil)
+	}
+	return d.Answer(ask(), nil)
 }
 
 // Key implements Dialog.
