@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,7 +54,9 @@ func TestSendersTellWhatOthersDid(t *testing.T) {
 	servicetest.Check(t, other.Drop(before.ID))
 	events := make(chan Event, 9)
 	sender := one.Sender(service.client(t), SenderOptions{Poll: time.Millisecond, Notify: func(e Event) { events <- e }})
-	go sender.Run(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { sender.Run(t.Context()) })
+	t.Cleanup(running.Wait) // Before its folder is removed.
 	mine := add(t, one, attempt(t, apitype.NewUUID()))
 	if e := <-events; e.Entry.ID != mine.ID || e.IsForeign {
 		t.Fatalf("got %+v, want what this process sent", e)
