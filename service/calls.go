@@ -108,7 +108,8 @@ func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	return row, err
 }
 
-// WaitingCall returns the person of a call that waits and that the caller may change.
+// WaitingCall returns the person of a call that waits and that the caller may change. No call of a person whose erasure
+// was begun waits.
 func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
 	row, err := changeableCall(tx, c, id)
 	if err != nil {
@@ -120,6 +121,13 @@ func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err err
 	}
 	if call.Status != apitype.CallRequested {
 		return person, conflict("the call is %s and waits no more", call.Status)
+	}
+	erasing, err := tx.Setting(ErasingSetting + call.PersonUUID.String())
+	if err != nil {
+		return person, err
+	}
+	if erasing != "" {
+		return person, &Error{Kind: NotFound, Detail: "the person of this call is being erased; nothing of this was kept"}
 	}
 	return call.PersonUUID, nil
 }

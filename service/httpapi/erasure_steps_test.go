@@ -67,6 +67,9 @@ func TestErasureInSteps(t *testing.T) {
 			if taken := f.take(f.users[0], ""); len(taken.Leases) > 0 {
 				t.Fatalf("step %d: an agent is given the donor: %v", step, taken.Leases[0].CallUUID)
 			}
+			if wasCut {
+				f.refusesWork(donor)
+			}
 			if got := isShown(); got != wasCut {
 				t.Errorf("step %d: the donor is shown: %t, want %t", step, got, wasCut)
 			}
@@ -96,6 +99,18 @@ func TestErasureInSteps(t *testing.T) {
 			}
 		}
 	})
+}
+
+// refusesWork asks for a lease and a deferral of calls of a donor whose erasure was begun, with and without their notes.
+func (f *floor) refusesWork(donor apitype.UUID) {
+	f.t.Helper()
+	calls := page(f.t, f.Do(f.token, "GET", "/api/v1/calls?first=100&personUuid="+donor.String(), "")).Edges
+	for _, edge := range []int{0, len(calls) - 1} {
+		path := "/fundesk/v1/queue/calls/" + calls[edge].Node["uuid"].(string)
+		lease := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), f.users[1])
+		f.want(404, "PUT", path+"/lease", lease)
+		f.want(404, "PUT", path+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour))))
+	}
 }
 
 // secretCall adds a call with a note.
