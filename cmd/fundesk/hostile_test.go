@@ -215,7 +215,7 @@ func suffer(t *testing.T, url, line string) {
 	}
 	code := cmd.ProcessState.ExitCode()
 	t.Logf("exit %d, %d MB, %s: %.120q", code, resident>>20, took.Round(time.Millisecond), problem.String())
-	if resident > maxResident && !isRace {
+	if resident > maxResident && !servicetest.IsRaced {
 		t.Errorf("memory: got %d MB, want at most %d", resident>>20, maxResident>>20)
 	}
 	if took > maxPatience && *hostileLong { // A machine that runs all tests at once keeps no promise of time.

@@ -31,7 +31,7 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	args := []string{"build", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd"}
 	build := exec.Command("go", args...)
-	if isRace { // But for those of SQLite, as .ci/run says.
+	if servicetest.IsRaced { // But for those of SQLite, as .ci/run says.
 		build.Args = slices.Insert(build.Args, 2, "-race", "-gcflags=modernc.org/sqlite/lib=-race=false")
 		build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	}

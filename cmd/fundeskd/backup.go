@@ -33,11 +33,7 @@ func (p *program) backupCommand() *cobra.Command {
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n" +
 			"  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.db",
 		Args: exactly(wanted),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := readArguments(wanted, args)
-			if err != nil {
-				return err
-			}
+		RunE: reading(wanted, func(c *cobra.Command) error {
 			sum, err := p.backup(c.Context(), to)
 			if err != nil {
 				return err
@@ -49,7 +45,7 @@ func (p *program) backupCommand() *cobra.Command {
 			return p.print(map[string]string{"file": to, "sha256": sum}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s  %s\n", sum, to)
 			})
-		},
+		}),
 	}
 }
 

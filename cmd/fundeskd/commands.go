@@ -125,13 +125,9 @@ func (o operation[T]) command(p *program) *cobra.Command {
 	if o.flags != nil {
 		o.flags(c.Flags())
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		err := readArguments(o.args, args)
-		if err != nil {
-			return err
-		}
+	c.RunE = reading(o.args, func(c *cobra.Command) error {
 		if o.check != nil {
-			err = o.check(c.Flags())
+			err := o.check(c.Flags())
 			if err != nil {
 				return err
 			}
@@ -143,7 +139,7 @@ func (o operation[T]) command(p *program) *cobra.Command {
 			}
 			return p.print(answer, func(w io.Writer) { o.text(w, answer) })
 		})
-	}
+	})
 	return c
 }
 
@@ -235,14 +231,17 @@ func exactly(wanted []argument) cobra.PositionalArgs {
 	}
 }
 
-func readArguments(wanted []argument, args []string) error {
-	for i, arg := range args {
-		err := wanted[i].read(arg)
-		if err != nil {
-			return err
+// reading returns a command's function that reads the arguments first.
+func reading(wanted []argument, run func(*cobra.Command) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		for i, arg := range args {
+			err := wanted[i].read(arg)
+			if err != nil {
+				return err
+			}
 		}
+		return run(c)
 	}
-	return nil
 }
 
 func parseUUID(what, text string) (apitype.UUID, error) {

@@ -37,11 +37,7 @@ func (p *program) dumpCommand() *cobra.Command {
 			"name the new database in FUNDESKD_DATABASE, and delete the dump.",
 		Example: "  fundeskd dump all.ndjson\n  fundeskd dump all.ndjson --retire",
 		Args:    exactly(wanted),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := readArguments(wanted, args)
-			if err != nil {
-				return err
-			}
+		RunE: reading(wanted, func(c *cobra.Command) error {
 			counts, err := p.dump(c.Context(), to, retire)
 			if err != nil {
 				return fmt.Errorf("dump: %w", err)
@@ -50,7 +46,7 @@ func (p *program) dumpCommand() *cobra.Command {
 				return nil
 			}
 			return p.print(counts, func(w io.Writer) { writeDumped(w, counts, retire) })
-		},
+		}),
 	}
 	c.Flags().BoolVar(&retire, "retire", false, "mark the database as moved away: it is only read from then on")
 	return c

@@ -47,7 +47,7 @@ type heavyPerson struct {
 
 func newHeavyPerson(t *testing.T) *heavyPerson {
 	t.Helper()
-	if isRace {
+	if servicetest.IsRaced {
 		t.Skip("memory and time are measured without -race")
 	}
 	if !*long { // Only memory is measured.

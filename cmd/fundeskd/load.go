@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -30,17 +29,13 @@ func (p *program) loadCommand() *cobra.Command {
 			"setting, account, token, row.",
 		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load - --skip-existing",
 		Args:    exactly(wanted),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := readArguments(wanted, args)
-			if err != nil {
-				return err
-			}
+		RunE: reading(wanted, func(c *cobra.Command) error {
 			saved, err := p.loadFile(c.Context(), name, skipExisting)
 			if err != nil {
 				return unsavedError{err}
 			}
 			return p.printSaved(saved)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&skipExisting, "skip-existing", false, "skip records that exist, instead of refusing the whole file")
 	return c
@@ -118,14 +113,9 @@ func (i *loadInput) rewind() error {
 	return err
 }
 
-// A command that writes many records makes short-lived garbage. With this GC percent it saves a fifth of its processor
-// time and needs some ten MB more.
-const bulkGarbagePercent = 400
-
 // fill runs a command that writes many records. The engine then analyzes its tables. The records stay saved if that is
 // interrupted.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(bulkGarbagePercent))
 	a := access{create: true, bulk: true, patient: true}
 	return p.withBoth(ctx, a, func(store *sqlstore.Store, s *service.Service) error {
 		err := run(s)

@@ -26,12 +26,8 @@ func (p *program) personExport() *cobra.Command {
 			"audit records the export.",
 		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
 		Args:    exactly(wanted),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := readArguments(wanted, args)
-			if err != nil {
-				return err
-			}
-			err = p.withService(c.Context(), access{}, func(s *service.Service) error {
+		RunE: reading(wanted, func(c *cobra.Command) error {
+			err := p.withService(c.Context(), access{}, func(s *service.Service) error {
 				export, err := privacy.New(s, nil).Export(c.Context(), id)
 				if err != nil {
 					return err
@@ -42,7 +38,7 @@ func (p *program) personExport() *cobra.Command {
 				return fmt.Errorf("export the person: %w", err)
 			}
 			return nil
-		},
+		}),
 	})
 }
 

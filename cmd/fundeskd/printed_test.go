@@ -70,7 +70,7 @@ func TestPrinted(t *testing.T) {
 		servicetest.Report(t, lines.close())
 		return out.String()
 	}
-	const noMonths = "must be months such as 24mo, years such as 2y, or never"
+	const noMonths = "must be months such as 24mo, years such as 2y (100y at most), or never"
 	for _, test := range []struct{ name, got, want string }{
 		{"an erasure", erased(func(*privacy.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
 		{"a dry run", erased(func(e *privacy.Erasure) { e.DryRun = true }), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},

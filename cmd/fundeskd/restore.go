@@ -51,17 +51,13 @@ func (p *program) restoreCommand() *cobra.Command {
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db --sha256 \"$SUM\"\n" +
 			"  sudo -u fundeskd fundeskd restore -",
 		Args: exactly(wanted),
-		RunE: func(c *cobra.Command, args []string) error {
-			err := readArguments(wanted, args)
-			if err != nil {
-				return err
-			}
+		RunE: reading(wanted, func(c *cobra.Command) error {
 			view, err := p.restore(c.Context(), o)
 			if err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
 			return p.print(view, func(w io.Writer) { view.write(w, o.shownFile()) })
-		},
+		}),
 	}
 	c.Flags().StringVar(&o.sum, "sha256", "", "the `sum` that the backup must have")
 	c.Flags().BoolVar(&o.keepTokens, "keep-tokens", false,

@@ -81,7 +81,7 @@ func (p *program) retentionSet() *cobra.Command {
 	}.command(p)
 }
 
-var errMonths = errors.New("must be months such as 24mo, years such as 2y, or never")
+var errMonths = errors.New("must be months such as 24mo, years such as 2y (100y at most), or never")
 
 // maxMonths is the longest retention period.
 const maxMonths = 1200

@@ -65,7 +65,7 @@ func TestSoak(t *testing.T) {
 	}
 	t.Logf("%d answers to the agents alone, p99 %v; %d beside the hostile account, p99 %v; it got %v; %d MB at most",
 		len(alone), hundredth(alone), len(beside), hundredth(beside), told, most>>20)
-	if most > soakMemory && !isRace {
+	if most > soakMemory && !servicetest.IsRaced {
 		t.Errorf("got %d MB, want %d at most", most>>20, soakMemory>>20)
 	}
 	if ratio := float64(hundredth(beside)) / float64(hundredth(alone)); *soakP99 > 0 && ratio > *soakP99 {
@@ -239,7 +239,7 @@ func startHostile(t *testing.T, url, token string, heavy []string) (end func() m
 // limitMemory puts a process under a hard limit, where the system lets the test set one.
 func limitMemory(t *testing.T, pid int) {
 	t.Helper()
-	if isRace {
+	if servicetest.IsRaced {
 		return // Which takes several times as much.
 	}
 	for parent, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {

@@ -50,11 +50,7 @@ func (p *program) tokenIssue() *cobra.Command {
 	}
 	wanted := []argument{uuidArgument("ACCOUNT-UUID", "account", &o.account)}
 	c.Args = exactly(wanted)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		err := readArguments(wanted, args)
-		if err != nil {
-			return err
-		}
+	c.RunE = reading(wanted, func(c *cobra.Command) error {
 		if o.ttl < time.Second {
 			return usage("--ttl must be a second at least")
 		}
@@ -70,7 +66,7 @@ func (p *program) tokenIssue() *cobra.Command {
 			}
 			return p.issueToken(c.Context(), s, o)
 		})
-	}
+	})
 	flags := c.Flags()
 	flags.DurationVar(&o.ttl, "ttl", defaultTokenLife, "how long the token is valid")
 	flags.BoolVar(&o.replace, "replace", false, "end the earlier tokens of the account")

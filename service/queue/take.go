@@ -127,7 +127,7 @@ func (t *taking) give(tx service.Tx) error {
 		}
 		isNew := func(row service.QueueRow) bool { return !t.refused[row.Call] }
 		if !slices.ContainsFunc(rows, isNew) {
-			return tx.CountWork(workOf(t.leases[t.repeated:]))
+			break
 		}
 		for len(rows) > 0 && t.want > 0 {
 			if rows, err = t.lease(tx, rows); err != nil {

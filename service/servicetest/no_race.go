@@ -2,5 +2,5 @@
 
 package servicetest
 
-// isRaced reports whether the race detector watches the tests.
-const isRaced = false
+// IsRaced is true if the race detector watches the tests, and the programs that they build.
+const IsRaced = false

@@ -2,4 +2,5 @@
 
 package servicetest
 
-const isRaced = true
+// IsRaced is true if the race detector watches the tests, and the programs that they build.
+const IsRaced = true

@@ -394,7 +394,7 @@ func Slow(t testing.TB) {
 // SlowUnlessRaced is Slow for a test of concurrency: with the race detector it runs also if -short is given.
 func SlowUnlessRaced(t testing.TB) {
 	t.Helper()
-	if !isRaced {
+	if !IsRaced {
 		Slow(t)
 	}
 }

@@ -164,6 +164,12 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 	}
 }
 
+// errUnfinishedErasure refuses a dump whose program had left a tombstone, and had not blanked all calls yet.
+var errUnfinishedErasure = &service.Error{
+	Kind:   service.Invalid,
+	Detail: "the dump holds an erasure that was not finished; run fundeskd clean of the program that wrote it, and dump again",
+}
+
 // insertUnreleased reads what dumps from before the first release have in other tables and columns: contacts are kept,
 // and leases and counts of work are left out. isKnown is false for a table of today.
 func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (saved int, isKnown bool, err error) {
@@ -173,6 +179,10 @@ func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (
 		return 0, true, nil
 	}
 	for _, row := range rows {
+		isUnfinished := table == "settings" && strings.HasPrefix(string(row["name"]), `"`+service.ErasingSetting) && string(row["value"]) == `""`
+		if isUnfinished {
+			return 0, false, errUnfinishedErasure
+		}
 		if table == "tokens" {
 			delete(row, "used_on")
 		}
@@ -201,7 +211,8 @@ func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (
 }
 
 func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error) {
-	if saved, isKnown, err := t.insertUnreleased(table, rows); isKnown {
+	saved, isKnown, err := t.insertUnreleased(table, rows)
+	if isKnown || err != nil {
 		return saved, err
 	}
 	at := slices.IndexFunc(copyTables(), func(t copyTable) bool { return t.name == table })

@@ -168,6 +168,11 @@ func testUnreleasedDump(t *testing.T, database string) {
 	} {
 		lines += fmt.Sprintf("\n"+`{"kind":"row","data":{"table":%q,"values":%s}}`, table, values)
 	}
+	unfinished := fmt.Sprintf("\n"+`{"kind":"row","data":{"table":"settings","values":{"name":"erasing-%s","value":""}}}`, person)
+	err := loadLines(t, store, lines+unfinished, false)
+	if err == nil || !strings.Contains(err.Error(), "an erasure that was not finished") {
+		t.Errorf("got %v, want that the unfinished erasure is refused", err)
+	}
 	servicetest.Check(t, loadLines(t, store, lines, false))
 	update(t, store, func(tx service.Tx) error {
 		busy, err := tx.BusyPersons([]apitype.UUID{person})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -95,6 +96,7 @@ const (
 	cleanLock  = `SET lock_timeout = '1s'`
 	cleanTries = 12
 	cleanPause = 5 * time.Second
+	seenTries  = 2 // Each of these rewrites the table, and requests wait for that.
 )
 
 func (e *postgresEngine) Held() []string { return scrubbed }
@@ -150,9 +152,13 @@ func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table 
 		_, err = raw.ExecContext(ctx, `VACUUM (ANALYZE) `+table)
 		return false, before, e.inUse(err)
 	}
+	seen := 0
 	for try := 1; ; try++ {
 		err = e.tryRewrite(ctx, raw, table)
-		if !errors.Is(err, errInUse) || try == cleanTries {
+		if errors.Is(err, errSeen) {
+			seen++
+		}
+		if !errors.Is(err, errInUse) || try == cleanTries || seen == seenTries {
 			break
 		}
 		if service.Pause(ctx, cleanPause) != nil { // The caller has no more time for it.
@@ -166,8 +172,12 @@ func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table 
 	return file != before, file, err
 }
 
-// errInUse is a table that could not be rewritten, or not without rows that were erased.
-var errInUse = errors.New("the table is in use")
+var (
+	// errInUse is a table that could not be rewritten, or not without rows that were erased.
+	errInUse = errors.New("the table is in use")
+	// errSeen is a table that was rewritten with erased rows, because an open transaction can still see them.
+	errSeen = fmt.Errorf("%w: an open transaction can see erased rows", errInUse)
+)
 
 // inUse returns errInUse for a lock that could not be had in time.
 func (e *postgresEngine) inUse(err error) error {
@@ -186,7 +196,7 @@ func (e *postgresEngine) tryRewrite(ctx context.Context, raw *sql.Conn, table st
 		return err
 	})
 	if err == nil && dead > 0 {
-		return errInUse
+		return errSeen
 	}
 	return e.inUse(err)
 }
