@@ -165,7 +165,8 @@ func (term *terminal) screen() string {
 	return term.tmux("capture-pane", "-p")
 }
 
-// wait waits until the screen is as wanted.
+// wait waits until the screen is as wanted. A picture that was taken while the program drew may
+// have parts of two frames: a screen counts if the next picture is the same.
 func (term *terminal) wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()
 	deadline := time.NewTimer(servicetest.Patience(term.t, patience))
@@ -174,7 +175,7 @@ func (term *terminal) wait(what string, wanted func(screen string) bool) string 
 	defer tick.Stop()
 	for {
 		screen := term.screen()
-		if wanted(screen) {
+		if wanted(screen) && screen == term.screen() {
 			return screen
 		}
 		select {
