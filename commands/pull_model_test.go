@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ type pullModel struct {
 
 	persons []string // Not erased.
 	erased  []service.ErasedPerson
-	backup  string   // The file of the last backup; empty: there was none.
+	backup  string   // The file of the last backup; empty: there was none. On PostgreSQL pg_dump writes it.
 	then    []string // The persons at that time.
 	backups int
 
@@ -54,8 +55,14 @@ type pullModel struct {
 	copied   map[string]string // Last names by uuid, as the program knows them.
 }
 
-func newPullModel(t *testing.T, seed uint64) *pullModel {
-	m := &pullModel{T: t, random: rand.New(rand.NewPCG(seed, 53)), service: servicetest.NewOn(t, servicetest.NewFile(t)), copied: map[string]string{}, begins: map[string]bool{}}
+func newPullModel(t *testing.T, seed uint64, database string) *pullModel {
+	m := &pullModel{
+		T:       t,
+		random:  rand.New(rand.NewPCG(seed, 53)),
+		service: servicetest.NewOn(t, database),
+		copied:  map[string]string{},
+		begins:  map[string]bool{},
+	}
 	m.admin = m.service.Token()
 	account := m.service.Account()
 	m.account, m.token = account.UUID, m.service.TokenOf(account)
@@ -216,23 +223,56 @@ func (m *pullModel) reopen(database string) {
 	m.service.Clock.Set(now)
 }
 
+func (m *pullModel) isOnPostgres() bool { return strings.HasPrefix(m.service.Database, "postgres:") }
+
 func (m *pullModel) backUp() {
 	m.backups++
 	m.backup = filepath.Join(m.TempDir(), fmt.Sprintf("backup-%d.db", m.backups))
-	_, err := m.service.Store.Backup(m.Context(), m.backup)
-	servicetest.Check(m.T, err)
+	if m.isOnPostgres() {
+		m.program("pg_dump", "--format", "custom", "--file", m.backup, m.service.Database)
+	} else {
+		_, err := m.service.Store.Backup(m.Context(), m.backup)
+		servicetest.Check(m.T, err)
+	}
 	m.then = slices.Clone(m.persons)
+}
+
+// program runs a program of PostgreSQL.
+func (m *pullModel) program(name string, args ...string) {
+	m.Helper()
+	if out, err := exec.CommandContext(m.Context(), servicetest.Program(name), args...).CombinedOutput(); err != nil {
+		m.Fatalf("%s: %v\n%s", name, err, out)
+	}
 }
 
 // restore puts the last backup in the place of the database or to a new path, and repeats the erasures. The tokens
 // are kept: the program goes on.
 func (m *pullModel) restore() {
-	database := m.service.Database
-	if m.random.IntN(2) == 0 {
-		database = "sqlite:" + filepath.Join(m.TempDir(), "restored.db")
-	}
 	now := m.service.Clock.Now()
 	servicetest.Check(m.T, m.service.Store.Close())
+	isInPlace := m.random.IntN(2) == 1
+	var database string
+	if m.isOnPostgres() {
+		database = m.restoreDump(isInPlace)
+	} else {
+		database = m.restoreFile(isInPlace)
+	}
+	m.service = servicetest.NewOn(m.T, database)
+	m.service.Clock.Set(now)
+	_, err := m.service.Privacy.ReplayErasures(m.Context(), m.erased)
+	servicetest.Check(m.T, err)
+	isErased := func(id string) bool {
+		return slices.ContainsFunc(m.erased, func(e service.ErasedPerson) bool { return e.UUID.String() == id })
+	}
+	m.persons = slices.DeleteFunc(slices.Clone(m.then), isErased)
+}
+
+// restoreFile restores a backup as fundeskd restore does.
+func (m *pullModel) restoreFile(isInPlace bool) (database string) {
+	database = m.service.Database
+	if !isInPlace {
+		database = "sqlite:" + filepath.Join(m.TempDir(), "restored.db")
+	}
 	_, err := sqlstore.Restore(m.Context(), m.backup, database, func(store *sqlstore.Store) error {
 		s, err := service.New(m.Context(), service.Options{Store: store, Now: m.service.Clock.Now})
 		if err != nil {
@@ -241,14 +281,18 @@ func (m *pullModel) restore() {
 		return s.ChangeEpoch(m.Context())
 	})
 	servicetest.Check(m.T, err)
-	m.service = servicetest.NewOn(m.T, database)
-	m.service.Clock.Set(now)
-	_, err = m.service.Privacy.ReplayErasures(m.Context(), m.erased)
-	servicetest.Check(m.T, err)
-	isErased := func(id string) bool {
-		return slices.ContainsFunc(m.erased, func(e service.ErasedPerson) bool { return e.UUID.String() == id })
+	return database
+}
+
+// restoreDump restores a backup with pg_restore, as docs/operator.md says. The epoch changes with the repeated erasures.
+func (m *pullModel) restoreDump(isInPlace bool) (database string) {
+	if !isInPlace {
+		database = servicetest.EmptyDatabase(m.T)
+		m.program("pg_restore", "--dbname", database, m.backup)
+		return database
 	}
-	m.persons = slices.DeleteFunc(slices.Clone(m.then), isErased)
+	m.program("pg_restore", "--clean", "--if-exists", "--dbname", m.service.Database, m.backup)
+	return m.service.Database
 }
 
 // compare wants the copy to hold what the account sees.
@@ -273,9 +317,19 @@ func TestPullModel(t *testing.T) {
 	if servicetest.OnPostgres() {
 		t.Skip("it restores SQLite files")
 	}
-	for seed := *pullFrom; seed < *pullFrom+servicetest.Times(4, *pullSeeds); seed++ {
+	runPullModel(t, servicetest.Times(4, *pullSeeds), servicetest.NewFile)
+}
+
+// TestPullModelOnPostgres is TestPullModel with backups of pg_dump, in a tenth of the seeds.
+func TestPullModelOnPostgres(t *testing.T) {
+	servicetest.NeedPostgres(t)
+	runPullModel(t, servicetest.Times(2, *pullSeeds/10), servicetest.PostgresDatabase)
+}
+
+func runPullModel(t *testing.T, seeds uint64, newDatabase func(testing.TB) string) {
+	for seed := *pullFrom; seed < *pullFrom+seeds; seed++ {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m := newPullModel(t, seed)
+			m := newPullModel(t, seed, newDatabase(t))
 			m.isFaulty = true
 			for n := range *pullSteps {
 				m.step(n)
@@ -285,7 +339,8 @@ func TestPullModel(t *testing.T) {
 			m.compare()
 		})
 		if !ok {
-			t.Fatalf("seed %d failed: go test ./commands -run TestPullModel -seeds 1 -seeds-from %[1]d -steps %d", seed, *pullSteps)
+			test, _, _ := strings.Cut(t.Name(), "/")
+			t.Fatalf("seed %d failed: go test ./commands -run ^%s$ -seeds 10 -seeds-from %[1]d -steps %[3]d", seed, test, *pullSteps)
 		}
 	}
 }
