@@ -436,6 +436,12 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Card.Warnings(*a.Call))
 				continue
 			}
+			a.perform(first.Events)
+			b.press("n")
+			b.perform(b.Next())
+			if isGiven := b.Call != nil; isGiven && !isTaken {
+				t.Errorf("%s: a colleague is given the donor while the agent is asked", key)
+			}
 			then := first.Next.Choices[0].Pick()
 			isAgain := then.Next != nil && then.Next.Title == first.Next.Title
 			if isAgain || a.IsOn(f.calls[0]) && a.Ask.Warned(func() desk.Answer { return desk.Answer{} }) != nil {

@@ -133,6 +133,21 @@ func (q *Questions) onceWarned(then func() Answer) Answer {
 	return Answer{Next: asks}
 }
 
+// OnceEnding does something that ends the call. If the donor is not this agent's alone it asks once. A freed donor is
+// leased with the key, so that no colleague is given the donor before the agent has answered. If a colleague was faster,
+// a yes is followed by the question that names them.
+func (q *Questions) OnceEnding(then func() Answer) Answer {
+	asks := q.Warned(func() Answer { return q.onceWarned(then) })
+	if asks == nil {
+		return then()
+	}
+	answer := Answer{Next: asks}
+	if q.day.Card.isFreed && q.day.Card.holder == nil {
+		answer.Events = q.day.KeepLease()
+	}
+	return answer
+}
+
 // KeepLease keeps the lease of the call on the desk from now on, because the agent begins to work on it. One that has
 // ended is taken again, if no other user holds the donor.
 func (d *Day) KeepLease() []Event {
@@ -148,7 +163,7 @@ func (d *Day) KeepLease() []Event {
 }
 
 // Skip passes the call over.
-func (q *Questions) Skip() Answer { return q.onceWarned(does(q.day.Skip)) }
+func (q *Questions) Skip() Answer { return q.OnceEnding(does(q.day.Skip)) }
 
 // Cancel asks before the call is cancelled.
 func (q *Questions) Cancel() Answer {
@@ -166,11 +181,11 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 	if q.day.Form.HasDraft() {
 		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
-	return q.onceWarned(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
+	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
 }
 
 // NotReached records an attempt. Where notes were typed it asks where they go.
-func (q *Questions) NotReached() Answer { return q.onceWarned(q.notReached) }
+func (q *Questions) NotReached() Answer { return q.OnceEnding(q.notReached) }
 
 func (q *Questions) notReached() Answer {
 	undone := q.day.Card.undone
@@ -223,7 +238,7 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 
 // Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the account may
 // not make a correction, or the result says otherwise than the corrections, it asks first.
-func (q *Questions) Complete() Answer { return q.onceWarned(q.complete) }
+func (q *Questions) Complete() Answer { return q.OnceEnding(q.complete) }
 
 func (q *Questions) complete() Answer {
 	d := q.day
@@ -344,7 +359,7 @@ func (q *Questions) Form() Answer {
 func (q *Question) again() Answer { return Answer{Next: q} }
 
 // AskLater asks when the donor is called again, and for whom.
-func (q *Questions) AskLater() Answer { return q.onceWarned(q.askLater) }
+func (q *Questions) AskLater() Answer { return q.OnceEnding(q.askLater) }
 
 func (q *Questions) askLater() Answer {
 	card := q.day.Card

@@ -29,10 +29,7 @@ func (d *Desk) AskLater() tea.Cmd {
 		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
 		return desk.Answer{}
 	}
-	if asks := d.Day.Ask.Warned(ask); asks != nil {
-		return d.ask(asks, nil)
-	}
-	return d.Answer(ask(), nil)
+	return d.Answer(d.Day.Ask.OnceEnding(ask), nil)
 }
 
 // Key implements Dialog.
