@@ -192,7 +192,7 @@ func (d *crowdDesk) shows(text string) bool {
 func (d *crowdDesk) complete(id string) bool {
 	const escape, erase, complete = "\x1b", "\x15", "\x13"
 	d.write(escape)
-	if d.shows(openElsewhere) {
+	if d.shows("x dismisses") {
 		d.write("x")
 	}
 	if d.see("6 Stats") == "" {

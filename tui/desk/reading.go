@@ -237,7 +237,7 @@ func (d *Day) onReread(read callRead, err error) {
 	case isElsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
 		d.claimed, d.Taking = apitype.UUID{}, false
-		d.fail(d.Say("call %s is already open in another terminal", ShortID(read.id)), nil)
+		d.notify(Notice{Level: Urgent, Text: d.Say("call %s is already open in another terminal", ShortID(read.id))})
 	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)

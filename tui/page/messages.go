@@ -89,7 +89,9 @@ func (m *Messages) FailOf(owner, text string) {
 
 // FailFirst is Fail for what the user must not miss: it comes before other errors.
 func (m *Messages) FailFirst(text string) {
-	m.Errors = append([]Message{m.keep("", text)}, m.Errors...)
+	message := m.keep("", text)
+	others := slices.DeleteFunc(m.Errors, func(e Message) bool { return e.Text == message.Text })
+	m.Errors = append([]Message{message}, others...)
 	m.Reply = false
 }
 
