@@ -86,11 +86,21 @@ type proxy struct {
 
 func newProxy(t *testing.T, to *servicetest.Cluster) *proxy {
 	t.Helper()
+	return newProxyTo(t, nameOf(to))
+}
+
+func nameOf(c *servicetest.Cluster) *url.URL {
+	name, _ := url.Parse(servicetest.Clusters("", c))
+	return name
+}
+
+// newProxyTo is newProxy for the server of a database's name.
+func newProxyTo(t *testing.T, to *url.URL) *proxy {
+	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	p := &proxy{Listener: listener}
-	p.lead(to)
+	p := &proxy{Listener: listener, socket: socketOf(to)}
 	go func() {
 		for {
 			from, err := p.Accept()
@@ -110,9 +120,11 @@ func (p *proxy) lead(to *servicetest.Cluster) {
 	for _, c := range p.open {
 		_ = c.Close() // One that is closed already is no matter.
 	}
-	name, _ := url.Parse(servicetest.Clusters("", to))
-	p.open, p.socket = nil, filepath.Join(name.Query().Get("host"), ".s.PGSQL.5432")
+	p.open, p.socket = nil, socketOf(nameOf(to))
 }
+
+// socketOf returns the socket of the server of a database's name.
+func socketOf(name *url.URL) string { return filepath.Join(name.Query().Get("host"), ".s.PGSQL.5432") }
 
 // forward connects a client with the server.
 func (p *proxy) forward(from net.Conn) {

@@ -67,25 +67,38 @@ func TestRootIsTold(t *testing.T) {
 	}
 }
 
-// TestRefusedLoginIsToldAsOne runs a command with a role that the server does not know, and one with a database
-// that it does not have. Root is told whose command it is.
+// TestRefusedLoginIsToldAsOne runs a command with a role that the server does not know, also where the server has no
+// TLS to try first, and one with a database that it does not have. Root is told whose command it is.
 func TestRefusedLoginIsToldAsOne(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(servicetest.PostgresDatabase(t))
 	servicetest.Check(t, err)
-	for what, change := range map[string]func(*url.URL){
-		"the database refuses the login":  func(u *url.URL) { u.RawQuery = strings.Replace(u.RawQuery, "user=fundesk", "user=nobody", 1) },
-		"the server has no such database": func(u *url.URL) { u.Path = "/nothing" },
+	const refusesLogin = "the database refuses the login"
+	withoutTLS := newProxyTo(t, server)
+	for _, test := range []struct {
+		what   string
+		change func(*url.URL)
+	}{
+		{refusesLogin, func(u *url.URL) { u.RawQuery = strings.Replace(u.RawQuery, "user=fundesk", "user=nobody", 1) }},
+		{refusesLogin, func(u *url.URL) {
+			u.User, u.Host, u.RawQuery = url.User("nobody"), withoutTLS.Addr().String(), "sslmode=prefer"
+		}},
+		{"the server has no such database", func(u *url.URL) { u.Path = "/nothing" }},
 	} {
-		name := *server
-		change(&name)
+		what, name := test.what, *server
+		test.change(&name)
 		e := environment{t: t, folder: t.TempDir(), database: name.String()}
 		var errs strings.Builder
 		p := e.program("", io.Discard, &errs)
 		p.serviceSettings = filepath.Join(t.TempDir(), "fundeskd.env")
 		code := run(t.Context(), []string{"account", "list"}, p)
-		if code != exitFailure || !strings.Contains(errs.String(), what) || strings.Contains(errs.String(), "does not answer") {
+		if code != exitFailure || !strings.Contains(errs.String(), what) {
 			t.Errorf("got code %d, %s, want that %s", code, errs.String(), what)
+		}
+		for _, other := range []string{"does not answer", "TLS"} {
+			if strings.Contains(errs.String(), other) {
+				t.Errorf("got %s, want %q alone", errs.String(), what)
+			}
 		}
 		if toRoot := os.Geteuid() == 0 && strings.Contains(what, "login"); strings.Contains(errs.String(), "sudo -u fundeskd fundeskd") != toRoot {
 			t.Errorf("got %s, want the way out for root where the login is refused", errs.String())

@@ -110,6 +110,8 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 const (
 	codeProtocolViolation = "08P01"
 	codeUndefinedObject   = "42704"
+	codeNoDatabase        = "3D000"
+	classInvalidLogin     = "28"
 )
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.
@@ -235,8 +237,15 @@ type connector struct {
 	driver.Connector
 }
 
+// Connect makes a connection. If the server refuses the login or has no such database, the error is the server's
+// alone: pgx puts before it that another way of encryption was tried in vain.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	return c.Connector.Connect(context.WithValue(ctx, connecting{}, true))
+	connection, err := c.Connector.Connect(context.WithValue(ctx, connecting{}, true))
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && (strings.HasPrefix(refused.Code, classInvalidLogin) || refused.Code == codeNoDatabase) {
+		return nil, refused
+	}
+	return connection, err
 }
 
 var errNoCancel = errors.New("nothing is cancelled at the server: it may be a commit")
