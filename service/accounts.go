@@ -33,7 +33,7 @@ const (
 	EntitiesMark  Permission = "entities:mark"
 )
 
-// Permissions are all permissions.
+// Permissions returns all permissions.
 var Permissions = []Permission{
 	PersonsRead, PersonsCreate, PersonsUpdate,
 	CallsRead, CallsCreate, CallsAttempt, CallsComplete, CallsCancel, CallsExpire,
@@ -54,8 +54,7 @@ const (
 // NamedPermissions are they.
 var NamedPermissions = []Permission{PersonsErase, SettingsWrite, ChangesRead}
 
-// Scope is which organizations' records an account may see. The zero value is none.
-// Spec gap: A3.
+// Scope limits an account to the records of some organizations. The zero value contains no record. Spec gap: A3.
 type Scope struct {
 	All           bool
 	Organizations []apitype.UUID
@@ -66,8 +65,8 @@ func (s Scope) Contains(organization apitype.UUID) bool {
 	return s.All || slices.Contains(s.Organizations, organization)
 }
 
-// Narrow is the part of the scope within organizations; an empty list of organizations
-// asks for all of it. ok is false when nothing is left.
+// Narrow returns the part of the scope within organizations. An empty list means the whole scope. ok is false if
+// nothing is left.
 func (s Scope) Narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
 	switch {
 	case len(organizations) == 0:
@@ -86,7 +85,7 @@ func (s Scope) Narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
 	return narrowed, narrowed.All || len(narrowed.Organizations) > 0
 }
 
-// Account is a service account: what it may do, and on whose records.
+// Account is a service account with its permissions and its scope.
 type Account struct {
 	UUID            apitype.UUID
 	Name            string
@@ -95,7 +94,7 @@ type Account struct {
 	ExternalSources []string // The names that mark-processed entries may carry.
 	CreatedAt       apitype.Time
 	RevokedAt       *apitype.Time
-	Epoch           string // Likewise: of the database.
+	Epoch           string // The epoch of the database.
 }
 
 // May reports whether the account has a permission.
@@ -125,8 +124,8 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 	return a, err
 }
 
-// SetAccount changes what an account may do, from the next request on, in every process. One that
-// is revoked stays so.
+// SetAccount changes the permissions and the scope of an account, from the next request on, in every process. A
+// revoked account stays revoked.
 func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Account) error) (account Account, err error) {
 	err = s.Write(ctx, WriteIsolated, "change the account", func(tx Tx) error {
 		if account, err = activeAccount(tx, id); err != nil {
@@ -153,7 +152,7 @@ func activeAccount(tx Tx, id apitype.UUID) (Account, error) {
 	return account, OrUnknown(err, "account", id)
 }
 
-// maxSource is how long the name of an external source may be, in characters: marks are found by it.
+// maxSource is the longest name of an external source, in characters. An index holds these names.
 const maxSource = 200
 
 // check refuses organizations that are not there.
@@ -221,7 +220,7 @@ func (a Account) check() error {
 	return nil
 }
 
-// Accounts are all accounts, the oldest first.
+// Accounts returns all accounts, the oldest first.
 func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
 	return View(ctx, s, "list the accounts", Reader.Accounts)
 }
@@ -245,7 +244,7 @@ func joined[T ~string](values []T) string {
 	return strings.Join(mapped(values, func(value T) string { return string(value) }), ", ")
 }
 
-// mapped are values that are each made of another.
+// mapped returns the values of a list, each converted by a function.
 func mapped[T, V any](all []T, of func(T) V) []V {
 	values := make([]V, len(all))
 	for i, one := range all {

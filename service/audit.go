@@ -13,35 +13,35 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The audit says what each account did to which record: one line a change, in the transaction of the
-// change, so that there is neither a change without its line nor a line without its change. A
-// line names what was changed, and holds no value of it. Spec gap: S44.
+// The audit has one line for each change of a record. The line is written in the transaction of the change, so neither
+// exists without the other. A line names the account and the record, and contains no value of the record. Spec gap:
+// S44.
 
 // AuditLine is one line of the audit.
 type AuditLine struct {
 	UUID      apitype.UUID // Chosen by the store.
 	At        apitype.Time
-	Account   *apitype.UUID // Nil: an operator, by a command.
-	User      *apitype.UUID // On whose behalf, where the request says it.
-	RequestID string        // Empty: no request, a command.
+	Account   *apitype.UUID // Nil means a command of an operator.
+	User      *apitype.UUID // The agent whom the account acts for, if the request names one.
+	RequestID string        // Empty for a command.
 	Operation AuditOperation
-	Record    *apitype.UUID // Nil: several, or none.
-	Person    *apitype.UUID // Whom the record is about, where that is one person.
-	Fields    string        // The names of what was changed, with commas between them; of a list that was read, of its filters.
-	Records   *int          // How many, where it is not one.
-	Reason    string        // What an operator gave as the reason.
+	Record    *apitype.UUID // Nil if there are several records, or none.
+	Person    *apitype.UUID // The person of the record, if there is exactly one.
+	Fields    string        // The names of the changed fields, or of the filters of a list, separated by commas.
+	Records   *int          // The number of records, if it is not one.
+	Reason    string        // The operator's reason.
 }
 
-// AuditOperation is what was done to what.
+// AuditOperation names a change or a reading of a kind of record.
 type AuditOperation string
 
-// What was done, named by the record and by the operation as it is in paths and commands. An
-// action on a pledge and a mark are named after the action and the entity.
+// The operations of the audit: the record, and the operation's name in paths and commands. An action on a pledge and a
+// mark have the names of the action and the entity.
 const (
 	AuditPersonCreate    AuditOperation = "person.create"
 	AuditPersonUpdate    AuditOperation = "person.update"
 	AuditPersonOptOut    AuditOperation = "person.opt-out"    // By the result of a call, which is the record.
-	AuditPersonNoContact AuditOperation = "person.no-contact" // Likewise.
+	AuditPersonNoContact AuditOperation = "person.no-contact" // The same.
 	AuditPersonConsent   AuditOperation = "person.consent"
 	AuditCallCreate      AuditOperation = "call.create"
 	AuditCallAttempt     AuditOperation = "call.add-attempt"
@@ -72,7 +72,7 @@ const (
 	AuditNumberBlock     AuditOperation = "do-not-call.add"
 	AuditNumberUnblock   AuditOperation = "do-not-call.remove"
 
-	// Reads, where they are noted.
+	// Reads are recorded only with --audit-reads.
 	AuditPersonGet  AuditOperation = "person.get"
 	AuditPersonList AuditOperation = "person.list"
 	AuditCallGet    AuditOperation = "call.get"
@@ -108,7 +108,7 @@ func (s *Service) NoteRead(ctx context.Context, lines ...AuditLine) error {
 	})
 }
 
-// notePerson is NoteRead for a record that is answered with its person, nil: with none.
+// notePerson is NoteRead for a record and the person in its answer, if there is one.
 func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, person *PersonRow) error {
 	if !s.auditReads || !c.shown(person) {
 		return nil
@@ -122,24 +122,24 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 	return s.NoteRead(ctx, line.Of(shown.UUID))
 }
 
-// listed is the line of a list that shows persons: the names of the filters, and how many records.
+// listed returns the line of a list that shows persons: the names of its filters, and the number of records.
 func (c Caller) listed(operation AuditOperation, query url.Values, records int, now apitype.Time) AuditLine {
 	filters := strings.Join(slices.Sorted(maps.Keys(query)), ",")
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Fields: filters, Records: &records}
 }
 
-// Audited is the line of a change that a caller asks for.
+// Audited returns the line of a caller's change.
 func (c Caller) Audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
 	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Record: &record}
 }
 
-// Of is a line about a record of a person.
+// Of returns a line about a record of a person.
 func (l AuditLine) Of(person apitype.UUID) AuditLine {
 	l.Person = &person
 	return l
 }
 
-// By is a line about what was done on behalf of a user; nil: unknown.
+// By returns a line about a change for a user, or for an unknown one if it is nil.
 func (l AuditLine) By(user *apitype.UUID) AuditLine {
 	l.User = user
 	return l
@@ -184,8 +184,8 @@ type docMember struct {
 	value []byte
 }
 
-// insideObjects are the members whose own members are fixed by the interface, and are told apart. The
-// names in other objects are the caller's, and could be anything.
+// insideObjects are the objects whose members a line names one by one, because the interface defines them. Members of
+// other objects have names that the caller chose, which may be personal data.
 var insideObjects = []string{"address", "mandate", "result"}
 
 // appendMembers appends the members of an object, in their order.

@@ -20,7 +20,7 @@ var callTransitions = []callTransition{
 type callMove struct {
 	name   string // As in "cannot be completed".
 	to     apitype.CallStatus
-	at     *apitype.Time              // When it happened; nil when not said.
+	at     *apitype.Time              // Nil if the request has no time.
 	result *apitype.CallResultRequest // Of a completion; nil when not sent.
 }
 
@@ -44,8 +44,7 @@ func moveCall(call *apitype.Call, external bool, move callMove, now apitype.Time
 	return true, nil
 }
 
-// repeats reports whether everything that was sent and that answers show is what the
-// call already says.
+// repeats reports whether the call already has every value of the request that answers show.
 func (m callMove) repeats(call *apitype.Call) bool {
 	if m.at != nil {
 		if at := *statusTime(call); at == nil || !at.Equal(*m.at) {
@@ -63,7 +62,7 @@ func (m callMove) repeats(call *apitype.Call) bool {
 		(rating == nil || (known.DonorRetentionRating != nil && rating.Compare(*known.DonorRetentionRating) == 0))
 }
 
-// statusTime is the field that says when the call came into its end state.
+// statusTime returns the field with the time of the call's final status.
 func statusTime(call *apitype.Call) **apitype.Time {
 	switch call.Status {
 	case apitype.CallCompleted:
@@ -77,8 +76,7 @@ func statusTime(call *apitype.Call) **apitype.Time {
 	}
 }
 
-// newResult is the result of a call that was completed at a time; nil when none was
-// sent.
+// newResult returns the result of a call that was completed at a time, or nil if the request has none.
 func newResult(sent *apitype.CallResultRequest, at apitype.Time) *apitype.CallResult {
 	if sent == nil {
 		return nil
@@ -114,8 +112,8 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	return nil
 }
 
-// maxAttempts is how many attempts a call takes, and whether its organization says so: for the
-// operation, and for the queue, which gives no call that takes none. Spec gap: C5.
+// maxAttempts returns how many attempts a call may have, and whether its organization sets that number. The operation
+// and the queue both use it: the queue offers no call that may have none. Spec gap: C5.
 func maxAttempts(external bool, ofOrganization *int) (most int, isSetting bool) {
 	if external || ofOrganization == nil || *ofOrganization > apitype.MaxCallAttempts {
 		return apitype.MaxCallAttempts, false
@@ -123,7 +121,7 @@ func maxAttempts(external bool, ofOrganization *int) (most int, isSetting bool) 
 	return *ofOrganization, true
 }
 
-// newCall is the call that a creation describes. Spec gaps: C3, C9.
+// newCall returns the call of a creation. Spec gaps: C3, C9.
 func newCall(id apitype.UUID, r apitype.CreateCallRequest, now apitype.Time) apitype.Call {
 	call := apitype.Call{
 		UUID: id, Status: apitype.CallRequested, RequestedAt: r.RequestedAt, LastUpdatedAt: now,

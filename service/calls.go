@@ -12,8 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListCalls is a page of the calls that the caller may see.
-// GET /api/v1/calls (interface: Calls)
+// ListCalls returns a page of the calls in the caller's scope. GET /api/v1/calls (interface: Calls)
 func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOptions) (Answer, error) {
 	parts := callParts(o.Include)
 	if err := errors.Join(c.Require(CallsRead), parts.allowed(c)); err != nil {
@@ -77,8 +76,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 	return f, ok
 }
 
-// GetCall is one call with everything that is known of it.
-// GET /api/v1/calls/{uuid} (interface: Calls)
+// GetCall returns one call with all its details. GET /api/v1/calls/{uuid} (interface: Calls)
 func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
@@ -93,13 +91,13 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 	return answer, err
 }
 
-// visibleCall is a call that the caller may see, through its person. Spec gap: A3.
+// visibleCall returns a call if its person is in the caller's scope. Spec gap: A3.
 func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	row, err := r.Call(id, c.Scope)
 	return row, OrNotFound(err, "call")
 }
 
-// changeableCall is a call that the caller may see, and that can be changed. Spec gap: S60.
+// changeableCall returns a call that the caller may see and change. Spec gap: S60.
 func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	row, err := visibleCall(r, c, id)
 	if err == nil {
@@ -108,8 +106,8 @@ func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	return row, err
 }
 
-// WaitingCall returns the person of a call that waits and that the caller may change. No call of a person whose erasure
-// was begun waits.
+// WaitingCall returns the person of a waiting call that the caller may change. It finds no call of a person whose
+// erasure has begun.
 func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
 	row, err := changeableCall(tx, c, id)
 	if err != nil {
@@ -204,7 +202,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		// The pledge would tell whether an invisible person has it.
+		// The pledge would reveal whether an invisible person has it.
 		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
 			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		} else if err != nil {
@@ -222,7 +220,7 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	return person, NotValid(v)
 }
 
-// callPrivate is what a call keeps and no answer shows.
+// callPrivate has the parts of a call that answers do not show.
 type callPrivate struct {
 	RequestedBy    *apitype.UUID           `json:"requestedByUserUuid,omitzero"`
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
@@ -245,11 +243,11 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 	return err
 }
 
-// maxIndexed is how many bytes of a text are kept in an index: PostgreSQL takes 2,704 an entry.
+// maxIndexed is the longest text in an index, in bytes: PostgreSQL takes 2,704 for an entry.
 const maxIndexed = 500
 
-// IndexedText is a text as columns have it by which records are found: of one that is too long
-// for an index its beginning and a digest of all of it, which no shorter text is equal to.
+// IndexedText returns a text as an indexed column holds it. If the text is too long for an index, that is its
+// beginning and a digest of all of it, which equals no shorter text.
 func IndexedText(text string) string {
 	if len(text) <= maxIndexed {
 		return text
@@ -268,7 +266,7 @@ func indexedText(text *string) *string {
 	return new(IndexedText(*text))
 }
 
-// changeCall runs a rule on a call and saves what comes of it, with the line of the change.
+// changeCall applies a rule to a call, and saves the changed call and the line of the change.
 func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match, sent any,
 	rule func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (changed bool, err error),
 	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
@@ -464,8 +462,8 @@ func (i includes) allowed(c Caller) error {
 	return nil
 }
 
-// AllowCallIncludes refuses a list of calls whose parts the account may not read. It
-// comes before the values of a request are looked at. Spec gap: R3.
+// AllowCallIncludes refuses to list calls with parts that the account may not read. It runs before the values of a
+// request are checked. Spec gap: R3.
 func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
 	return callParts(o.Include).allowed(c)
 }

@@ -8,8 +8,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The details that an agent checked with the donor are kept with the call: in what it keeps beside its document, so
-// that they are exported and erased with it. Spec gap: S80.
+// The details that an agent checked with the donor are stored in the private part of the call, so that they are
+// exported and erased with it. Spec gap: S80.
 
 // PutChecks replaces the checks of a call.
 // PUT /fundesk/v1/calls/{uuid}/checks

@@ -10,8 +10,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A consent is the proof of an opt-in: who agreed to what, where and when. Consents are only added. The newest of a
-// channel decides the opt-in, in the transaction that adds it. Spec gap: S81.
+// A consent proves an opt-in: it has the person, the channel, the place and the time. Consents are only added. The
+// newest of a channel sets the opt-in, in the transaction that adds it. Spec gap: S81.
 
 // AddConsent adds a consent to a person. One with the values of another one is a repeat after a lost answer, and
 // changes nothing.
@@ -49,8 +49,8 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 	return Answered(request, nil)
 }
 
-// addConsent saves a consent with the opt-in that it decides, if any. Line is that of the change. The person changes
-// in any case, so that consumers see the consent, and so that two of one moment come one after the other.
+// addConsent saves a consent and the opt-in that it sets, if any. Line is the line of the change. The person changes
+// in any case: consumers see the consent, and two consents at one moment are saved in order.
 func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Consent, ordinal int, optIn *bool) error {
 	person, err := row.person()
 	if err != nil {
@@ -88,7 +88,8 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 	return tx.Audit(line)
 }
 
-// numbersConsented unblocks the numbers of a person who agreed to phone calls, and blocks those of one who objected.
+// numbersConsented unblocks the numbers of a person if the person agreed to phone calls, and blocks them after an
+// objection.
 func numbersConsented(tx Tx, row PersonRow, person apitype.Person, agreed bool, line AuditLine) error {
 	if agreed {
 		return unblockPerson(tx, row, person, line.At)

@@ -16,8 +16,8 @@ import (
 // An objection to phone calls holds for the number. A number is kept as a digest that only the holder of the
 // database's key can make, so a block names no donor and outlives the erasure of one. Spec gap: S79.
 
-// Block is a number that an organization must not call. Each person who objected has a block of the number, so that
-// one of them can lift their own alone.
+// Block is a number that an organization must not call. Each person with an objection has a block of their own, so
+// that lifting one leaves the others.
 type Block struct {
 	Organization apitype.UUID
 	Number       apitype.UUID  // Its digest.
@@ -27,7 +27,7 @@ type Block struct {
 	User         *apitype.UUID
 }
 
-// blockKeySetting is where the key of the digests is kept.
+// blockKeySetting is the setting with the key of the digests.
 const blockKeySetting = "do_not_call_key"
 
 // digestsOf returns the digests of numbers under a key, in order.
@@ -53,8 +53,8 @@ func phoneNumbers(p apitype.Person) []string {
 	return numbers
 }
 
-// blockNumbers blocks numbers for the organization, person, call and user of a block. Calls that wait for persons who
-// have them are not given any more.
+// blockNumbers blocks numbers with the organization, person, call and user of a block. Waiting calls of persons with
+// these numbers are no longer offered.
 func blockNumbers(tx Tx, numbers []string, b Block) error {
 	if len(numbers) == 0 {
 		return nil
@@ -148,8 +148,8 @@ func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
 	return since != nil, err
 }
 
-// optInChanged blocks or unblocks the numbers of a person whose opt-in for phone was set by an update. Only the
-// person's own blocks and those without a person are lifted: another person with the number may have objected.
+// optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
+// person's own blocks and blocks without a person: another person with the number may have objected.
 func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, request apitype.UpdatePersonRequest, now apitype.Time) error {
 	optIns, _ := request.OptIns.Value()
 	isSet, _ := optIns.Phone.Value()

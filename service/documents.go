@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A document is a record as list answers send it, kept as bytes beside the columns
-// that lists filter by. An answer copies it and splices what depends on the request or
-// on other rows before its last brace; nothing is decoded to be read. Spec gap: L14.
+// A document is a record as list answers send it, stored as bytes beside the columns that lists filter by. An answer
+// copies it and inserts the parts that depend on the request or on other rows before its last brace. Nothing is
+// decoded for reading. Spec gap: L14.
 
 func encode(what string, value any) ([]byte, error) {
 	doc, err := json.Marshal(value)
@@ -68,16 +68,16 @@ func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T
 // How long parts of an answer get, at most: pages are cut by it, and a buffer that has to
 // grow is copied.
 
-// edgeSize is how long the members around a node get: its cursor, and its revision.
+// edgeSize is the length of the members around a node: its cursor, and its revision.
 const edgeSize = 112
 
-// Size is how long the edge of a call gets, with what was joined to it.
+// Size returns the length of a call's edge, with everything that was joined to it.
 func (c CallRow) Size() int { return len(c.Doc) + edgeSize + c.PersonRow.size() + c.PledgeRow.size() }
 
-// Size is how long the edge of a person gets.
+// Size returns the length of a person's edge.
 func (p PersonRow) Size() int { return p.size() + edgeSize }
 
-// Size is how long the edge of a pledge gets.
+// Size returns the length of a pledge's edge.
 func (p PledgeRow) Size() int { return p.size() + edgeSize }
 
 func (p *PersonRow) size() int {

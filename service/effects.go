@@ -34,8 +34,8 @@ var effectOperations = map[apitype.ResultEffect]AuditOperation{
 	apitype.EffectNoContact: AuditPersonNoContact,
 }
 
-// applyEffect changes the person of a call as an effect wants it. Line is that of the completion. A person who is
-// as wanted already stays as it is.
+// applyEffect changes the person of a call for an effect. Line is the line of the completion. A person without a
+// difference is not saved.
 func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEffect) error {
 	if effect == "" {
 		return nil
@@ -54,7 +54,7 @@ func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEf
 		person.OptInMail = new(false)
 		person.OptInSMS = new(false)
 	}
-	if effect == apitype.EffectOptOut { // A household may share the number of a donor who died.
+	if effect == apitype.EffectOptOut { // The number of a donor who has died may belong to the whole household.
 		block := Block{Organization: row.Owner, Person: id, At: line.At, Call: line.Record, User: line.User}
 		if err := blockNumbers(tx, phoneNumbers(person), block); err != nil {
 			return err

@@ -58,8 +58,7 @@ func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (
 	return "", errors.Join(tx.Mark(c.UUID, entry), tx.Audit(line))
 }
 
-// visibleEntity is the person whom an entity is about. One that the caller may not see is refused
-// like one that is unknown.
+// visibleEntity returns the person of an entity. It refuses an invisible entity like an unknown one.
 func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *apitype.UUID, err error) {
 	var about struct {
 		PersonUUID *apitype.UUID `json:"personUuid"`

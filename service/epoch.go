@@ -31,7 +31,7 @@ func epochOf(a Account) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// maxAhead is how far the highest time of a database may be ahead of the clock unsaid.
+// maxAhead is how far the highest time of a database may be ahead of the clock without a warning.
 const maxAhead = 5 * 60 * 1000 // Milliseconds.
 
 // TimesAhead returns how far the highest time of the database is ahead of its clock, and whether that is much.

@@ -7,13 +7,13 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Kind says what sort of refusal an error is; the transport maps it to a status.
+// Kind is the sort of a refusal. The transport maps it to a status.
 type Kind int
 
 // The kinds of refusals, in the order in which they are checked. Spec gap: R3.
 const (
 	Internal           Kind = iota // Not the caller's doing.
-	Unauthenticated                // No account stands behind the request.
+	Unauthenticated                // The request has no valid account.
 	Forbidden                      // The account may not do this.
 	Invalid                        // The request is malformed, or a value in it is wrong.
 	NotFound                       // The record is unknown, or outside the account's organizations.
@@ -28,13 +28,13 @@ type Error struct {
 	Detail     string // One sentence without a full stop.
 	Violations apitype.Violations
 	Lease      *apitype.LeaseHolder // Of the person, in the refusal of a lease.
-	Cause      error                // What the store said, for the log; nil mostly.
+	Cause      error                // The error of the store, for the log. Usually nil.
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Error is the detail with what is wrong.
+// Error returns the detail and the violations.
 func (e *Error) Error() string {
 	if len(e.Violations) == 0 {
 		return e.Detail
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return e.Detail + ": " + e.Violations.Error()
 }
 
-// KindOf is the kind of an error, Internal for one without.
+// KindOf returns the kind of an error, or Internal for an error without one.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -58,13 +58,12 @@ func NotValid(v apitype.Violations) error {
 	return &Error{Kind: Invalid, Detail: "the request has values that are not valid", Violations: v}
 }
 
-// notFound is the answer for a record that is unknown and for one that the account may
-// not see: both must read the same. Spec gap: R2.
+// notFound returns the refusal of a record that is unknown or invisible: both must read the same. Spec gap: R2.
 func notFound(kind string) error {
 	return &Error{Kind: NotFound, Detail: "there is no such " + kind}
 }
 
-// OrNotFound is err, and notFound where the store has no such row.
+// OrNotFound returns err, or notFound if the store has no such row.
 func OrNotFound(err error, kind string) error {
 	if errors.Is(err, ErrNoRow) {
 		return notFound(kind)
@@ -72,7 +71,7 @@ func OrNotFound(err error, kind string) error {
 	return err
 }
 
-// OrUnknown is likewise for an operator, and names the identifier.
+// OrUnknown is OrNotFound for an operator. It names the identifier.
 func OrUnknown(err error, kind string, id apitype.UUID) error {
 	if errors.Is(err, ErrNoRow) {
 		return &Error{Kind: NotFound, Detail: "there is no " + kind + " " + id.String()}
@@ -84,7 +83,7 @@ func conflict(format string, args ...any) error {
 	return &Error{Kind: Conflict, Detail: fmt.Sprintf(format, args...)}
 }
 
-// orTaken is err, and the refusal of a creation where the store has such a row already.
+// orTaken returns err, or the refusal of a creation if the store already has such a row.
 func orTaken(err error, kind string) error {
 	if !errors.Is(err, ErrExists) {
 		return err
@@ -92,7 +91,7 @@ func orTaken(err error, kind string) error {
 	return taken(kind)
 }
 
-// taken is the refusal of a creation whose uuid was saved before.
+// taken returns the refusal of a creation whose uuid is already stored.
 func taken(kind string) error {
 	article := "a "
 	if kind == string(LoadOrganization) {
@@ -104,7 +103,7 @@ func taken(kind string) error {
 	}
 }
 
-// described says what was being done when an error is not a refusal.
+// described adds the operation to an error that is no refusal.
 func described(what string, err error) error {
 	if err == nil {
 		return nil

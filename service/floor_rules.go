@@ -12,16 +12,16 @@ import (
 	"fundesk/apiclient/hours"
 )
 
-// The settings of an organization say who may be called: with an opt-in, so many years after the last pledge, and in
-// which hours. The queue keeps to it for every client. Spec gap: S84.
+// The settings of an organization limit which donors are called: with an opt-in, within some years after the last
+// pledge, and at some hours. The queue applies them for every client. Spec gap: S84.
 
-// QueueKind is what a call that waits is narrowed and ruled by, but for its times.
+// QueueKind has the properties of a waiting call that filters and rules use, except its times.
 type QueueKind struct {
 	Owner    apitype.UUID
 	Type     apitype.CallType
 	Language string // Empty when none is known.
 	OptedIn  bool   // To phone calls.
-	Country  string // In which the person is called. Empty when neither address nor number tells.
+	Country  string // Where the person is called. Empty if neither the address nor the number shows it.
 }
 
 // String returns the kind as the store keeps it.
@@ -52,7 +52,7 @@ func (q *QueueRow) Kind() QueueKind {
 	return QueueKind{Owner: q.Owner, Type: q.Type, Language: q.Language, OptedIn: q.OptedIn, Country: q.Country}
 }
 
-// storedRules is what the queue reads of an organization's settings.
+// storedRules are the parts of an organization's settings that the queue uses.
 type storedRules struct {
 	Owner         apitype.UUID                   `json:"owner"`
 	RequireOptIn  []apitype.CallType             `json:"requireOptIn,omitempty"`
@@ -76,15 +76,15 @@ func RulesText(owner apitype.UUID, s apitype.OrganizationSettings) (string, erro
 	return string(text), err
 }
 
-// FloorRules say who may be called, for all organizations that limit it. Nil limits nobody.
+// FloorRules are the limits of all organizations that have some. Nil limits no call.
 type FloorRules struct {
 	of map[apitype.UUID]organizationRules
 }
 
 type organizationRules struct {
 	requireOptIn []apitype.CallType
-	years        int         // Zero: any number after the last pledge ended.
-	plan         *hours.Plan // Nil: at any hour.
+	years        int         // Zero allows any number of years after the last pledge.
+	plan         *hours.Plan // Nil allows any hour.
 }
 
 // knownRules are the rules that were read last, with their text.
@@ -134,7 +134,7 @@ func (s *Service) ReadFloorRules(r Reader) (*FloorRules, error) {
 	return s.FloorRules(text)
 }
 
-// Limit reports whether an organization of a scope limits who may be called.
+// Limit reports whether an organization of a scope limits which donors are called.
 func (r *FloorRules) Limit(scope Scope) bool {
 	if r == nil {
 		return false
@@ -174,7 +174,7 @@ func (r *FloorRules) Opens(k QueueKind, at apitype.Time) *apitype.Time {
 	return new(apitype.NewTime(opens))
 }
 
-// Lapsed is what ended too long ago, for some organizations.
+// Lapsed has the time before which a last pledge ended too long ago, by organization.
 type Lapsed struct {
 	Before apitype.Time
 	Owners []apitype.UUID
@@ -201,7 +201,7 @@ func (r *FloorRules) Lapsed(scope Scope, now apitype.Time) []Lapsed {
 	return all
 }
 
-// limitsYears reports whether an organization calls nobody whose last pledge ended long ago.
+// limitsYears reports whether an organization limits calls by the end of the last pledge.
 func (r *FloorRules) limitsYears(owner apitype.UUID) bool { return r != nil && r.of[owner].years > 0 }
 
 func yearsBefore(now apitype.Time, years int) apitype.Time {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// keyFresh is how old the key that a process knows may be.
+// keyFresh is how long a process uses the key without reading it again.
 const keyFresh = 2 * time.Second
 
 // keyReader reads the key of the database, which an operator may replace while it is served. Its times are the
@@ -41,8 +41,8 @@ func newKeyReader(store Store) keyReader {
 	return keyReader{store: store, reading: make(chan struct{}, 1)}
 }
 
-// fresh returns the key as it was a short time ago. While one request reads it, which takes long if the database
-// hangs, the others go on with the one that is known.
+// fresh returns the key of a short time ago. While one request reads it, which takes long if the database hangs, the
+// other requests use the known one.
 func (r *keyReader) fresh(ctx context.Context) (*knownKey, error) {
 	known := r.known.Load()
 	if time.Since(known.readAt) < keyFresh {
@@ -93,7 +93,7 @@ func (r *keyReader) read(ctx context.Context) (*knownKey, error) {
 	return changed, nil
 }
 
-// KeyRotation says what a rotation of the key did.
+// KeyRotation is the result of a rotation of the key.
 type KeyRotation struct {
 	Key   string `json:"key"`   // The identifier of the new key, the kid of tokens.
 	Ended int    `json:"ended"` // Tokens that were good until then.
@@ -141,7 +141,7 @@ func CountTokens(ctx context.Context, store Store, now func() time.Time) (n int,
 	return n, err
 }
 
-// goodTokens returns the tokens that are accepted at a time, as far as their rows tell.
+// goodTokens returns the tokens that are valid at a time, by their rows.
 func goodTokens(r Reader, at time.Time) (good []IssuedToken, err error) {
 	accounts, err := r.Accounts()
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 
 type loadKind struct {
 	kind   LoadKind
-	table  string // Where its records are; empty: the record says it, or there is none.
+	table  string // The table of its records. Empty if the record names it, or there is none.
 	isRow  bool   // Its data is a row of the table, as the database holds it.
 	decode func(data jsontext.Value) (any, error)
 
@@ -46,7 +46,7 @@ type loadKind struct {
 	load  func(l *loader, data any) error
 }
 
-// of is a kind whose data is a T.
+// of returns a kind whose data is a T.
 func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
 	return loadKind{
 		kind: kind, table: table, decode: decodeLoaded[T],
@@ -60,7 +60,7 @@ func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(
 	}
 }
 
-// ofTable is a kind whose data is a row of a table.
+// ofTable returns a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
 	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
 		data, err := decodeLoaded[map[string]json.RawMessage](text)
@@ -71,7 +71,7 @@ func ofTable(kind LoadKind, table string) loadKind {
 	}}
 }
 
-// loadKinds are all kinds, each after those that it refers to.
+// loadKinds returns all kinds, each after the kinds that it refers to.
 var loadKinds = []loadKind{
 	{kind: LoadKey, decode: decodeLoaded[LoadedKey]},
 	ofTable(LoadSetting, "settings"),
@@ -89,10 +89,10 @@ var loadKinds = []loadKind{
 		func(t LoadedTransaction, n naming) { n.pledges[t.PledgeUUID] = true }, (*loader).transaction),
 }
 
-// LoadKinds are the names of all kinds, each after those that it refers to.
+// LoadKinds returns the names of all kinds, each after the kinds that it refers to.
 var LoadKinds = mapped(loadKinds, func(k loadKind) LoadKind { return k.kind })
 
-// kindNamed returns a kind; nil: there is none of that name.
+// kindNamed returns the kind of a name, or nil.
 func kindNamed(name LoadKind) *loadKind {
 	if at := slices.Index(LoadKinds, name); at >= 0 {
 		return &loadKinds[at]
@@ -105,7 +105,7 @@ type LoadedOrganization struct {
 	apitype.OrganizationReference
 	MaxCallAttempts *int    `json:"maxCallAttempts,omitzero"` // None by default. Spec gap: C5.
 	CoolingOff      *string `json:"coolingOff,omitzero"`      // A duration such as 336h, the default. Spec gap: G2.
-	// Settings are what its agents work by; nil: none.
+	// Settings for its agents. Nil leaves them empty.
 	Settings *apitype.OrganizationSettings `json:"settings,omitzero"`
 }
 
@@ -191,7 +191,7 @@ func (r LoadRecord) Encode() ([]byte, error) {
 type LoadRecord struct {
 	Kind LoadKind `json:"kind"`
 	Data any      `json:"data"`
-	// Line is where the record came from, for the error that refuses it; 0: nowhere.
+	// Line is the line of the record in its file, for an error. Zero means that there is none.
 	Line int `json:"-"`
 }
 
@@ -202,7 +202,7 @@ func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
 		Data jsontext.Value `json:"data"`
 	}
 	v := DecodeStrict(text, &line)
-	for i := range v { // A line is told of, and what it is about is its data.
+	for i := range v { // An error names the line, or else the data.
 		if field, inside := strings.CutPrefix(v[i].Pointer, "/data/"); inside {
 			v[i].Pointer = "/" + field
 		}

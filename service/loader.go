@@ -15,15 +15,15 @@ import (
 // Saved counts the records of each kind that a load has saved.
 type Saved map[LoadKind]int
 
-// LoadRecords saves records that come in from outside the interface, all or none, and returns how many: feed
-// hands them to add one by one, each after those that it refers to. What add returns ends the load. A uuid
-// that is there already is refused, or with skip passed over.
+// LoadRecords saves records from outside the interface, all or none, and returns their number. feed passes them to add
+// one by one, each after the records that it refers to. An error of add ends the load. A uuid that is already stored
+// is refused, or skipped with skip.
 func (s *Service) LoadRecords(ctx context.Context, skip bool, feed func(add func(LoadRecord) error) error) (Saved, error) {
 	return s.load(ctx, feed, nil, skip)
 }
 
-// LoadIfEmpty is [Service.LoadRecords] for a database without organizations; in another one it
-// does nothing. Of several processes that race, one fills the database.
+// LoadIfEmpty is [Service.LoadRecords] for a database without organizations. It leaves any other database as it is. If
+// several processes race, one fills the database.
 func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
 	empty := func(r Reader) (bool, error) {
 		organizations, err := r.Organizations()
@@ -33,7 +33,7 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 		return err
 	}
 	for {
-		// The one that fills it may take longer than a store waits.
+		// The process that fills it may take longer than a store waits.
 		if _, err := s.load(ctx, feed, empty, false); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 }
 
 func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) (saved Saved, err error) {
-	// The caller says what was being done.
+	// The caller adds the operation.
 	err = s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
 		saved = Saved{}
 		if when != nil {
@@ -62,7 +62,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 			}
 			return l.add(record)
 		})
-		// What waits came before what ended the load, and is told first.
+		// Records in the batch come before the error that ended the load, so their error is reported first.
 		if err = cmp.Or(l.saveDumped(), l.save(), err); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 	return saved, err
 }
 
-// loadBatch is how many records are saved together: what they name is looked up at once.
+// loadBatch is how many records are saved together, so that their references are looked up at once.
 const loadBatch = 4_000
 
 // loader checks and saves the records of one load, a batch at a time.
@@ -166,7 +166,7 @@ func (l *loader) save() error {
 	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
 	for _, record := range batch {
 		if err := l.check(record); err != nil {
-			// Of what came before a refused record, one may be taken: then that is the first.
+			// A record before the refused one may have a taken uuid: then that one is the first.
 			return cmp.Or(l.insert(), atLine(record.Line, err))
 		}
 		l.saved[record.Kind]++
@@ -186,7 +186,7 @@ func (l *loader) insert() error {
 	return atLine(l.lines[first], taken(string(first.Kind)))
 }
 
-// atLine says where the record came from that was refused.
+// atLine adds the line of the refused record to an error.
 func atLine(line int, err error) error {
 	if line == 0 || err == nil {
 		return err
@@ -250,7 +250,7 @@ func (l *loader) organization(o LoadedOrganization) error {
 	return l.tx.InsertOrganization(organization)
 }
 
-// organizationOf is an organization that a record names.
+// organizationOf returns the organization of a record.
 func (l *loader) organizationOf(pointer string, id apitype.UUID) (Organization, error) {
 	o, err := known(l.organizations, id, l.tx.Organization)
 	if errors.Is(err, ErrNoRow) {

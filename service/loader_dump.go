@@ -9,8 +9,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// key gives the database the signing key of a dump. One that has an account or a person keeps its own, and
-// takes no dump of another database.
+// key stores the signing key of a dump. A database that has an account or a person keeps its own key, and refuses the
+// dump of another database.
 func (l *loader) key(k LoadedKey) error {
 	used, err := l.tx.HasRecords()
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *loader) saveDumped() error {
 	return err
 }
 
-// missing returns the records of a batch that are not there, where those that are there are passed over.
+// missing returns the records of a batch that are not stored yet, if stored ones are skipped.
 func (l *loader) missing(batch []loading) ([]loading, error) {
 	if !l.skip {
 		return batch, nil

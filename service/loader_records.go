@@ -105,7 +105,7 @@ func (l *loader) pledge(p LoadedPledge) error {
 	return nil
 }
 
-// areasOf are the focus areas that a pledge names, by uuid or embedded.
+// areasOf returns the focus areas of a pledge, which names them by uuid or embeds them.
 func (l *loader) areasOf(p LoadedPledge) ([]apitype.FocusArea, error) {
 	ids := p.FocusAreaUUIDs
 	if len(ids) == 0 {
@@ -127,7 +127,7 @@ func (l *loader) areasOf(p LoadedPledge) ([]apitype.FocusArea, error) {
 	return areas, nil
 }
 
-// person is the pledge's person, named by uuid or embedded.
+// person returns the pledge's person, which it names by uuid or embeds.
 func (p *LoadedPledge) person() apitype.UUID {
 	if p.PersonUUID != nil {
 		return *p.PersonUUID
@@ -212,8 +212,7 @@ func (l *loader) call(c LoadedCall) error {
 	return l.enqueue(c, row, call, of)
 }
 
-// refreshLoaded recomputes when the calls of persons become eligible who have a loaded call, and were
-// contacted or are in a lease.
+// refreshLoaded recomputes when calls become eligible, for the persons of loaded calls with a contact or a lease.
 func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	persons := append(mapped(rows.Queue, func(row QueueRow) apitype.UUID { return row.Person }),
 		mapped(rows.Contacts, func(c Contact) apitype.UUID { return c.Person })...)
@@ -229,7 +228,7 @@ func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
 	return refreshLapsed(tx, rows, now)
 }
 
-// refreshLapsed notes when the last pledges of persons ended who have a loaded call or pledge.
+// refreshLapsed stores when the last pledge ended, for the persons of loaded calls and pledges.
 func refreshLapsed(tx Tx, rows Rows, now apitype.Time) error {
 	persons := append(mapped(rows.Queue, func(row QueueRow) apitype.UUID { return row.Person }),
 		mapped(rows.Pledges, func(row PledgeRow) apitype.UUID { return row.Person })...)

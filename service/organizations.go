@@ -29,8 +29,8 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	})
 }
 
-// SetOrganization changes the settings of an organization, which set is given as they are. Its names stay: they stand
-// in the documents of its records. A maximum of attempts counts at once, for the calls that wait too.
+// SetOrganization changes the settings of an organization. set gets the present ones. The names stay, because
+// documents of records contain them. A new maximum of attempts also applies to waiting calls, at once.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
@@ -42,8 +42,8 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 	return o, err
 }
 
-// changeOrganization changes an organization in a shared change: the attempts that were recorded while it
-// waited for the organization are seen. The line says whose change it is.
+// changeOrganization changes an organization in a shared change, so that it sees the attempts that were recorded while
+// it waited for the organization. The line names the caller of the change.
 func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set func(*Organization) error) (o Organization, err error) {
 	now := s.TimeOf(tx)
 	if o, err = tx.OrganizationForUpdate(id); err != nil {
@@ -73,7 +73,7 @@ func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set
 	return o, rulesChanged(tx, o, stored[0])
 }
 
-// rulesChanged lets the queue look again at the calls of an organization whose rules changed.
+// rulesChanged makes the queue look again at the calls of an organization whose rules changed.
 func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings) error {
 	was, err := RulesText(o.UUID, before)
 	if err != nil {
@@ -135,9 +135,8 @@ func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
 	})
 }
 
-// ownAccount is the account that a program keeps under a name in the database for
-// itself, made when there is none. It sees everything. Processes that race for it get
-// the same.
+// ownAccount returns the account that a program stores under a name for itself. It makes the account if there is none.
+// The account sees everything. Racing processes get the same account.
 func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID, err error) {
 	setting := "account:" + name
 	read := func(r Reader) error {
@@ -162,10 +161,10 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 	return id, err
 }
 
-// User is a person who works with the records, such as a recruiter or an agent.
+// User is a person of the organization, such as a recruiter or an agent.
 type User struct {
 	apitype.RecruiterUser
-	Organization *apitype.UUID // Nil: every account sees the name.
+	Organization *apitype.UUID // Nil shows the name to every account.
 }
 
 func (u User) check() error {
@@ -179,7 +178,7 @@ func (u User) check() error {
 	return nil
 }
 
-// AddUser saves a new user; the uuid is chosen here when there is none.
+// AddUser saves a new user. It chooses the uuid if there is none.
 func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 	if u.UUID.IsZero() {
 		u.UUID = apitype.NewUUID()
@@ -215,7 +214,7 @@ func (s *Service) RenameUser(ctx context.Context, id apitype.UUID, name string) 
 	})
 }
 
-// Users are all users, by uuid.
+// Users returns all users, by uuid.
 func (s *Service) Users(ctx context.Context) ([]User, error) {
 	return View(ctx, s, "list the users", func(r Reader) ([]User, error) { return r.Users(Scope{All: true}) })
 }

@@ -60,7 +60,7 @@ func (c *cursors) authenticate() {
 	c.mac.Sum(c.raw[:cursorBody])
 }
 
-// parse reads a cursor; ok is false for one that this list did not write.
+// parse reads a cursor. ok is false if this list did not write it.
 func (c *cursors) parse(text string) (p Position, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) != cursorSize || raw[0] != c.kind {
@@ -106,7 +106,7 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 	return w, NotValid(v)
 }
 
-// listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.
+// listed is a row of a list: its position, and the length of its part of a page in bytes.
 type listed interface {
 	Size() int
 	position() Position
@@ -118,11 +118,11 @@ type listing[T listed] struct {
 	paging  apitype.Paging
 	isEmpty bool // No row can pass the filters.
 	rows    func(Reader, Range) ([]T, error)
-	more    func(Reader, []T) error // Reads what belongs to the rows of a page; nil: nothing does.
-	size    func(T) int             // How long the part of a row gets.
+	more    func(Reader, []T) error // Reads what belongs to the rows of a page. Nil reads nothing more.
+	size    func(T) int             // Returns the length of a row's part, in bytes.
 	node    func(dst []byte, row T) []byte
-	rev     func(T) int64  // The revision of a row, which its edge carries; nil: edges carry none.
-	note    AuditOperation // Where it shows persons; empty: it does not.
+	rev     func(T) int64  // Returns the revision for the edge of a row. Nil if edges have none.
+	note    AuditOperation // The audit's operation for a list that shows persons. Empty if it shows none.
 	filters func() url.Values
 }
 
@@ -175,7 +175,7 @@ type ForwardList[T any] struct {
 	Filters  func() url.Values
 }
 
-// AnswerForward is a page of such a list.
+// AnswerForward answers with a page of such a list.
 func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardList[T]) (Answer, error) {
 	cursors := s.cursors(l.Cursor)
 	w, err := cursors.window(apitype.Paging{First: l.First, After: l.After})
@@ -205,11 +205,11 @@ func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardLi
 	return Answer{JSON: envelope(page, size, cursor, l.Node)}, err
 }
 
-// errSeveral is a page that cannot be told by one answer of the store.
+// errSeveral means that one statement is not enough for a page.
 var errSeveral = errors.New("the page takes several questions")
 
-// page is the page in a window, and more that belongs to its rows. Most pages are one
-// answer of the store; what takes several is read in one state of the data.
+// page returns the page of a window, and what belongs to its rows. Most pages need one statement. A page that needs
+// several reads them in one snapshot.
 func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf[T], err error) {
 	of := func(r Reader, single bool) list[T] {
 		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
@@ -234,7 +234,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 
 type list[T listed] struct {
 	rows   func(Range) ([]T, error)
-	single bool // One question is all that may be asked.
+	single bool // Only one statement may run.
 }
 
 // any reports whether a range, which has one end at most, has a row.
@@ -253,11 +253,11 @@ type pageOf[T any] struct {
 	hasPrevious, next bool
 }
 
-// PageBytes is how long the edges of a page get: what stands around them is short.
+// PageBytes is the greatest length of a page's edges. The envelope around them is short.
 const PageBytes = apitype.MaxPageBytes - 1<<10
 
-// cut ends a page before it gets too long, where it would go on, and is how long it is. One
-// row it has in any case. size is how long the part of a row gets. Spec gap: S32.
+// cut ends a page before it gets too long, and returns where the page goes on and its length. A page has at least one
+// row. size returns the length of a row's part. Spec gap: S32.
 func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 	for n := range p.rows {
 		at := n
@@ -278,7 +278,7 @@ func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 	return bytes
 }
 
-// read is the page in a window. Spec gap: L3.
+// read returns the page of a window. Spec gap: L3.
 func (l list[T]) read(w window) (page pageOf[T], err error) {
 	if w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0 { // The end does not lie after the start.
 		return page, nil
@@ -313,10 +313,9 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	return page, err
 }
 
-// from is the rows of a window from where it begins, one more than its size where there
-// are as many, whether there is a row beyond that place, and whether there are more rows
-// than were read. The cursor names a row that was there: it is read along, and only when it
-// passes the filters no more, or is of another list, another question finds out.
+// from returns the rows of a window from its start, with one more than its size if there is one. It also returns
+// whether a row is before that place, and whether there are more rows than were read. The row of the cursor is read,
+// too. If the filters no longer match that row, or it belongs to another list, a second statement finds that out.
 func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
 	r := Range{Backward: w.backward, Limit: w.size + 1, Bytes: PageBytes}
 	r.Below, r.Above = bound(w.after, !w.backward), bound(w.before, w.backward)
@@ -339,7 +338,7 @@ func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
 	return rows, beyond, more, err
 }
 
-// within is the rows of a range, and whether there are more that were left for their length.
+// within returns the rows of a range, and whether rows were left out because of their length.
 func (l list[T]) within(r Range) (rows []T, more bool, err error) {
 	if rows, err = l.rows(r); err != nil || len(rows) == 0 {
 		return nil, false, err
@@ -354,8 +353,8 @@ func (l list[T]) within(r Range) (rows []T, more bool, err error) {
 	return rows, false, nil
 }
 
-// around tells what lies before and after the place that an empty page has: after the
-// after cursor going forward, before the before cursor going backward.
+// around reports whether rows lie before and after the position of an empty page: after the after cursor going
+// forward, before the before cursor going backward.
 func (l list[T]) around(w window) (previous, next bool, err error) {
 	place := w.after
 	if w.backward {
@@ -375,7 +374,7 @@ func (l list[T]) around(w window) (previous, next bool, err error) {
 	return previous, next, err
 }
 
-// bound is an end of a range, nil where there is none.
+// bound returns an end of a range, or nil if it has none.
 func bound(p *Position, inclusive bool) *Bound {
 	if p == nil {
 		return nil
@@ -383,8 +382,8 @@ func bound(p *Position, inclusive bool) *Bound {
 	return &Bound{Position: *p, Inclusive: inclusive}
 }
 
-// envelope writes a page; cursor and node append those of one row. pageInfo comes first, so that a
-// reader can ask for the next page while it reads this one. Spec gap: L15.
+// envelope writes a page. cursor and node append the parts of one row. pageInfo comes first, so that a reader can
+// request the next page while it reads this one. Spec gap: L15.
 func envelope[T any](page pageOf[T], size int, cursor, node func(dst []byte, row T) []byte) []byte {
 	dst := make([]byte, 0, 256+size)
 	dst = append(dst, `{"pageInfo":{"startCursor":`...)

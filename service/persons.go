@@ -10,8 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListPersons is a page of the persons that the caller may see.
-// GET /api/v1/persons (interface: Persons)
+// ListPersons returns a page of the persons in the caller's scope. GET /api/v1/persons (interface: Persons)
 func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonListOptions) (Answer, error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
@@ -39,9 +38,8 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	return answerList(ctx, s, c, l)
 }
 
-// ListErasures is a page of the persons who were erased, the last one first: a program that keeps a copy of
-// them erases it, too.
-// GET /fundesk/v1/erasures
+// ListErasures returns a page of the erased persons, the last one first, so that programs erase them from their
+// copies, too. GET /fundesk/v1/erasures
 func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureListOptions) (Answer, error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
@@ -58,13 +56,12 @@ func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureL
 
 func (p ErasedPerson) position() Position { return Position{At: p.ErasedAt, UUID: p.UUID} }
 
-// Size is how many bytes the person has in a page.
+// Size returns the length of the person in a page, in bytes.
 func (p ErasedPerson) Size() int { return 100 }
 
 func (p PersonRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
-// GetPerson is one person.
-// GET /api/v1/persons/{uuid} (interface: Persons)
+// GetPerson returns one person. GET /api/v1/persons/{uuid} (interface: Persons)
 func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
@@ -80,13 +77,13 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	return answer, err
 }
 
-// VisiblePerson is a person that the caller may see. Spec gap: A3.
+// VisiblePerson returns a person in the caller's scope. Spec gap: A3.
 func VisiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := r.Person(id, c.Scope)
 	return row, OrNotFound(err, "person")
 }
 
-// personToRefer is a person that the caller may see, for a new record that is about them.
+// personToRefer returns a person in the caller's scope for a new record about that person.
 func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := tx.PersonToRefer(id, c.Scope)
 	return row, OrNotFound(err, "person")
@@ -130,9 +127,8 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 	return answer, err
 }
 
-// organizations are the two organizations that a creation names. One that is unknown
-// reads like one outside the caller's scope, which is not looked up: how long an answer
-// takes tells nothing either. Spec gap: R2.
+// organizations returns the two organizations of a creation. It refuses an unknown one like one outside the caller's
+// scope, which is not looked up: the time of an answer must not tell them apart. Spec gap: R2.
 func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, recruiter Organization, err error) {
 	var v apitype.Violations
 	look := func(pointer string, id apitype.UUID) (o Organization, err error) {
@@ -158,7 +154,7 @@ func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, 
 	return owner, recruiter, NotValid(v)
 }
 
-// newPerson is the person that a creation describes. Spec gaps: P1, P4.
+// newPerson returns the person of a creation. Spec gaps: P1, P4.
 func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organization, now apitype.Time) (PersonRow, error) {
 	person := apitype.Person{
 		UUID: id, PersonUUID: id, AcademicTitle: r.AcademicTitle, DateOfBirth: r.DateOfBirth,
@@ -262,8 +258,7 @@ func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 	return line.Of(after.UUID)
 }
 
-// patchPerson merges an update into a person, and says what is then wrong with it.
-// Spec gap: P3.
+// patchPerson merges an update into a person, and returns the violations of the result. Spec gap: P3.
 func patchPerson(p *apitype.Person, mandateID **string, r apitype.UpdatePersonRequest, now apitype.Time) apitype.Violations {
 	r.AcademicTitle.Apply(&p.AcademicTitle)
 	r.DateOfBirth.Apply(&p.DateOfBirth)
@@ -296,7 +291,7 @@ func patchPerson(p *apitype.Person, mandateID **string, r apitype.UpdatePersonRe
 	return patchAddress(p, r.Address)
 }
 
-// patchMandate merges a mandate; a new one is dated now when it says no date.
+// patchMandate merges a mandate. A new one without a date gets the present day.
 func patchMandate(p *apitype.Person, id **string, patch apitype.Patch[apitype.MandatePatch], now apitype.Time) {
 	m, ok := patch.Value()
 	switch {
@@ -315,7 +310,7 @@ func patchMandate(p *apitype.Person, id **string, patch apitype.Patch[apitype.Ma
 	}
 }
 
-// patchAddress merges an address; what comes of it must be whole. Spec gap: P3.
+// patchAddress merges an address. The result must be complete. Spec gap: P3.
 func patchAddress(p *apitype.Person, patch apitype.Patch[apitype.AddressPatch]) (v apitype.Violations) {
 	a, ok := patch.Value()
 	switch {

@@ -15,7 +15,7 @@ type pledgeTransition struct {
 	When   pledgeCondition
 }
 
-// pledgeCondition is what must hold in addition to the state.
+// pledgeCondition is a condition in addition to the status.
 type pledgeCondition int
 
 const (
@@ -40,7 +40,7 @@ func released(row PledgeRow, now apitype.Time) bool {
 	return row.ReleasedAt != nil && !row.ReleasedAt.After(now.Time)
 }
 
-// unmet says why a condition does not hold, "" when it does.
+// unmet returns the reason why a condition does not hold, or an empty text.
 func (c pledgeCondition) unmet(row PledgeRow, pledge *apitype.Pledge, now apitype.Time) string {
 	switch {
 	case c == whenReleased && !released(row, now):
@@ -89,8 +89,8 @@ func actOnPledge(row *PledgeRow, pledge *apitype.Pledge, action apitype.PledgeAc
 	})
 }
 
-// end returns when a pledge ended: the latest that is known of endsAt, its cancellation, drop or fulfilment, else its
-// last change of status. It is nil for a lead and an active pledge.
+// end returns when a pledge ended. That is the latest of endsAt and the times of its cancellation, drop and
+// fulfilment, or else its last change of status. It returns nil for a lead and an active pledge.
 func (p pledgePrivate) end(pledge apitype.Pledge) *apitype.Time {
 	if pledge.Status == apitype.PledgeLead || pledge.Status == apitype.PledgeActive {
 		return nil
@@ -134,7 +134,7 @@ func patchPledge(p *apitype.Pledge, r apitype.UpdatePledgeRequest) {
 	r.ExternalMetadata.Apply(&p.ExternalMetadata)
 }
 
-// newPledge is the pledge that a creation describes. Spec gap: G6.
+// newPledge returns the pledge of a creation. Spec gap: G6.
 func newPledge(id apitype.UUID, r apitype.CreatePledgeRequest, refs pledgeRefs, now apitype.Time) apitype.Pledge {
 	pledge := apitype.Pledge{
 		UUID: id, Status: apitype.PledgeLead, StartsAt: r.StartsAt, EndsAt: r.EndsAt,

@@ -12,8 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListPledges is a page of the pledges that the caller may see.
-// GET /api/v1/pledges (interface: Pledges)
+// ListPledges returns a page of the pledges in the caller's scope. GET /api/v1/pledges (interface: Pledges)
 func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeListOptions) (Answer, error) {
 	parts := pledgeParts(o.Include)
 	if err := cmp.Or(c.Require(PledgesRead), parts.allowed(c)); err != nil {
@@ -63,8 +62,7 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 
 func (p PledgeRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
-// GetPledge is one pledge with everything that is known of it.
-// GET /api/v1/pledges/{uuid} (interface: Pledges)
+// GetPledge returns one pledge with all its details. GET /api/v1/pledges/{uuid} (interface: Pledges)
 func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
@@ -79,8 +77,7 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 	return answer, err
 }
 
-// visiblePledge is a pledge that the caller may see, through its owning or recruiting
-// organization. Spec gap: A3.
+// visiblePledge returns a pledge if its owning or recruiting organization is in the caller's scope. Spec gap: A3.
 func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
 	row, err := r.Pledge(id, c.Scope)
 	return row, OrNotFound(err, "pledge")
@@ -137,7 +134,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	return answer, err
 }
 
-// pledgeRefs is what a creation names.
+// pledgeRefs are the references of a creation.
 type pledgeRefs struct {
 	owner, recruiter Organization
 	focusAreas       []apitype.FocusArea
@@ -172,12 +169,12 @@ func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs
 	return refs, NotValid(v)
 }
 
-// pledgePrivate is what a pledge keeps and no answer shows.
+// pledgePrivate has the parts of a pledge that answers do not show.
 type pledgePrivate struct {
 	CancelledAt *apitype.Time `json:"cancelledAt,omitzero"`
 	DroppedAt   *apitype.Time `json:"droppedAt,omitzero"`
 	FulfilledAt *apitype.Time `json:"fulfilledAt,omitzero"`
-	StatusAt    *apitype.Time `json:"statusAt,omitzero"` // When the status changed last. Nil: at the last update.
+	StatusAt    *apitype.Time `json:"statusAt,omitzero"` // The last change of the status. Nil means the last update.
 	ErasedAt    *apitype.Time `json:"erasedAt,omitzero"` // The person was.
 }
 
@@ -254,8 +251,8 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 	})
 }
 
-// changePledge runs a rule on a pledge and saves what comes of it, with the line of the change.
-// Only accounts of the owning organization may change a pledge. Spec gap: A3.
+// changePledge applies a rule to a pledge, and saves the changed pledge and the line of the change. Only accounts of
+// the owning organization may change a pledge. Spec gap: A3.
 func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, sent any,
 	rule func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error,
 ) (Answer, error) {
@@ -324,8 +321,7 @@ func endChanged(tx Tx, before, after PledgeRow, now apitype.Time) error {
 	return pledgesChanged(tx, after.Person, after.Owner, now)
 }
 
-// Signature is the signature file of a pledge, for the holder of a link that this service
-// signed. Spec gap: G10.
+// Signature returns the signature file of a pledge to the holder of a link that this service signed. Spec gap: G10.
 func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
 	const noSignature = "signature file, or the link to it is no longer valid"
 	seconds, err := strconv.ParseInt(expires, 10, 64)

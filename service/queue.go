@@ -12,8 +12,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A call that waits has a row in the queue, which says from when it may be given. This file keeps that row
-// with each change that it depends on; package queue gives the calls.
+// Each waiting call has a row in the queue with the time from which it may be offered. This file updates that row with
+// each change that affects it. Package queue offers the calls.
 
 // The times of the queue.
 const (
@@ -23,7 +23,7 @@ const (
 	forgetPause = time.Minute         // How often a process looks for what is older.
 )
 
-// forgetMost is how much that is old is deleted at one time, so that no request waits long for it.
+// forgetMost is how many old rows are deleted at one time, so that no request waits long for it.
 const forgetMost = 100
 
 // QueueRow is a call that waits, with what decides from when it may be given.
@@ -38,24 +38,23 @@ type QueueRow struct {
 	External    bool
 	OptedOut    bool          // Of the phone.
 	OptedIn     bool          // To the phone.
-	Country     string        // In which the person is called. Empty when neither address nor number tells.
-	EndedAt     *apitype.Time // When the person's last pledge ended. Nil: one is a lead or active, or there is none.
+	Country     string        // Where the person is called. Empty if neither the address nor the number shows it.
+	EndedAt     *apitype.Time // The end of the person's last pledge. Nil if one is a lead or active, or there is none.
 	BlockedBy   *apitype.UUID // The digest of a number of the person that is blocked. Nil if none is.
 	DueAt       *apitype.Time // Deferred until then.
 	KeptFor     *apitype.UUID // For this user alone.
-	EligibleAt  *apitype.Time // What eligibleAt said last.
+	EligibleAt  *apitype.Time // The last result of eligibleAt.
 	Ready       bool          // Whether that time was seen to have come.
 	Note        *string       // What agents left for the next one.
 
 	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
-	MaxAttempts *int          // Likewise: of the organization.
-	LeasedUntil *apitype.Time // Likewise: the end of the person's lease.
-	PersonDoc   []byte        // Likewise, of what is about to be given.
+	MaxAttempts *int          // The same of the organization.
+	LeasedUntil *apitype.Time // The end of the person's lease.
+	PersonDoc   []byte        // The same of a call that is about to be offered.
 }
 
-// eligibleAt is from when a call may be given; nil: not as things are. It is the
-// one place that decides: what the store looks for is kept as it says, in the transaction of
-// each change of what it reads.
+// eligibleAt returns when a call may be offered, or nil if it may not be. Only this function decides that. Each change
+// of its inputs stores its result in the same transaction, and the store searches by it.
 func (q QueueRow) eligibleAt() *apitype.Time {
 	most, _ := maxAttempts(q.External, q.MaxAttempts)
 	if q.OptedOut || q.BlockedBy != nil || q.Attempts >= most { // Spec gap: C5
@@ -115,7 +114,7 @@ func RefreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change fun
 	return refreshRows(tx, rows, now, change)
 }
 
-// refreshRows decides anew from when some calls may be given.
+// refreshRows recomputes when some calls may be offered.
 func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
 	for _, row := range rows {
 		changed := change != nil && change(&row)
@@ -161,8 +160,8 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (boo
 	return false, personChanged(tx, q.Person, person, now)
 }
 
-// enqueue adds a new call to the queue. The person's other calls change only where the new call comes
-// with a contact, in whatever state it is.
+// enqueue adds a new call to the queue. It recomputes the person's other calls only if the new call has a contact,
+// whatever its status.
 func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
 	contacted := lastContact(call.Attempts.Value(), call.CompletedAt, nil, now)
 	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
@@ -187,7 +186,7 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 	return RefreshEligibility(tx, call.PersonUUID, now, nil)
 }
 
-// recordContact saves when a person was last contacted; nil: not lately.
+// recordContact saves the last contact of a person. Nil changes nothing.
 func (s *Service) recordContact(tx Tx, id apitype.UUID, at *apitype.Time) error {
 	if at == nil {
 		return nil
@@ -199,8 +198,8 @@ func (s *Service) recordContact(tx Tx, id apitype.UUID, at *apitype.Time) error 
 	return tx.RecordContact(id, *at, s.numbersOf(&person))
 }
 
-// numbersOf returns the phone numbers of a person as the queue keeps them, in order: by digests that only
-// the holder of the key can make. After a change of the key those of the last hours match no more.
+// numbersOf returns the phone numbers of a person for the queue, in order. They are digests that only the holder of
+// the key can compute. After a change of the key, digests of the last hours no longer match.
 func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	var person apitype.Person
 	if row == nil || decode("person", row.Doc, &person) != nil {
@@ -217,8 +216,8 @@ func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	return slices.Compact(digests)
 }
 
-// NumberContacted returns when one of a person's numbers was contacted last, before a time; nil: too long
-// ago to matter.
+// NumberContacted returns the last contact of one of a person's numbers before a time, or nil if it is too old to
+// matter.
 func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Time) (at *apitype.Time, err error) {
 	if numbers := s.numbersOf(person); len(numbers) > 0 {
 		at, err = r.NumbersContacted(numbers, apitype.NewTime(before.Add(-restAfterContact)))
@@ -226,10 +225,9 @@ func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Ti
 	return at, err
 }
 
-// lastContact returns when a person was last contacted on a call: by attempts that are new, or when it was
-// completed; nil: too long ago to matter. taken is when the lease began that the contact has ended; nil: it
-// ended none. The clock of the caller is not trusted: a time ahead would keep the person from being called, now
-// or when it has come, and a contact that ended a lease came after that was taken.
+// lastContact returns the last contact of a person on a call, by new attempts or the completion, or nil if it is too
+// old to matter. taken is the start of the lease that the contact ended, or nil. The caller's clock is not trusted: a
+// future time would block calls to the person. A contact that ended a lease is later than the start of that lease.
 func lastContact(attempts []apitype.CallAttempt, completed, taken *apitype.Time, now apitype.Time) (last *apitype.Time) {
 	consider := func(at apitype.Time) {
 		if at.After(now.Time) {
@@ -266,9 +264,8 @@ func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Ti
 	})
 }
 
-// attemptsLimited decides anew about the calls that have as many attempts as an organization's
-// maximum was, or is now. Their rows are written in any case: a change that decides about one of them by the
-// maximum of before then meets that.
+// attemptsLimited recomputes the calls that have as many attempts as the old or the new maximum of an organization. It
+// always writes their rows, so that a concurrent change that used the old maximum conflicts.
 func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error {
 	least := before
 	if least == nil || (o.MaxCallAttempts != nil && *o.MaxCallAttempts < *least) {
@@ -327,8 +324,8 @@ func (q *QueueRow) settle(ended *LeaseRow, contacted *apitype.Time) {
 	}
 }
 
-// EndLease ends the live lease of a call, counts that, and recomputes when the calls of its person become eligible. Every
-// change locks the rows of these calls before that of the donor, so that no two changes wait for each other.
+// EndLease ends the live lease of a call, counts that, and recomputes when the calls of its person become eligible.
+// Every change locks the rows of these calls before the row of the donor, so that no two changes wait for each other.
 func EndLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
 	rows, err := tx.QueueOfPerson(l.Person)
 	if err != nil {
@@ -444,7 +441,7 @@ func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) (expired in
 	return expired
 }
 
-// LeaseEnd is what ended a lease.
+// LeaseEnd is the reason for the end of a lease.
 type LeaseEnd string
 
 // The ends of a lease.
@@ -460,18 +457,18 @@ const (
 	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person, or was not shown it.
 )
 
-// LeaseRow is a lease as it is kept: the claim of a donor, or one that has ended.
+// LeaseRow is a stored lease: the claim of a donor, or an ended one.
 type LeaseRow struct {
 	apitype.Lease
 	Account     apitype.UUID
 	Request     apitype.UUID
-	Ordinal     int           // Among those of the request.
-	ShownAt     *apitype.Time // Nil: it was taken ahead, and is not shown yet.
+	Ordinal     int           // Its position among the leases of the request.
+	ShownAt     *apitype.Time // Nil if the lease was prefetched, and its call is not shown yet.
 	Person      apitype.UUID
 	Owner       apitype.UUID
 	Type        apitype.CallType
 	Language    string
-	KeptFor     *apitype.UUID // Of a new one: the user for whom the call was deferred.
+	KeptFor     *apitype.UUID // Of a new lease: the user of the deferral.
 	IsReplacing bool          // Of a new one: the row of its donor has a claim that expired.
 	EndedAt     *apitype.Time
 	EndedBy     LeaseEnd // Empty for a claim.
@@ -486,7 +483,7 @@ func (l LeaseRow) Sent() apitype.Lease {
 // Live reports whether the lease holds.
 func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 
-// takenAt returns nil for no lease.
+// takenAt returns the start of a lease, or nil for no lease.
 func (l *LeaseRow) takenAt() *apitype.Time {
 	if l == nil {
 		return nil
@@ -512,7 +509,7 @@ func (l *LeaseRow) Work(now apitype.Time) Work {
 	return w
 }
 
-// Work is how often a user did something, in one change or in all hours since a time.
+// Work counts an activity of a user, in one change or in all hours since a time.
 type Work struct {
 	User      apitype.UUID
 	Owner     apitype.UUID // Of the calls. Zero in a sum.
@@ -531,9 +528,9 @@ type QueueQuery struct {
 	Scope     Scope
 	Types     []apitype.CallType
 	Languages []string
-	User      *apitype.UUID // Nil: anybody.
+	User      *apitype.UUID // Nil means every user.
 	Now       apitype.Time
-	Rules     *FloorRules  // Who may be called.
+	Rules     *FloorRules  // The limits of the organizations.
 	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
 	Returned  apitype.Time // What the user released later is offered after all else.
 	Due       bool         // For NextInQueue: there may be calls that are due.
@@ -542,33 +539,34 @@ type QueueQuery struct {
 	Limit     int
 }
 
-// QueueCount is how many calls of a kind there are.
+// QueueCount is the number of calls of a kind.
 type QueueCount struct {
 	Kind     QueueKind
 	Calls    int
 	Waiting  int // Not deferred; whatever the hour.
 	Due      int // Deferred, and the time has come.
 	Deferred int // To a time that has not come.
-	Soon     int // Those of them that are within an hour.
+	Soon     int // The part of Later that is due within an hour.
 
 	OldestWaiting *apitype.Time
 	OldestDue     *apitype.Time
 }
 
-// QueueRequest is what came of a take before, and what there is to look at for another one.
+// QueueRequest has the leases of an earlier take with the same request, and the state of the queue for a new one.
 type QueueRequest struct {
 	Rules            string // The rules of the queue, for [Service.FloorRules].
 	Leases           []LeaseRow
-	HasNewlyEligible bool // Calls are not marked as eligible whose time has come.
+	HasNewlyEligible bool // Some calls are eligible by now, but not marked so yet.
 	Due              bool // Calls are due that were deferred.
-	// NextDueAt is when the next deferred call is due that is not yet.
+	// NextDueAt is the time of the next deferred call.
 	NextDueAt *apitype.Time
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
 	Held     int // Live leases of the user.
 }
 
-// LeaseQuery chooses live leases. With a user and a person it chooses those of the user and that of the person.
+// LeaseQuery chooses live leases. With a user and a person it chooses the leases of the user and the lease of the
+// person.
 type LeaseQuery struct {
 	Scope  Scope
 	User   *apitype.UUID
@@ -579,7 +577,7 @@ type LeaseQuery struct {
 // DeferralQuery chooses callbacks.
 type DeferralQuery struct {
 	Scope Scope
-	User  *apitype.UUID // Only those that are kept for this user.
+	User  *apitype.UUID // Only calls that are reserved for this user.
 	After *Position
 	Limit int
 }
@@ -590,7 +588,7 @@ type DeferralRow struct {
 	PersonDoc []byte
 }
 
-// Contact is when a person was last contacted.
+// Contact is the last contact of a person.
 type Contact struct {
 	Person apitype.UUID
 	At     apitype.Time

@@ -9,8 +9,9 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The settings of an organization may require checks of a type of call. A call is never refused for want of one, which
-// the interface does not know. It is marked instead, and lists of marks say which calls lack which checks. Spec gap: S82.
+// The settings of an organization may require checks for a type of call. No call is refused for a missing check,
+// because the interface does not know them. It is marked instead, and lists of marks return the calls with their
+// missing checks. Spec gap: S82.
 
 // MissingChecks is the mark of a call that was completed without checks which its organization requires.
 type MissingChecks struct {
@@ -18,7 +19,7 @@ type MissingChecks struct {
 	Person      apitype.UUID // Of a new row.
 	Owner       apitype.UUID
 	CompletedAt apitype.Time
-	User        *apitype.UUID // Who completed it. Nil if it is not known.
+	User        *apitype.UUID // The user of the completion. Nil if unknown.
 	Names       string        // Of the missing checks, with spaces between them.
 }
 
@@ -36,7 +37,7 @@ func requiredChecks(r Reader, row *CallRow, call *apitype.Call) ([]string, error
 	return settings[0].RequiredChecks[call.Type], nil
 }
 
-// markMissing brings the mark of a call to what its checks say. A call that is not completed has none.
+// markMissing sets or removes the mark of a call according to its checks. A call that is not completed has no mark.
 func markMissing(tx Tx, row CallRow, call apitype.Call) error {
 	var private callPrivate
 	if err := decode("call", row.Private, &private); err != nil {

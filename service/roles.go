@@ -8,7 +8,7 @@ type Role struct {
 	Permissions []Permission
 }
 
-// agentPermissions are what an agent needs at the Desk: to store results, corrections, and cancellations.
+// agentPermissions are for agents at the Desk: they store results, corrections, and cancellations.
 var agentPermissions = []Permission{
 	PersonsRead, PersonsUpdate,
 	CallsRead, CallsCreate, CallsAttempt, CallsComplete, CallsCancel, CallsExpire,
@@ -16,7 +16,7 @@ var agentPermissions = []Permission{
 	EntitiesMark,
 }
 
-// Roles are all roles. No role may erase persons.
+// Roles returns all roles. No role may erase persons.
 var Roles = []Role{
 	{"agent", agentPermissions},
 	{"supervisor", append(slices.Clone(agentPermissions), SettingsWrite, PledgesAct)},

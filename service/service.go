@@ -28,10 +28,10 @@ import (
 // Options configure a Service.
 type Options struct {
 	Store Store
-	Now   func() time.Time // Nil: the system's clock.
+	Now   func() time.Time // Nil means the system's clock.
 	// AuditReads notes in the audit each account that is shown persons, one by one and in lists.
 	AuditReads bool
-	// TokenEnds is told once a day of each token in use that ends within 14 days; it may be nil.
+	// TokenEnds is called once a day for each token in use that ends within 14 days. Nil reports none.
 	TokenEnds func(account Account, at time.Time)
 }
 
@@ -48,7 +48,7 @@ type Service struct {
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
-// New is the service on a store whose schema is up to date.
+// New returns the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
 	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, warnTokenEnds: o.TokenEnds, keys: newKeyReader(o.Store), long: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
@@ -63,17 +63,17 @@ func New(ctx context.Context, o Options) (*Service, error) {
 // Answer is one record as it is sent.
 type Answer struct {
 	JSON []byte
-	// Stream writes an answer that is not in memory, in place of JSON; nil: there is none.
+	// Stream writes an answer that is not in memory. Nil if JSON has the answer.
 	Stream func(ctx context.Context, w io.Writer) error
 	Rev    int64 // The record's revision, its entity tag.
-	// Effect is what a completion did to the person. "" is nothing.
+	// Effect is the change of the person by a completion. Empty if there was none.
 	Effect apitype.ResultEffect
-	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
+	// Settled belongs to a list, which has all changes up to this time. Nil if unknown.
 	Settled *apitype.Time
 	Epoch   string // Of a list: a copy of another epoch begins again.
 }
 
-// Answered is the answer with a value as JSON, unless err says why there is none.
+// Answered returns an answer with a value as JSON, or err.
 func Answered[T any](value T, err error) (answer Answer, _ error) {
 	if err == nil {
 		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
@@ -84,10 +84,9 @@ func Answered[T any](value T, err error) (answer Answer, _ error) {
 // Caller is the account that asks for an operation.
 type Caller struct {
 	Account
-	// BaseURL is where the caller reaches the service, without a slash at the end;
-	// signed links begin with it.
+	// BaseURL is the address of the service for the caller, without a slash at the end. Signed links begin with it.
 	BaseURL string
-	// RequestID is by what the caller and the log know the request; empty: by nothing.
+	// RequestID identifies the request in the answer and in the log. Empty if it has none.
 	RequestID string
 }
 
@@ -103,7 +102,7 @@ func (m Match) check(rev int64) error {
 	return &Error{Kind: PreconditionFailed, Detail: "the record was changed since it was read"}
 }
 
-// Ready reports whether the store answers, and its clock is that of this process.
+// Ready reports whether the store answers, and its clock agrees with the clock of this process.
 func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.keys.latest(ctx); err != nil {
 		return err
@@ -118,11 +117,11 @@ func (s *Service) Ready(ctx context.Context) error {
 	return s.store.Ping(ctx)
 }
 
-// clockMost is how far the clock of a process that serves may be from the database's: tokens and signed
-// links go by it.
+// clockMost is the largest difference between the clocks of a serving process and of the database. Tokens and signed
+// links depend on them.
 const clockMost = 30 * time.Second
 
-// Store is where the records are kept.
+// Store returns the store of the records.
 func (s *Service) Store() Store { return s.store }
 
 // backupSetting holds when the last backup was made, in milliseconds.
@@ -135,7 +134,7 @@ func (s *Service) NoteBackup(ctx context.Context) error {
 	})
 }
 
-// LastBackup returns when the last backup was made, zero where there was none.
+// LastBackup returns the time of the last backup, or zero if there was none.
 func (s *Service) LastBackup(ctx context.Context) (time.Time, error) {
 	return View(ctx, s, "read when the last backup was made", func(r Reader) (at time.Time, err error) {
 		text, err := r.Setting(backupSetting)
@@ -154,18 +153,17 @@ func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 // by it. The time of the request may be long past when a change waited.
 func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
-// ChangeTime returns the time that a change gives to a record: that of the clock, or the highest that the database
-// has given if that is later. A client that goes on from a time then misses no change when a clock goes back.
+// ChangeTime returns the time for a changed record: the time of the clock, or the highest time in the database if that
+// is later. So a client that reads on from a time misses no change after a clock went back.
 func (s *Service) ChangeTime(tx Tx) (apitype.Time, error) { return tx.GiveTime(s.TimeOf(tx)) }
 
-// StoreTime is the present by the clock that all processes share.
+// StoreTime returns the present time by the clock that all processes share.
 func (s *Service) StoreTime(ctx context.Context) (apitype.Time, error) {
 	ahead, err := s.store.ClockAhead(ctx)
 	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
 }
 
-// Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
-// none is known.
+// Settled returns a time up to which every change is visible, or nil if none is known.
 func (s *Service) Settled(ctx context.Context) *apitype.Time {
 	now, err := s.StoreTime(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ func chosenUUID(id *apitype.UUID) apitype.UUID {
 	return apitype.NewUUID()
 }
 
-// Read runs read on the store. Its errors say what was read, but for refusals.
+// Read runs read on the store. Its errors name the operation, unless they are refusals.
 func (s *Service) Read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
 	return described(what, s.store.Read(ctx, mode, read))
 }
@@ -214,18 +212,17 @@ func (s *Service) Write(ctx context.Context, mode WriteMode, what string, change
 	return described(what, s.store.Write(ctx, mode, change))
 }
 
-// Request is what a context says of the request that is worked on. The zero value is the program's
-// own work.
+// Request has the properties of the request in a context. The zero value means the program's own work.
 type Request struct {
-	// Trace is that which the request is a part of (W3C Trace Context, 32 hexadecimal digits), for the
-	// store to name to its server; empty: unknown.
+	// Trace is the trace of the request (W3C Trace Context, 32 hexadecimal digits). The store passes it to its server.
+	// Empty if unknown.
 	Trace string
-	// Account is that of the request, for Turns; zero: it is not known yet.
+	// Account is the account of the request, for Turns. Zero until it is known.
 	Account apitype.UUID
-	// Room waits until there is room for a heavy answer; ErrNoRoom: there is none. Nil: there always is.
+	// Room waits until there is memory for a heavy answer, or returns ErrNoRoom. Nil sets no limit.
 	Room func(context.Context) error
-	// Spent is how long the request waited for the store so far, in nanoseconds: there is one deadline
-	// for all that it asks; nil: each question has its own.
+	// Spent is how long the request has waited for the store, in nanoseconds: one deadline covers all its statements.
+	// Nil gives each statement its own.
 	Spent *atomic.Int64
 }
 
@@ -234,12 +231,12 @@ var ErrNoRoom = &Error{Kind: Unavailable, Detail: "too much is being read from o
 
 type requestKey struct{}
 
-// WithRequest is a context that says it.
+// WithRequest returns a context with the properties of a request.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestOf is what a context says.
+// RequestOf returns the properties of the request in a context.
 func RequestOf(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)
 	return r

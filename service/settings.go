@@ -11,8 +11,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Settings are what agents work by, of the organizations that the account sees, and the names of users.
-// GET /fundesk/v1/settings
+// Settings returns the settings for agents of the organizations in the account's scope, and the names of users. GET
+// /fundesk/v1/settings
 func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
@@ -36,7 +36,7 @@ func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
 	return all, err
 }
 
-// settingsAnswer answers with settings. Their revision is made of what they say: it holds in every process,
+// settingsAnswer answers with settings. Their revision is computed from their content, so it holds in every process,
 // and for each scope on its own. Spec gap: S71.
 func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
 	answer.JSON, err = json.Marshal(all, json.Deterministic(true))
@@ -45,9 +45,8 @@ func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
 	return answer, err
 }
 
-// PutSettings replaces the settings of an organization, where the revision of all that the account sees is
-// one of m.
-// PUT /fundesk/v1/settings/{organizationUuid}
+// PutSettings replaces the settings of an organization if m has the present revision of all settings in the account's
+// scope. PUT /fundesk/v1/settings/{organizationUuid}
 func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m Match, settings apitype.OrganizationSettings) (answer Answer, err error) {
 	if err := cmp.Or(c.Require(CallsRead), c.Require(SettingsWrite)); err != nil {
 		return Answer{}, err
@@ -74,7 +73,7 @@ func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m 
 				return err
 			}
 			o.Settings, o.MaxCallAttempts = &settings, settings.MaxCallAttempts
-			// Of the others' settings those that were checked: the caller has not seen what is set beside it.
+			// Keep the other organizations' settings as they were checked: the caller has not seen newer ones.
 			settings.UUID = id
 			for i := range all.Organizations {
 				if all.Organizations[i].UUID == id {

@@ -15,23 +15,22 @@ var (
 	ErrExists = errors.New("the row exists already")
 )
 
-// ErrBusy is what a store answers when another process held it too long; nothing was
-// kept.
+// ErrBusy means that another process held the store for too long, and nothing was saved.
 var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
 
-// ErrAgain is what a change returns that has to run again, on what others did meanwhile.
+// ErrAgain is returned by a change that must run again, because another change came first.
 var ErrAgain = errors.New("run the transaction again")
 
-// ReadMode says what a read needs.
+// ReadMode describes the needs of a read.
 type ReadMode int
 
 const (
 	ReadSnapshot ReadMode = iota // All questions see one state of the data.
 	ReadRecord                   // It hangs on one answer, of a few rows: that is of one state by itself.
-	ReadList                     // Likewise, of many rows.
+	ReadList                     // The same with many rows.
 )
 
-// WriteMode says how a change meets others.
+// WriteMode describes how a change excludes others.
 type WriteMode int
 
 const (
@@ -42,13 +41,13 @@ const (
 	WriteShared
 )
 
-// Weight says which record is read with all that belongs to it.
+// Weight chooses the records that are read with everything that belongs to them.
 type Weight int
 
 const (
 	AnyWeight Weight = iota
-	// LightOnly returns nil for a record that is not there or is heavy. In a change it also returns nil
-	// where reading it there would hold up others, or cost no less than later.
+	// LightOnly returns nil for a record that does not exist or is heavy. A change also gets nil if reading the record
+	// would delay other changes, or costs as much as reading it later.
 	LightOnly
 )
 
@@ -64,17 +63,16 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// Unclean names what was erased and is still in the files, with the value of its setting.
 	Unclean(ctx context.Context) (map[string]string, error)
-	// SigningSeed returns the secret of this database, 32 bytes, and makes it when there is none.
+	// SigningSeed returns the secret of this database, 32 bytes. It makes the secret if there is none.
 	SigningSeed(ctx context.Context) ([]byte, error)
 	Database
 }
 
-// Database is what a store tells of its database, and does to it as a whole.
+// Database has the operations on a database as a whole.
 type Database interface {
 	// PingChanges reports whether it takes changes.
 	PingChanges(ctx context.Context) error
-	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
-	// system's.
+	// ClockAhead returns how far the store's clock, which all processes share, is ahead of the system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
 	// Settled returns a time such that every change with it, or with an earlier one, is visible; false: none is
 	// known. It never goes back. now is the clock's time.
@@ -95,13 +93,13 @@ type Reader interface {
 	PledgeReader
 	QueueReader
 	PrivacyReader
-	Setting(name string) (string, error) // Empty where there is none.
+	Setting(name string) (string, error) // Empty if there is none.
 	HighestTime() (apitype.Time, error)  // That the database has given.
 	NewestChange() (apitype.Time, error) // The highest that it has given, or holds of a change.
 }
 
-// Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
-// updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
+// Tx reads and writes in one transaction. Inserting an existing row is ErrExists. Updating a row whose revision is not
+// Rev is ErrNoRow. An update adds one to Rev.
 type Tx interface {
 	Reader
 	AccountWriter
@@ -112,7 +110,7 @@ type Tx interface {
 	QueueWriter
 	PrivacyWriter
 	LoadWriter
-	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+	// ClockAhead returns how far the store's clock was ahead of the system's at the start of the transaction.
 	ClockAhead() time.Duration
 	// PersonsAhead, PledgesAhead and CallsAhead return what was changed after a time.
 	PersonsAhead(now apitype.Time) ([]apitype.UUID, error)
@@ -123,7 +121,7 @@ type Tx interface {
 	// GiveTime returns a time, or the highest that the database has given if that is later, and saves it.
 	GiveTime(now apitype.Time) (apitype.Time, error)
 	SetSetting(name, value string) error
-	// EnsureSetting saves a value unless there is one, and returns the one that is kept.
+	// EnsureSetting saves a value unless the setting has one, and returns its value.
 	EnsureSetting(name, value string) (string, error)
 	DeleteSetting(name string) error
 	Audit(line AuditLine) error
@@ -135,11 +133,11 @@ type Tx interface {
 type AccountReader interface {
 	Account(id apitype.UUID) (Account, error)
 	Accounts() ([]Account, error) // The oldest first.
-	// AccountOfToken also returns when the token was revoked, or nil. A token of which nothing is kept is
-	// ErrNoRow. The account says whether erasures are not finished.
+	// AccountOfToken also returns when the token was revoked, or nil. An unknown token is ErrNoRow. The account
+	// reports whether erasures are unfinished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
-	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil: of all accounts.
-	SigningSeed() ([]byte, error)                        // Empty where there is none.
+	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil chooses all accounts.
+	SigningSeed() ([]byte, error)                        // Empty if there is none.
 }
 
 // AccountWriter writes them, and the signing key.
@@ -157,10 +155,10 @@ type OrganizationReader interface {
 	Organization(id apitype.UUID) (Organization, error)
 	Organizations() ([]Organization, error) // By uuid: the engines do not agree on the order of names.
 	FocusArea(id apitype.UUID) (FocusArea, error)
-	// OrganizationSettings are those of the organizations of a scope, by uuid.
+	// OrganizationSettings returns the settings of the organizations of a scope, by uuid.
 	OrganizationSettings(scope Scope) ([]apitype.OrganizationSettings, error)
 	User(id apitype.UUID) (User, error)
-	// Users are those of a scope's organizations and those of none, by uuid.
+	// Users returns the users of a scope's organizations and the users without one, by uuid.
 	Users(scope Scope) ([]User, error)
 	// UserNames are the names of those users that are known.
 	UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error)
@@ -184,7 +182,8 @@ type PersonReader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
 	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
-	// Consents are those of a person, newest first. Of two of one time, the one that was added later comes first.
+	// Consents returns the consents of a person, the newest first. Of two with the same time, the one added later
+	// comes first.
 	Consents(person apitype.UUID) ([]apitype.Consent, error)
 }
 
@@ -192,10 +191,10 @@ type PersonReader interface {
 type PersonWriter interface {
 	// PersonToRefer is a person that a new record is about: an erasure waits until the transaction ends.
 	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
-	// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
+	// InsertPerson saves a new person and a line of the audit. The line may be nil.
 	InsertPerson(p PersonRow, line *AuditLine) error
 	UpdatePerson(p PersonRow) error
-	// InsertConsent adds the consent of a person that comes after so many less one.
+	// InsertConsent adds the consent of a person with the ordinal n, which starts at 1.
 	InsertConsent(person apitype.UUID, ordinal int, c apitype.Consent) error
 }
 
@@ -222,7 +221,7 @@ type PledgeReader interface {
 	WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error)
 	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
-	// Transactions are those of the pledges of some numbers, by number, the newest first.
+	// Transactions returns the transactions of pledges, by the pledge's number, the newest first.
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
 }
@@ -241,19 +240,19 @@ type QueueReader interface {
 	QueueCounts(q QueueQuery) (counts []QueueCount, leased int, err error)
 	// QueueRules returns the rules of all organizations that have some, for [Service.FloorRules].
 	QueueRules() (string, error)
-	// PledgesEnded returns when the last pledge of a person for an organization ended, and whether the calls that wait
-	// say so. Nil: one is a lead or active, or there is none.
+	// PledgesEnded returns the end of a person's last pledge for an organization, and whether the waiting calls
+	// already have it. Nil if a pledge is a lead or active, or there is none.
 	PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // The last claim, which may have expired.
-	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil: not since then.
+	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil if there is none since then.
 	// BlockedSince returns when the first of some numbers was blocked for an organization of a scope.
 	BlockedSince(numbers []apitype.UUID, scope Scope) (*apitype.Time, error)
 	Leases(q LeaseQuery) ([]LeaseRow, error)          // The oldest first.
 	Deferrals(q DeferralQuery) ([]DeferralRow, error) // The earliest first.
-	// DeferralCounts are how many callbacks are kept for each user.
+	// DeferralCounts returns the number of callbacks of each user.
 	DeferralCounts(scope Scope, user *apitype.UUID) (map[apitype.UUID]int, error) // Of all users if user is nil.
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.
 	WorkDone(scope Scope, user *apitype.UUID, since apitype.Time) ([]Work, error)
@@ -261,38 +260,38 @@ type QueueReader interface {
 
 // QueueWriter writes the queue.
 type QueueWriter interface {
-	InsertBlock(b Block) error // One that is there already stays as it is.
-	// DeleteBlocks lifts the blocks of some numbers for an organization: those of a person and those without one, or
-	// all of them if person is nil. Those of the person go whichever number they have. It returns the numbers.
+	InsertBlock(b Block) error // An existing one stays as it is.
+	// DeleteBlocks lifts the blocks of numbers for an organization: the blocks of a person and the blocks without a
+	// person, or all of them if person is nil. It lifts all blocks of the person, for any number. It returns the
+	// numbers.
 	DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) (lifted []apitype.UUID, err error)
 	// BlockOf returns one of some numbers that is blocked for an organization, or nil. A transaction that lifts the
 	// block comes after this one.
 	BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apitype.UUID, error)
-	// WaitingWithTerms returns the persons of an organization who have a term of the search and a call that waits.
+	// WaitingWithTerms returns the persons of an organization with a term of the search and a waiting call.
 	WaitingWithTerms(organization apitype.UUID, terms []string) ([]apitype.UUID, error)
-	// WaitingBlockedBy returns the persons of an organization whose calls one of some blocked numbers keeps.
+	// WaitingBlockedBy returns the persons of an organization whose waiting calls are blocked by one of some numbers.
 	WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error)
 	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error
 	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
-	// QueueOfAttempts is what waits of an organization's service-managed calls with so many
-	// attempts at least.
+	// QueueOfAttempts returns an organization's waiting service-managed calls with at least so many attempts.
 	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
-	// NextInQueue locks the first calls of the queue, up to the query's limit. It passes over those that
-	// others have locked.
+	// NextInQueue locks the first calls of the queue, up to the query's limit. It skips calls that others have locked.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	MarkEligible(now apitype.Time) error
-	// MarkLapsed takes calls out of those that are looked at whose person's last pledge ended too long ago.
+	// MarkLapsed marks calls as not offered if the person's last pledge ended too long ago.
 	MarkLapsed(lapsed Lapsed) error
 	// ResetLapsed lets the calls of an organization be looked at again.
 	ResetLapsed(organization apitype.UUID) error
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
-	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of their
-	// persons ineligible until they end. It returns those that were saved and how many expired claims they replace.
+	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of these
+	// persons ineligible until the lease ends. It returns the saved leases and the number of expired claims that they
+	// replace.
 	Claim(leases []LeaseRow) (saved []apitype.UUID, expired int, err error)
 	// ExtendLease saves when a live lease ends, since when it is shown, and whether it is pending.
 	ExtendLease(l LeaseRow, now apitype.Time) error
@@ -311,13 +310,13 @@ type PrivacyReader interface {
 	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
-	// KeptCalls, KeptPledges and KeptTransactions are rows with their documents, and KeptWaiting those
-	// of the calls that wait; in a change they are locked.
+	// KeptCalls, KeptPledges and KeptTransactions return rows with their documents, and KeptWaiting the rows of
+	// waiting calls. A change locks them.
 	KeptCalls(ids []apitype.UUID) ([]CallRow, error)
 	KeptPledges(ids []apitype.UUID) ([]PledgeRow, error)
 	KeptTransactions(ids []apitype.UUID) ([]TransactionRow, error)
 	KeptWaiting(calls []apitype.UUID) ([]QueueRow, error)
-	Erasing() ([]apitype.UUID, error) // The persons whose erasure was begun and is not complete.
+	Erasing() ([]apitype.UUID, error) // The persons with an unfinished erasure.
 	Retentions() ([]Retention, error)
 	RetentionFacts() (RetentionFacts, error)
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
@@ -342,18 +341,18 @@ type LoadWriter interface {
 	HasRecords() (bool, error) // An account or a person.
 	// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
 	ExcludeErasure(load bool) error
-	// PersonsToLoad and PersonsOfPledges are what loaded records need to know of many
-	// that they name; one that is not there is absent. Of persons it is the owner and the document.
+	// PersonsToLoad and PersonsOfPledges return the properties that a load needs of persons: the owner and the
+	// document. An unknown person is absent.
 	PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]PersonRow, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
-	// LapsedPersons returns those with a call that waits and a pledge that ended, or whose call says that it did.
+	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // The persons with a contact or a lease.
+	// LapsedPersons returns the persons with a waiting call and an ended pledge, or whose call has such an end.
 	LapsedPersons(ids []apitype.UUID) ([]apitype.UUID, error)
 	// InsertRows saves many rows, and returns which of them are there already. Then the transaction must
 	// not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
-	// InsertDumped saves rows of one table of a dump, and returns how many. One that is there already is
-	// ErrExists, or is passed over.
+	// InsertDumped saves rows of one table of a dump, and returns their number. An existing row is ErrExists, or is
+	// skipped.
 	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error)
 	// ThereAlready returns those records of a table that are there.
 	ThereAlready(table string, ids []apitype.UUID) ([]apitype.UUID, error)

@@ -11,9 +11,9 @@ import (
 // Organization is an organization with its settings.
 type Organization struct {
 	apitype.OrganizationReference
-	MaxCallAttempts *int          // Nil: no maximum. Spec gap: C5.
+	MaxCallAttempts *int          // Nil means no maximum. Spec gap: C5.
 	CoolingOff      time.Duration // From a pledge's creation to its release. Spec gap: G2.
-	// Settings are what agents work by, in a creation and in a change; nil: none, or as they are.
+	// Settings for agents. Nil means none in a creation, and no change in a change.
 	Settings *apitype.OrganizationSettings
 }
 
@@ -36,7 +36,7 @@ type PersonRow struct {
 	UpdatedAt  apitype.Time
 	IBAN       *string
 	MandateID  *string // Spec gap: P3.
-	Quality    []byte  // The quality result, nil when there is none.
+	Quality    []byte  // The quality result. Nil if there is none.
 	Rev        int64
 	Doc        []byte
 	Terms      []string // By which the person is found. Written only.
@@ -48,9 +48,9 @@ type CallRow struct {
 	UUID                apitype.UUID
 	Owner               apitype.UUID       // Owning organization of the person.
 	Person              apitype.UUID       // Of a new row; it does not change, and the document has it.
-	Case                *apitype.UUID      // Likewise.
+	Case                *apitype.UUID      // The same.
 	Status              apitype.CallStatus // Written; the document has it.
-	CompletedBy         *apitype.UUID      // Of a completed call whose completion named a user; Private has it.
+	CompletedBy         *apitype.UUID      // Of a completed call with the user of the completion. Private has it.
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
 	External            bool
@@ -63,7 +63,7 @@ type CallRow struct {
 	Bytes               int // Of Kept: how long its documents are, which are not read.
 
 	PersonRow *PersonRow // Read when a filter asks for it. It is in every scope that the call is in.
-	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge, or one outside the filter's Viewer.
+	PledgeRow *PledgeRow // The pledge's document. Nil if the call has no pledge, or one outside the filter's Viewer.
 }
 
 // PledgeRow is a pledge as it is kept. Doc is the node as the pledge list sends it,
@@ -76,13 +76,13 @@ type PledgeRow struct {
 	Recruiting    apitype.UUID // Recruiting organization.
 	Person        apitype.UUID
 	PersonOwner   apitype.UUID // Owning organization of the person, read when a filter asks for it.
-	PersonRow     *PersonRow   // Owner and document, likewise. The caller may not see everybody.
+	PersonRow     *PersonRow   // The person's owner and document, read with the row. The caller may not see every person.
 	Recruiter     apitype.UUID
 	Status        apitype.PledgeStatus
 	CreatedAt     apitype.Time
 	UpdatedAt     apitype.Time
 	ReleasedAt    *apitype.Time // May lie in the future. Spec gap: G2.
-	EndedAt       *apitype.Time // Nil: it is a lead or active.
+	EndedAt       *apitype.Time // Nil for a lead and an active pledge.
 	External      bool
 	PaymentQR     bool // Has a transaction of that method; kept by InsertRows.
 	HasSignature  bool
@@ -90,7 +90,7 @@ type PledgeRow struct {
 	RecruiterUser []byte // Read from the users, nil when unknown.
 	Rev           int64
 	Doc           []byte
-	Bytes         int // Of Kept, likewise.
+	Bytes         int // Only in Kept.
 }
 
 // TransactionRow is a transaction as it is kept and sent.
@@ -100,7 +100,7 @@ type TransactionRow struct {
 	CreatedAt apitype.Time
 	Method    string
 	Doc       []byte
-	Bytes     int // Of Kept, likewise.
+	Bytes     int // Only in Kept.
 }
 
 // WholePledge is a pledge with what belongs to it, of which answers show what the caller
@@ -112,21 +112,21 @@ type WholePledge struct {
 	Calls        []CallRow        // That name it, the most recent first.
 }
 
-// WholeCall is a call with its person and its pledge, whose person is the same.
+// WholeCall is a call with its person and its pledge, which belongs to the same person.
 type WholeCall struct {
 	CallRow
 	Pledge *WholePledge // Nil when the call has none.
 }
 
-// Rows are new rows that are saved together, those of each kind after those that they
-// refer to. A pledge is marked as begun by a payment QR when a transaction says so.
+// Rows are new rows that are saved together, each kind after the kinds that it refers to. A transaction may mark its
+// pledge as begun by a payment QR.
 type Rows struct {
 	Persons      []PersonRow
 	Pledges      []PledgeRow
 	Signatures   []SignatureRow // Of these pledges.
 	Calls        []CallRow
 	Transactions []TransactionRow
-	Queue        []QueueRow // Of these calls, those that wait.
+	Queue        []QueueRow // The waiting calls among them.
 	Contacts     []Contact
 }
 
@@ -136,21 +136,20 @@ type SignatureRow struct {
 	Content []byte
 }
 
-// Taken is a new row whose uuid is there already.
+// Taken is a new row whose uuid is already stored.
 type Taken struct {
 	Kind LoadKind
 	UUID apitype.UUID
 }
 
-// Position is where a record stands in a list: by time, the newest first, then by uuid descending.
-// Spec gap: L5.
+// Position is the position of a record in a list: by time, the newest first, then by uuid descending. Spec gap: L5.
 type Position struct {
 	Rank int // In the queue: what was deferred for the user, for anybody, not at all, and what the user gave back.
 	At   apitype.Time
 	UUID apitype.UUID
 }
 
-// compare is negative when p comes after q in a list.
+// compare returns a negative number if p comes after q in a list.
 func (p Position) compare(q Position) int {
 	if c := p.At.Compare(q.At.Time); c != 0 {
 		return c
@@ -166,16 +165,15 @@ type Bound struct {
 
 // Range is a part of a list. The zero value with a limit is its start.
 type Range struct {
-	Above    *Bound // Only what comes before this position.
-	Below    *Bound // Only what comes after this position.
+	Above    *Bound // Only rows before this position.
+	Below    *Bound // Only rows after this position.
 	Backward bool   // Cut from the end; rows then come in reverse order.
 	Limit    int
-	Bytes    int // After so many bytes of rows, and two rows, only one more is read; 0: all are.
+	Bytes    int // After so many bytes of rows, and at least two rows, only one more is read. Zero sets no limit.
 }
 
-// IsFull reports whether rows of so many bytes are all that is read of the range, but for one
-// more that shows that there are others. Two are read in any case: the first may be that of
-// the cursor.
+// IsFull reports whether rows of so many bytes are enough, except for one more row that shows that there are others.
+// Two rows are always read: the first may be the row of the cursor.
 func (r Range) IsFull(rows, bytes int) bool { return r.Bytes > 0 && rows >= 2 && bytes > r.Bytes }
 
 // PersonFilter chooses persons. Zero values do not filter.
@@ -207,7 +205,7 @@ type CallFilter struct {
 	WithPledge          bool  // Read PledgeRow.
 	WithPledgeNumber    bool  // Read its Number at least.
 	WithRev             bool  // Read Rev.
-	Viewer              Scope // A pledge whose organizations are outside of this is not read. Spec gap: A3.
+	Viewer              Scope // Pledges of other organizations are not read. Spec gap: A3.
 }
 
 // PledgeFilter chooses pledges. Zero values do not filter.
@@ -225,12 +223,12 @@ type PledgeFilter struct {
 	WithRev         bool // Read Rev.
 }
 
-// Scrubbed is what was done, and is to be done, so that the files of the database hold nothing of erased values.
+// Scrubbed is the result of a cleaning, after which the files of the database should contain no erased value.
 type Scrubbed struct {
-	Rewritten []string `json:"rewritten"` // What was written anew.
+	Rewritten []string `json:"rewritten"` // The rewritten tables.
 	Later     []string `json:"later"`     // What holds it in unused space until the next cleaning.
-	Busy      []string `json:"-"`         // Those of them that the next cleaning may write anew.
-	// Left are those of them that are too large, or another role's, with the number of their file: another one
+	Busy      []string `json:"-"`         // The tables that the next cleaning may rewrite.
+	// Left has the tables that are too large, or owned by another role, with the number of their file. Another number
 	// means that the table was rewritten since.
 	Left map[string]int64 `json:"-"`
 }
@@ -241,8 +239,8 @@ type ErasedPerson struct {
 	ErasedAt apitype.Time `json:"erasedAt"`
 }
 
-// Kept is everything that is kept of a person, without the documents: Bytes of each row says how long
-// they are, and the reader has them for some rows at a time.
+// Kept has everything that is stored about a person, without the documents. Bytes of each row has the document's
+// length, and the reader gets some documents at a time.
 type Kept struct {
 	Person       PersonRow // Without a document when they were erased.
 	ErasedAt     *apitype.Time
@@ -252,7 +250,7 @@ type Kept struct {
 	Signatures   []SignatureRow
 	Marks        []MarkRow
 	Waiting      int        // Calls in the queue.
-	Leases       []LeaseRow // Also those that have ended.
+	Leases       []LeaseRow // Ended ones, too.
 	ContactedAt  *apitype.Time
 	Consents     []apitype.Consent
 }
@@ -263,15 +261,15 @@ type MarkRow struct {
 	apitype.ProcessedEntry
 }
 
-// Retention is after how many months what is kept of an organization's donors is taken back; nil:
+// Retention has the number of months after which data of an organization's donors is erased or reduced. Nil means
 // never. Spec gap: S61.
 type Retention struct {
 	Organization apitype.UUID `json:"organization"`
 	// Calls that have ended lose their notes, external metadata and what is known of the recording.
 	Calls *int `json:"calls"`
-	// Persons who never had a pledge are erased.
+	// Erases persons without a pledge.
 	Leads *int `json:"leads"`
-	// Persons whose pledges have all ended are erased.
+	// Erases persons whose pledges have all ended.
 	Persons *int `json:"persons"`
 }
 
@@ -284,8 +282,8 @@ type RetainQuery struct {
 	Limit        int
 }
 
-// RetentionFacts are what a run of the retention is judged by.
+// RetentionFacts are the inputs of a run of the retention.
 type RetentionFacts struct {
-	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
+	Newest  *apitype.Time // The time of the newest line of the audit. Nil if there is none.
 	Persons int           // Not erased.
 }

@@ -16,9 +16,9 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// DecodeStrict reads the JSON of a request or of a load: unknown and repeated members,
-// wrong types, trailing data, bad UTF-8, NUL characters and deep nesting are violations
-// that say where, and never repeat the value. Spec gaps: R8, R13.
+// DecodeStrict reads the JSON of a request or of a load. Unknown and repeated members, wrong types, trailing data, bad
+// UTF-8, NUL characters and deep nesting are violations with a pointer. They never repeat the value. Spec gaps: R8,
+// R13.
 func DecodeStrict(data []byte, value any) apitype.Violations {
 	if tooDeepText(data) {
 		return apitype.Violations{{Pointer: firstPlace(data, tooDeep), Message: "is nested too deeply"}}
@@ -75,19 +75,19 @@ func hasBeyondDouble(data []byte) bool {
 	}
 }
 
-// manyItems is how many bytes a body may have before its arrays are counted apart: a shorter
-// one is decoded in no room worth the time.
+// manyItems is the length of a body from which its arrays are counted before decoding, in bytes. A shorter body takes
+// little memory in any case.
 const manyItems = 16 << 10
 
-// CountItems refuses a request whose arrays have more elements than they may, before one of
-// them is decoded: a megabyte of them takes forty times its size. Spec gap: S32.
+// CountItems refuses a request whose arrays have too many elements before it decodes them: a megabyte of them takes
+// forty times its size. Spec gap: S32.
 func CountItems(data []byte) apitype.Violations {
 	if len(data) < manyItems {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // Of a buffer nothing is copied.
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
-		return nil // Others say what is wrong.
+		return nil // The decoder reports other errors.
 	}
 	for d.PeekKind() == jsontext.KindString {
 		name, err := d.ReadToken()
@@ -138,8 +138,8 @@ var strict = sync.OnceValue(func() json.Options {
 	return json.JoinOptions(json.RejectUnknownMembers(true), apitype.StrictDecoding())
 })
 
-// firstPlace is the pointer to the first value of a JSON text that is refused, or to
-// the object that has a refused name; empty when the text is broken before it.
+// firstPlace returns the pointer to the first refused value of a JSON text, or to the object with a refused name. It
+// is empty if the text is broken before that.
 func firstPlace(data []byte, refused func(*jsontext.Decoder, jsontext.Token) bool) string {
 	d := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
@@ -164,7 +164,7 @@ func withNUL(_ *jsontext.Decoder, token jsontext.Token) bool {
 	return token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0)
 }
 
-// violation is what a decoder's error says, without the value.
+// violation returns the error of a decoder without the value.
 func violation(err error) apitype.Violation {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return apitype.Violation{Pointer: string(semantic.JSONPointer), Message: semanticMessage(semantic)}
@@ -190,7 +190,7 @@ func semanticMessage(err *json.SemanticError) string {
 	if t == nil {
 		return "is not valid"
 	}
-	// The package's own types say in a constant text what they want.
+	// The package's own types return a constant text.
 	if own := reflect.TypeFor[apitype.UUID]().PkgPath(); t.PkgPath() == own && err.Err != nil && t.Kind() != reflect.String {
 		if said := err.Err.Error(); strings.HasPrefix(said, "is ") || strings.HasPrefix(said, "must ") {
 			return said

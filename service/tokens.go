@@ -68,9 +68,8 @@ func (k keys) sign(id, account apitype.UUID, now time.Time, ttl time.Duration) (
 	return text, apitype.NewTime(expires), err
 }
 
-// verify reads a token. Only our own key in our own algorithm counts: what the header
-// says of other keys (jwk, jku, x5u) is never looked at. When it was issued is not compared: the
-// clock of the process that did may be ahead.
+// verify reads a token. It accepts only our own key in our own algorithm, and ignores other keys in the header (jwk,
+// jku, x5u). It does not compare the time of issue, because the clock of the issuing process may be ahead.
 func (k *knownKey) verify(token string, now time.Time) (v verifiedToken, ok bool) {
 	if len(token) > maxTokenSize {
 		return v, false
@@ -99,7 +98,7 @@ func (k *knownKey) verify(token string, now time.Time) (v verifiedToken, ok bool
 	return v, err == nil && problem == nil
 }
 
-// isOfAnother reports whether a token says that another key signed it.
+// isOfAnother reports whether the header of a token names another key.
 func (k *knownKey) isOfAnother(token string) bool {
 	if len(token) > maxTokenSize {
 		return false
@@ -108,22 +107,21 @@ func (k *knownKey) isOfAnother(token string) bool {
 	return err == nil && read.Header["kid"] != k.id
 }
 
-// verifiedTokens remembers tokens whose signature was found good: checking one costs
-// more than answering the request. Only what can never change is kept; expiry and the
-// account are checked each time. The zero value is ready.
+// verifiedTokens remembers tokens with a good signature: checking one costs more than answering the request. It stores
+// only what never changes. Expiry and the account are checked each time. The zero value is ready to use.
 type verifiedTokens struct {
 	mu     sync.RWMutex
 	tokens map[[sha256.Size]byte]verifiedToken
 }
 
 type verifiedToken struct {
-	id       apitype.UUID // That of its account, where it names none.
+	id       apitype.UUID // The account's identifier if the token has none.
 	account  apitype.UUID
 	expires  time.Time     // The last moment at which it is accepted.
 	warnedOn *atomic.Int64 // The day of the last warning that it ends soon, since 1970.
 }
 
-// soonEnding is how long before its end the log warns of a token in use.
+// soonEnding is how long before the end of a used token the log warns.
 const soonEnding = 14 * 24 * time.Hour
 
 // isWarningDue reports once a day whether a token ends soon.
@@ -135,10 +133,10 @@ func (t verifiedToken) isWarningDue(ends, now time.Time) bool {
 	return t.warnedOn.Load() != today && t.warnedOn.Swap(today) != today
 }
 
-// maxVerified bounds the memory; past it the cache starts anew.
+// maxVerified limits the memory. A full cache is emptied.
 const maxVerified = 4096
 
-// subject is a valid token, with the account that it names.
+// subject is a valid token with its account.
 func (k *knownKey) subject(token string, now time.Time) (verifiedToken, bool) {
 	sum, v := sha256.Sum256([]byte(token)), k.verified
 	v.mu.RLock()
@@ -181,22 +179,22 @@ func (t IssuedToken) End() *apitype.Time {
 	return t.EndedAt
 }
 
-// isGood reports whether the token may be accepted at a time. Of those that share their account's
-// identifier the last one is not known.
+// isGood reports whether the token is valid at a time. Of tokens that share their account's identifier, the last one
+// is unknown.
 func (t IssuedToken) isGood(at time.Time) bool {
 	isExpired := t.UUID != t.Account && t.ExpiresAt != nil && !t.ExpiresAt.Add(tokenLeeway).After(at)
 	return !isExpired && (t.EndedAt == nil || t.EndedAt.After(at))
 }
 
-// IssueToken is a new token of an account, valid for ttl. Spec gap: A1.
+// IssueToken returns a new token of an account, valid for ttl. Spec gap: A1.
 func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Duration) (token string, expires apitype.Time, err error) {
 	return s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
 		return tx.Audit(AuditLine{At: issued.IssuedAt, Operation: AuditTokenIssue, Record: &id})
 	})
 }
 
-// ReplaceTokens is a new token of an account in the place of all earlier ones, which are good for
-// overlap still; ended are those that it ends earlier than they would.
+// ReplaceTokens returns a new token of an account that replaces all earlier ones. These stay valid for overlap. ended
+// has the tokens that end earlier than before.
 func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overlap time.Duration) (token string, expires apitype.Time, ended []IssuedToken, err error) {
 	if overlap < 0 || overlap >= ttl {
 		return "", expires, nil, &Error{Kind: Invalid, Detail: "tokens are replaced at once, or while the new one is valid"}
@@ -249,7 +247,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	return token, expires, nil
 }
 
-// Authenticate is the account behind a token. What is wrong with a token is not told.
+// Authenticate returns the account of a token. Its error does not name the reason of a refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
 	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
 	known, ok, err := s.subject(ctx, token)
@@ -280,7 +278,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	return account, nil
 }
 
-// subject is a valid token, also when it is of a key that another process has made meanwhile.
+// subject returns a valid token, even one with a key that another process has just made.
 func (s *Service) subject(ctx context.Context, token string) (valid verifiedToken, ok bool, err error) {
 	known, err := s.keys.fresh(ctx)
 	if err != nil {
@@ -296,8 +294,8 @@ func (s *Service) subject(ctx context.Context, token string) (valid verifiedToke
 	return valid, ok, nil
 }
 
-// OwnToken is a token of the account that a program keeps under a name in the database for itself,
-// made when there is none. It sees everything. Nothing is saved of one token more.
+// OwnToken returns a token of the account that a program stores under a name for itself. It makes the account if there
+// is none. The account sees everything. The token is not stored.
 func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) (token string, err error) {
 	id, err := s.ownAccount(ctx, name)
 	if err != nil {
@@ -311,7 +309,7 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 	return token, err
 }
 
-// Tokens are what is kept of all tokens, those of an account together, the oldest first.
+// Tokens returns the stored rows of all tokens, by account, the oldest first.
 func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
 	return View(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
 }

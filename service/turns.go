@@ -9,10 +9,9 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Turns lets so many requests at a time have what is scarce: a connection, a processor. When one
-// has ended, the next is of the account that has the fewest turns, and of those the one that had
-// none for the longest time: an account which asks for much waits for itself. Use NewTurns; it is
-// safe for concurrent use.
+// Turns limits how many requests use a scarce resource at a time, such as a connection or a processor. After each
+// turn, the next one goes to the account with the fewest turns, and among those to the account that has waited
+// longest. So an account with many requests waits for itself. Use NewTurns. Turns is safe for concurrent use.
 type Turns struct {
 	mu       sync.Mutex
 	size     int
@@ -22,7 +21,7 @@ type Turns struct {
 	waiting  []*waiter // In the order in which they came.
 }
 
-// accountTurns are those of an account that has some, or waits.
+// accountTurns has the turns of an account that has some, or waits.
 type accountTurns struct {
 	held, waiting int
 	last          uint64 // What was given when it got its last one.
@@ -33,15 +32,15 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewTurns lets so many have their turn at a time.
+// NewTurns returns Turns for so many requests at a time.
 func NewTurns(size int) *Turns {
 	return &Turns{size: size, accounts: map[apitype.UUID]*accountTurns{}}
 }
 
-// Size is how many may have their turn at a time.
+// Size returns how many turns there are.
 func (t *Turns) Size() int { return t.size }
 
-// Held is how many have their turn.
+// Held returns how many turns are in use.
 func (t *Turns) Held() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +80,7 @@ func (t *Turns) Take(ctx context.Context) error {
 	if i := slices.Index(t.waiting, w); i >= 0 {
 		t.leave(i)
 		t.forget(w.account)
-	} else { // It was given a turn meanwhile.
+	} else { // It got a turn in between.
 		t.end(w.account)
 	}
 	return ctx.Err()

@@ -28,8 +28,8 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().links(c.BaseURL, expires)}
 }
 
-// laterViewer is a viewer whose present is the highest settled time where the clock is behind that: what was
-// released by then is not released later.
+// laterViewer returns a viewer whose present is the highest settled time if the clock is behind it: what was released
+// once stays released.
 func (s *Service) laterViewer(ctx context.Context, c Caller) (viewer, error) {
 	v := s.viewer(c)
 	clock, err := s.StoreTime(ctx)
@@ -42,7 +42,7 @@ func (s *Service) laterViewer(ctx context.Context, c Caller) (viewer, error) {
 	return v, nil
 }
 
-// CallAnswer is the answer with a call, of which it shows what the caller may see.
+// CallAnswer returns the answer with the parts of a call that the caller may see.
 func (s *Service) CallAnswer(c Caller, row *WholeCall) (Answer, error) { return s.viewer(c).call(row) }
 
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
@@ -74,8 +74,8 @@ func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id api
 	return pledge, OrNotFound(err, "pledge")
 }
 
-// sentBack is the answer to a change for an account that may not read the record: its identifier and
-// revision, the status that the change leads to where it is one, and what was sent.
+// sentBack answers a change for an account that may not read the record, with its identifier and revision, the status
+// that the change leads to, if any, and the values that were sent.
 func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, error) {
 	head := struct {
 		UUID     apitype.UUID `json:"uuid"`
@@ -96,10 +96,9 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 	return Answer{JSON: dst, Rev: rev}, nil
 }
 
-// committedCall is a call as it was committed, whatever came after: what the change saw, or, where
-// gathering that takes longer than the change, what is gathered now: no other change waits for
-// it. The person may be shown with it. Where there is no room for it, only what the change leads to is
-// answered. Spec gap: S32.
+// committedCall returns a call as it was committed. If collecting its parts takes longer than the change, it returns
+// the present state instead, so that no other change waits. The person may be included. If there is no memory for it,
+// the answer has only the result of the change. Spec gap: S32.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
 	if seen == nil {
 		if seen, err = s.wholeCall(ctx, c, "read what was committed", row.UUID); err != nil {
@@ -125,7 +124,7 @@ func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, 
 	return answer, seen.PersonRow, err
 }
 
-// orSentBack returns err, or sentBack where there is no room for more.
+// orSentBack returns err, or sentBack if there is no memory for more.
 func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, error) {
 	if errors.Is(err, ErrNoRoom) {
 		return sentBack(id, rev, status, struct{}{})
@@ -278,8 +277,8 @@ func (v viewer) appendListedPledge(dst []byte, row PledgeRow, parts includes, tr
 
 func appendTransaction(dst []byte, t TransactionRow) []byte { return append(dst, t.Doc...) }
 
-// transactionsOf reads the transactions of a page of rows by pledge; those of a person whom
-// the caller may not read are covered.
+// transactionsOf reads the transactions of a page of rows by pledge. It redacts the transactions of persons that the
+// caller may not read.
 func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayReadPerson func(T) bool) (map[int64][]TransactionRow, error) {
 	var numbers []int64
 	covered := map[int64]bool{}
@@ -326,8 +325,7 @@ func (c Caller) shown(p *PersonRow) bool {
 	return p != nil && len(p.Doc) > 0 && c.May(PersonsRead) && c.Scope.Contains(p.Owner)
 }
 
-// signatureLife is how long a link to a signature file is valid.
-// (interface: Limits).
+// signatureLife is how long a link to a signature file is valid. (interface: Limits).
 const signatureLife = time.Hour
 
 // links writes the links of one answer to the signature files of pledges, which need no
