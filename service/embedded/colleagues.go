@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	agentPrefix  = "A-" // Begins the identifier of a sample user who calls donors.
+	agentPrefix  = "A-" // The beginning of the identifiers of sample users with calls.
 	sampleAgents = 8
 
 	colleagueCount = 4               // Of the sample agents, how many work by themselves.
 	colleagueStep  = 5 * time.Second // How often they are moved on.
-	leaveWaiting   = 30              // Calls that they leave to the person who tries the demo.
+	leaveWaiting   = 30              // The colleagues leave so many calls to the user of the demo.
 )
 
-// colleagues are invented agents who work the sample data beside the person who tries it. It is not safe for
-// concurrent use.
+// colleagues are invented agents who work on the sample data while a user tries it. They are not safe for concurrent
+// use.
 type colleagues struct {
 	rules  *service.Service
 	queue  *queue.Queue
@@ -33,7 +33,7 @@ type colleagues struct {
 	now    func() time.Time
 	rand   *rand.Rand
 	all    []colleague
-	self   apitype.UUID // The sample agent who is the person at the desk.
+	self   apitype.UUID // The sample agent of the user at the Desk.
 }
 
 // colleague is one of them: in a call until a time, or in a pause.
@@ -43,7 +43,7 @@ type colleague struct {
 	until time.Time
 }
 
-// newColleagues returns the colleagues of the sample data, nil where they are not there.
+// newColleagues returns the colleagues of the sample data, or nil if the data has none.
 func newColleagues(ctx context.Context, rules *service.Service, token string, now func() time.Time) (*colleagues, error) {
 	account, err := rules.Authenticate(ctx, token)
 	if err != nil {
@@ -63,7 +63,7 @@ func newColleagues(ctx context.Context, rules *service.Service, token string, no
 	return c, nil
 }
 
-// Agent returns the sample user who the person at the desk is, zero without sample data.
+// Agent returns the sample agent of the user at the Desk, or zero without sample data.
 func (s *Service) Agent() apitype.UUID {
 	if s.colleagues == nil {
 		return apitype.UUID{}
@@ -82,8 +82,7 @@ func (s *Service) Work(ctx context.Context) {
 	s.colleagues.leave(context.WithoutCancel(ctx))
 }
 
-// step moves each colleague on who is ready for it. What the service refuses is tried again later: it is no
-// matter of the person at the desk.
+// step moves each colleague on that is ready. It retries a refused step later, without an error for the user.
 func (c *colleagues) step(ctx context.Context) {
 	now := c.now()
 	for i := range c.all {
@@ -133,7 +132,7 @@ func read(answer service.Answer, err error, into any) error {
 	return json.Unmarshal(answer.JSON, into)
 }
 
-// finish records what came of a call: every third donor is reached.
+// finish records the result of a call: every third donor is reached.
 func (c *colleagues) finish(ctx context.Context, one colleague) error {
 	if c.rand.IntN(3) > 0 {
 		_, err := c.rules.AddAttempt(ctx, c.caller, one.call.CallUUID, nil, apitype.AddAttemptRequest{UserUUID: &one.user})

@@ -18,12 +18,12 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// Options say which database is opened.
+// Options choose the database and the clock.
 type Options struct {
 	Path     string                // SQLite file, made when it is not there.
 	Sample   bool                  // Fill a database without organizations with sample data.
-	Now      func() time.Time      // Nil: the system's clock.
-	Progress func(done, total int) // Told of sample persons as they are made; may be nil.
+	Now      func() time.Time      // Nil means the system's clock.
+	Progress func(done, total int) // Called with the number of sample persons made so far. May be nil.
 }
 
 // Service is an open embedded service. It is an http.RoundTripper.
@@ -88,8 +88,8 @@ func fill(ctx context.Context, rules *service.Service, o Options) error {
 	})
 }
 
-// Token is a bearer token of the process's own account, which sees everything and is
-// kept in the database.
+// Token returns a bearer token of the process's own account. The account sees everything, and is stored in the
+// database.
 func (s *Service) Token() string { return s.token }
 
 // Close ends the service; changes under way are finished first.

@@ -12,8 +12,8 @@ import (
 	"fundesk/service"
 )
 
-// SampleOptions say how much sample data is made. The same options make the same
-// records; their times hang on the day of Now.
+// SampleOptions choose the amount of sample data. The same options make the same records, with times relative to the
+// day of Now.
 type SampleOptions struct {
 	Persons int       // 2,000 when zero.
 	Seed    uint64    // Chooses among all possible data sets.
@@ -23,11 +23,10 @@ type SampleOptions struct {
 // DefaultSamplePersons is the number of persons of the demo.
 const DefaultSamplePersons = 2000
 
-// Sample hands believable records to emit, each after those that it refers to: two
-// organizations with users and focus areas, then person by person the person, the
-// pledges, their transactions and the calls. Nothing of it belongs to anybody: mail
-// domains are reserved for examples, and the accounts are of banks that do not exist.
-// It keeps nothing in memory and ends at the first error of emit, which it returns.
+// Sample passes believable records to emit, each after the records that it refers to: two organizations with users and
+// focus areas, and then, for each person, the person, the pledges, their transactions and the calls. No record belongs
+// to a real person: mail domains are reserved for examples, and the banks of the accounts do not exist. It keeps
+// nothing in memory, and returns the first error of emit.
 func Sample(o SampleOptions, emit func(service.LoadRecord) error) error {
 	if o.Persons == 0 {
 		o.Persons = DefaultSamplePersons
@@ -131,7 +130,7 @@ func (s *sampler) send(kind service.LoadKind, data any) {
 	}
 }
 
-// uuid is a version 4 UUID from the seed.
+// uuid returns a version 4 UUID from the seed.
 func (s *sampler) uuid() apitype.UUID {
 	var id apitype.UUID
 	for i := range id {
@@ -141,7 +140,7 @@ func (s *sampler) uuid() apitype.UUID {
 	return id
 }
 
-// digits is a text of n digits, of which the first is not zero.
+// digits returns a text of n digits. The first is not zero.
 func (s *sampler) digits(n int) string {
 	text := make([]byte, n)
 	for i := range text {
@@ -151,7 +150,7 @@ func (s *sampler) digits(n int) string {
 	return string(text)
 }
 
-// chance is 1 in percent cases of a hundred, else 0.
+// chance returns 1 with a probability in percent, or else 0.
 func (s *sampler) chance(percent int) int {
 	if s.rand.IntN(100) < percent {
 		return 1
@@ -162,17 +161,17 @@ func (s *sampler) chance(percent int) int {
 // maybe reports true in percent cases of a hundred.
 func (s *sampler) maybe(percent int) bool { return s.chance(percent) == 1 }
 
-// between is a duration from low to high, to the second.
+// between returns a duration from low to high, in whole seconds.
 func (s *sampler) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(s.rand.Int64N(int64((high-low)/time.Second)+1))*time.Second
 }
 
-// shift is the start of a working shift on the day of t: nine to nine, any minute.
+// shift returns the start of a working shift on the day of t, at any minute between nine and nine.
 func (s *sampler) shift(t time.Time) time.Time {
 	return t.Truncate(24 * time.Hour).Add(s.between(9*time.Hour, 21*time.Hour))
 }
 
-// past is t, or a little before now when t has not come yet.
+// past returns t, or a time a little before now if t is in the future.
 func (s *sampler) past(t time.Time) time.Time {
 	if latest := s.now.Add(-time.Minute); t.After(latest) {
 		return latest.Truncate(time.Second)
@@ -182,7 +181,7 @@ func (s *sampler) past(t time.Time) time.Time {
 
 func pick[T any](s *sampler, values []T) T { return values[s.rand.IntN(len(values))] }
 
-// weighted is a value, each as likely as its weight out of all weights.
+// weighted returns a value. Its probability is its weight among all weights.
 func weighted[T comparable](s *sampler, weights []weight[T]) T {
 	total := 0
 	for _, w := range weights {
@@ -202,13 +201,14 @@ type weight[T any] struct {
 	Weight int
 }
 
-// states are how likely the states are of records that are younger than some days; 0: of all others.
+// states has the probability of each status, for records that are younger than a number of days. Zero days has all
+// others.
 type states[T any] struct {
 	Days    int
 	Chances []weight[T]
 }
 
-// stateOf is a state that a record of that age may have.
+// stateOf returns a status for a record of an age.
 func stateOf[T comparable](s *sampler, all []states[T], age time.Duration) T {
 	for len(all) > 1 && age >= time.Duration(all[0].Days)*day {
 		all = all[1:]
@@ -216,7 +216,8 @@ func stateOf[T comparable](s *sampler, all []states[T], age time.Duration) T {
 	return weighted(s, all[0].Chances)
 }
 
-// households are the words of the sample data: what its organizations, donors and agents are called, say and write.
+// households has the words of the sample data: names of organizations, donors and agents, and the texts of their
+// calls.
 type households struct {
 	Organizations []struct {
 		Name, Abbreviation, CoolingOff string
@@ -235,7 +236,7 @@ type households struct {
 	Countries                       [2]country // The Netherlands and Germany.
 }
 
-// country is where donors live, and how their numbers begin.
+// country has the places of donors, and the beginnings of their numbers.
 type country struct {
 	Code, Language  string
 	Women, Men      []string
@@ -253,7 +254,7 @@ type country struct {
 //go:embed households.json scripts/*.md
 var files embed.FS
 
-// words returns what households.json says.
+// words returns the content of households.json.
 var words = sync.OnceValue(func() *households {
 	text, _ := files.ReadFile("households.json")
 	all := new(households)

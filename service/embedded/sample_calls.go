@@ -59,7 +59,7 @@ func (s *sampler) external(c *service.LoadedCall) {
 	})
 }
 
-// progress makes what became of the call since it was requested.
+// progress adds the attempts and the result of a call since its request.
 func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
 	c.Status = stateOf(s, words().CallStates, age)
 	attempts := 0

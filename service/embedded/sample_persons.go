@@ -100,12 +100,12 @@ func (s *sampler) contact(p *service.LoadedPerson, home *country) {
 	p.Address = apitype.Embed(address)
 }
 
-// asciiName is a name as it stands in a mailbox.
+// asciiName returns a name as a mailbox has it.
 func asciiName(name string) string {
 	return strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss").Replace(strings.ToLower(name))
 }
 
-// iban is a valid IBAN of the country's bank that does not exist.
+// iban returns a valid IBAN of a bank that does not exist.
 func (s *sampler) iban(home *country) string {
 	account := home.Bank + s.digits(home.AccountDigits)
 	remainder := 0

@@ -63,7 +63,7 @@ func (s *sampler) terms(p *service.LoadedPledge) {
 	}
 }
 
-// origin makes where the pledge is managed, and its signature.
+// origin chooses the manager of the pledge, and its signature.
 func (s *sampler) origin(p *service.LoadedPledge) {
 	if s.maybe(20) {
 		p.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "recruitment-app", Identifier: "P-" + s.digits(7)})
@@ -77,7 +77,7 @@ func (s *sampler) origin(p *service.LoadedPledge) {
 	}
 }
 
-// signatureImage is the drawing that stands for every signature.
+// signatureImage draws the signature of all sample pledges.
 const signatureImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><path d="M5 30 Q20 5 30 25 T55 20 T80 25 T115 12" fill="none" stroke="black"/></svg>`
 
 // transactions makes the payments of a pledge.

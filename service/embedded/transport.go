@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Transport is an http.RoundTripper that calls a handler in this process.
+// Transport returns an http.RoundTripper that calls a handler in this process.
 func Transport(handler http.Handler) http.RoundTripper { return transport{handler} }
 
 type transport struct{ handler http.Handler }
@@ -47,7 +47,7 @@ func closeBody(request *http.Request) {
 	}
 }
 
-// asServed is a client's request as a server sees it.
+// asServed returns a client's request as a server gets it.
 func asServed(request *http.Request) *http.Request {
 	served := request.Clone(request.Context())
 	if served.Host == "" {
@@ -85,7 +85,7 @@ func (a *answer) Write(data []byte) (int, error) {
 	return a.body.Write(data)
 }
 
-// response is the answer as a client sees it.
+// response returns the answer as a client gets it.
 func (a *answer) response(request *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	length := int64(a.body.Len())

@@ -8,8 +8,7 @@ import (
 	"fundesk/service"
 )
 
-// auditPage is how many lines are read at one time: an audit is read whole, and is longer than
-// the memory that there is for it.
+// auditPage is how many lines are read at one time, because a whole audit does not fit into memory.
 const auditPage = 500
 
 // Audit hands the lines that pass a filter to do, the oldest first.
@@ -46,7 +45,7 @@ type ExportAudit struct {
 	Reason    string                 `json:"reason,omitzero"`
 }
 
-// ExportedAudit is a line as it is printed.
+// ExportedAudit is a line of the audit in its printed form.
 func ExportedAudit(l service.AuditLine) ExportAudit {
 	e := ExportAudit{l.At, l.Account, l.User, l.RequestID, l.Operation, l.Record, l.Person, []string{}, l.Records, l.Reason}
 	if l.Fields != "" {

@@ -165,8 +165,8 @@ func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *service.C
 	return erasure, err
 }
 
-// begunErasure returns the erasure of a person that was begun, or whose bytes are still in the files, or nil. Only an
-// operator, and accounts of the owner, get it.
+// begunErasure returns a person's erasure if it is unfinished, or if its bytes are still in the files. Otherwise it
+// returns nil. Only operators and accounts of the owner get it.
 func (s *Service) begunErasure(r service.Reader, id apitype.UUID, c *service.Caller) (*Erasure, error) {
 	begun, err := settingOf[plan](r, service.ErasingSetting+id.String())
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Service) begunErasure(r service.Reader, id apitype.UUID, c *service.Cal
 	return &open.Erasure, nil
 }
 
-// keptFor returns everything that is kept of a person whom the caller may erase.
+// keptFor returns everything that is stored about a person if the caller may erase it.
 func keptFor(r service.Reader, id apitype.UUID, c *service.Caller, read func(apitype.UUID) (service.Kept, error)) (service.Kept, error) {
 	if c != nil {
 		_, err := service.VisiblePerson(r, *c, id)
@@ -210,8 +210,8 @@ func keptFor(r service.Reader, id apitype.UUID, c *service.Caller, read func(api
 	return kept, nil
 }
 
-// ReplayErasures erases persons whose erasures the database lost when it was restored, and returns how many. The uuid of
-// an unknown person is reserved, so that it is never used again.
+// ReplayErasures repeats the erasures that a restored database has lost, and returns their number. It reserves the
+// uuid of an unknown person, so that it is never used again.
 func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (replayed int, err error) {
 	for _, person := range persons {
 		isNew, err := s.replayErasure(ctx, person)

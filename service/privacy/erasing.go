@@ -13,15 +13,15 @@ import (
 	"fundesk/service"
 )
 
-// An erasure of few calls is one transaction. An erasure of many calls begins with one that stores a plan and takes the
-// person out of the queue. Then the calls are blanked in batches, each in a short transaction. The last transaction
-// blanks what is left and leaves a tombstone: until then answers show the person without notes. After a crash any
-// process goes on with the plan: at its start, each minute, when the files are cleaned, and when the erasure is
-// requested again.
+// An erasure of few calls is one transaction. An erasure of many calls begins with a transaction that stores a plan
+// and takes the person out of the queue. Then the calls are blanked in batches, each in a short transaction. The last
+// transaction blanks the rest and leaves a tombstone. Until then answers show the person without notes. After a crash
+// any process continues the plan: at its start, each minute, with each cleaning, and with another request for the
+// erasure.
 
 // plan is an erasure that was begun. As JSON it is the value of a setting until the person is erased.
 type plan struct {
-	Line     service.AuditLine `json:"line"`               // Its time is that of the last transaction.
+	Line     service.AuditLine `json:"line"`               // Its time is the time of the last transaction.
 	ErasedAt *apitype.Time     `json:"erasedAt,omitempty"` // Nil means the time of the last transaction.
 	Until    string            `json:"until"`              // The setting, below UncleanSetting, until the files are clean.
 	Open     *openErasure      `json:"open,omitempty"`     // Its value. Nil means the time of the last transaction.
@@ -30,7 +30,7 @@ type plan struct {
 // erasedFields are the fields of an audit line about an erasure.
 const erasedFields = "person,calls,pledges,transactions,signatures"
 
-// A transaction blanks so many calls at most, so that other changes do not wait long for it.
+// The most calls that a transaction blanks, so that other changes do not wait long for it.
 const erasedAtOnce = 50
 
 // unrecordedError is an erasure that could not be recorded outside the database.
@@ -147,7 +147,7 @@ func (s *Service) blankCalls(ctx context.Context, calls []service.CallRow, blank
 	})
 }
 
-// completePlan erases what is left of a person. It changes nothing and reports false if many calls came meanwhile.
+// completePlan erases the rest of a person. If many calls came in between, it changes nothing and returns false.
 func (s *Service) completePlan(ctx context.Context, id apitype.UUID, blanked map[apitype.UUID]bool) (isDone bool, err error) {
 	err = s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
 		isDone = false
@@ -231,7 +231,7 @@ func (p plan) markUnclean(tx service.Tx, now apitype.Time) error {
 	return setJSON(tx, service.UncleanSetting+p.Until, open)
 }
 
-// eraseCalls blanks those of some calls that were not blanked yet.
+// eraseCalls blanks the calls among some that are not blanked yet.
 func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time) error {
 	rows, err := tx.KeptCalls(ids)
 	if err != nil {
@@ -261,8 +261,8 @@ func rewrite[T any](ids []apitype.UUID, read func([]apitype.UUID) ([]T, error), 
 	})
 }
 
-// What is erased is gone from answers when its transaction ends, and from the files of the database
-// when they were cleaned after that. Until then a setting says so, which that transaction writes.
+// Erased values leave answers with the end of their transaction, and the database's files with the next cleaning after
+// it. Until then a setting, written by that transaction, has the erasure.
 
 // Settings, below UncleanSetting, for several persons. Each holds the time of the last erasure of its kind.
 const (
@@ -296,14 +296,14 @@ func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 // uncleanTables is the setting, below UncleanSetting, of what a cleaning could not clean.
 const uncleanTables = "tables"
 
-// leftUnclean is what a cleaning could not clean: the files of tables, and the erasures that they still hold.
+// leftUnclean has the tables that a cleaning could not rewrite, and the erasures whose bytes they still contain.
 type leftUnclean struct {
 	Files    map[string]int64  `json:"files"`
 	Erasures map[string]string `json:"erasures"` // With the values of their settings.
 }
 
-// noteCleaned notes the erasures of which nothing is left: all, unless tables could not be rewritten. Those of an
-// earlier cleaning are, too, when each of these tables has another file since.
+// noteCleaned records the erasures whose bytes are gone: all of them, unless tables could not be rewritten. Erasures
+// of an earlier cleaning are gone, too, when each of its tables has another file since.
 func noteCleaned(tx service.Tx, waiting map[string]string, left map[string]int64) error {
 	before, err := settingOf[leftUnclean](tx, service.UncleanSetting+uncleanTables)
 	if err != nil {
@@ -325,7 +325,7 @@ func noteCleaned(tx service.Tx, waiting map[string]string, left map[string]int64
 		if err != nil {
 			return err
 		}
-		if value != was { // More was erased meanwhile.
+		if value != was { // Another erasure was committed in between.
 			continue
 		}
 		if err := tx.DeleteSetting(service.UncleanSetting + name); err != nil {
@@ -341,7 +341,7 @@ func noteCleaned(tx service.Tx, waiting map[string]string, left map[string]int64
 // TablesLeft takes what a cleaning could not clean out of what waits for one, and returns the names of the tables.
 func TablesLeft(waiting map[string]string) []string {
 	var left leftUnclean
-	_ = json.Unmarshal([]byte(waiting[uncleanTables]), &left) // Without it there are none.
+	_ = json.Unmarshal([]byte(waiting[uncleanTables]), &left) // A missing setting means that there are none.
 	delete(waiting, uncleanTables)
 	return slices.Sorted(maps.Keys(left.Files))
 }

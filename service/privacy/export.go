@@ -14,8 +14,8 @@ import (
 	"fundesk/service"
 )
 
-// Write writes the export as one JSON object, or as lines, one record each with its kind. That it is
-// handed out is noted before its first byte is. A person who is erased meanwhile ends it.
+// Write writes the export as one JSON object, or as lines of one record with its kind. The export is recorded in the
+// audit before its first byte is written. An erasure of the person ends it.
 func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	ctx = withoutDeadline(ctx)
 	err := e.s.rules.Write(ctx, service.WriteIsolated, "note the export", func(tx service.Tx) error {
@@ -70,7 +70,7 @@ func (e *Export) users(ctx context.Context, out *exportWriter) error {
 	return err
 }
 
-// person is the person with what answers do not show, null where they were erased.
+// person writes the person with the parts that answers do not show, or null after an erasure.
 func (e *Export) person() (jsontext.Value, error) {
 	if e.kept.ErasedAt != nil {
 		return jsontext.Value("null"), nil
@@ -113,7 +113,7 @@ func exportRows[T any](
 	})
 }
 
-// queue writes what the queue keeps: as JSON an object, whose notes are written piece by piece.
+// queue writes the rows of the queue. In JSON they are an object, whose notes are written one by one.
 func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	waiting := func(item func(service.QueueRow)) func() error {
 		return func() error {
@@ -215,7 +215,7 @@ func (o *exportWriter) one(name string, value any) {
 	o.value(value)
 }
 
-// open begins the object, or a member that is one, whose members follow until close. Lines have none.
+// open begins the object, or an object in it, whose members follow until close. Lines have none.
 func (o *exportWriter) open(name ...jsontext.Token) {
 	if !o.lines {
 		o.tokens(append(name, jsontext.BeginObject)...)
@@ -255,14 +255,14 @@ type exportSignature struct {
 	Content    []byte       `json:"content"` // Base64 in JSON.
 }
 
-// exportDeferral is a call that is put off.
+// exportDeferral is a deferred call.
 type exportDeferral struct {
 	CallUUID  apitype.UUID  `json:"callUuid"`
 	NotBefore apitype.Time  `json:"notBefore"`
 	UserUUID  *apitype.UUID `json:"userUuid"`
 }
 
-// exportNote is what agents left for the next one.
+// exportNote is a note for the next agent.
 type exportNote struct {
 	CallUUID apitype.UUID `json:"callUuid"`
 	Text     string       `json:"text"`
@@ -272,7 +272,7 @@ type exportNote struct {
 type Export struct {
 	s       *Service
 	line    service.AuditLine
-	caller  *service.Caller // Nil: an operator.
+	caller  *service.Caller // Nil for an operator.
 	kept    service.Kept
 	mayShow func(account *apitype.UUID) bool // What an account has done.
 	// elsewhere counts what belongs to organizations that the caller may not see.
@@ -288,8 +288,7 @@ func (s *Service) Export(ctx context.Context, id apitype.UUID) (*Export, error) 
 	return s.export(ctx, service.AuditLine{Operation: service.AuditPersonExport, Record: &id}, nil)
 }
 
-// ExportFor is Export for a caller that may see the person.
-// GET /fundesk/v1/persons/{uuid}/export
+// ExportFor is Export for a caller with the person in its scope. GET /fundesk/v1/persons/{uuid}/export
 func (s *Service) ExportFor(ctx context.Context, c service.Caller, id apitype.UUID) (service.Answer, error) {
 	if err := cmp.Or(c.Require(service.PersonsErase), c.Require(service.PersonsRead)); err != nil {
 		return service.Answer{}, err
@@ -351,7 +350,7 @@ func narrow(k *service.Kept, scope service.Scope, mayShow func(*apitype.UUID) bo
 	return elsewhere
 }
 
-// withPrivate is a document with what no answer shows, as a member of its own.
+// withPrivate returns a document with one more member for the parts that answers do not show.
 func withPrivate(doc, private []byte) jsontext.Value {
 	return service.AppendWith(nil, doc, "notAnswered", private)
 }

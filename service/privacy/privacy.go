@@ -21,8 +21,8 @@ type Service struct {
 	record func(service.ErasedPerson) error
 }
 
-// New is the service on its rules. It tells record, which may be nil, of each erasure before that is made,
-// perhaps more than once: what record refuses is not erased.
+// New returns the service on its rules. It calls record, which may be nil, before each erasure, perhaps more than
+// once. An error of record prevents the erasure.
 func New(rules *service.Service, record func(service.ErasedPerson) error) *Service {
 	if record == nil {
 		record = func(service.ErasedPerson) error { return nil }
@@ -30,7 +30,7 @@ func New(rules *service.Service, record func(service.ErasedPerson) error) *Servi
 	return &Service{rules, record}
 }
 
-// settingOf reads a setting that holds JSON; nil: there is none.
+// settingOf reads a setting that contains JSON, or returns nil if there is none.
 func settingOf[T any](r service.Reader, name string) (*T, error) {
 	text, err := r.Setting(name)
 	if err != nil || text == "" {
@@ -54,7 +54,7 @@ func each[T any](rows []T, do func(T) error) error {
 	return nil
 }
 
-// batchBytes is how many bytes of documents are in memory at one time, or one record.
+// batchBytes is the largest size of the documents in memory at one time, unless one record is larger.
 const batchBytes = 256 << 10
 
 // What a row of Kept is read by later, and how long its documents are.
@@ -62,8 +62,8 @@ func callSize(c service.CallRow) (apitype.UUID, int)               { return c.UU
 func pledgeSize(p service.PledgeRow) (apitype.UUID, int)           { return p.UUID, p.Bytes }
 func transactionSize(t service.TransactionRow) (apitype.UUID, int) { return t.UUID, t.Bytes }
 
-// inBatches hands the identifiers of rows on, so many at a time as a batch has bytes; each row counts as least
-// bytes at least.
+// inBatches passes on the identifiers of rows, as many at a time as a batch has bytes for. Each row counts as at least
+// least bytes.
 func inBatches[T any](rows []T, size func(T) (apitype.UUID, int), least int, do func(ids []apitype.UUID) error) error {
 	var ids []apitype.UUID
 	total := 0
@@ -84,7 +84,7 @@ func inBatches[T any](rows []T, size func(T) (apitype.UUID, int), least int, do 
 	return do(ids)
 }
 
-// withoutDeadline is a context for many questions, each with a deadline of its own.
+// withoutDeadline returns a context in which each of many statements has a deadline of its own.
 func withoutDeadline(ctx context.Context) context.Context {
 	r := service.RequestOf(ctx)
 	r.Spent = nil

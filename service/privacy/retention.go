@@ -12,7 +12,7 @@ import (
 	"fundesk/service"
 )
 
-// Retentions are those of all organizations that have one.
+// Retentions returns the retention of each organization that has one.
 func (s *Service) Retentions(ctx context.Context) ([]service.Retention, error) {
 	return service.View(ctx, s.rules, "read the retention", service.Reader.Retentions)
 }
@@ -38,7 +38,7 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 	return r, err
 }
 
-// Retired is what a run of the retention took back of an organization, or would.
+// Retired counts the data that a run of the retention erased or reduced for an organization, or would.
 type Retired struct {
 	Organization apitype.UUID `json:"organization"`
 	Calls        int          `json:"calls"` // That lost something.
@@ -46,7 +46,7 @@ type Retired struct {
 	Persons      int          `json:"persons"`
 }
 
-// retentionBatch is how many records are looked at in one transaction, so that no request waits long for it.
+// retentionBatch is how many records one transaction reads, so that no request waits long for it.
 const retentionBatch = 100
 
 // A RetentionRun holds the options of a run of the retention.
@@ -55,9 +55,8 @@ type RetentionRun struct {
 	Sure bool // Run although the clock or the number of persons is doubtful.
 }
 
-// A run is doubtful whose clock is later than the newest change, or the last run, by more than
-// maxQuiet, and one that would erase more than maxShare percent of the persons, and doubtfulFrom at
-// least.
+// A run is doubtful if its clock is more than maxQuiet later than the newest change or the last run. It is also
+// doubtful if it would erase more than maxShare percent of the persons, and at least doubtfulFrom.
 const (
 	maxQuiet     = 24 * time.Hour
 	maxShare     = 5
@@ -75,9 +74,9 @@ type lastRun struct {
 	At apitype.Time `json:"at"`
 }
 
-// RunRetention applies the retention periods of the organizations, and cleans the files. later is
-// what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
-// the caller is sure.
+// RunRetention applies the retention periods of the organizations, and cleans the files. later has the tables that
+// still contain erased bytes in unused space. A doubtful run changes nothing and returns ErrDoubt, unless the caller
+// confirmed it.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	run := &retaining{s: s, dry: true, now: s.rules.Now()}
 	if !o.Dry && !o.Sure {
@@ -119,7 +118,7 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 	return all, err
 }
 
-// doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
+// doubt returns ErrDoubt if the clock or the number of persons to erase may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	var last *lastRun
 	facts, err := service.View(ctx, r.s.rules, "look at the newest change", func(reader service.Reader) (facts service.RetentionFacts, err error) {
@@ -271,7 +270,7 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.Retai
 			return err
 		}
 		isErased = true
-		now, err := r.s.rules.ChangeTime(tx) // A run takes a while, and programs that keep a copy read on meanwhile.
+		now, err := r.s.rules.ChangeTime(tx) // A run takes a while, and consumers with a copy read on during it.
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow) (lease service.LeaseRow, err error) {
 	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == id })
 	if i < 0 {
-		return lease, service.ErrAgain // It ended meanwhile.
+		return lease, service.ErrAgain // The lease ended in between.
 	}
 	lease = t.newLease(rows[i], t.ordinal)
 	if t.pending { // The user saw the call before.
@@ -195,7 +195,7 @@ func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, r
 	return answer, err
 }
 
-// checkDeferral refuses what the caller may not put off, or not so; now is the time of the change.
+// checkDeferral refuses a deferral that the caller may not make. now is the time of the change.
 func (q *Queue) checkDeferral(ctx context.Context, c service.Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
 	if err := Require(c); err != nil {
 		return now, err
@@ -276,7 +276,7 @@ type deferring struct {
 	call    apitype.UUID
 	request apitype.DeferRequest
 	now     apitype.Time
-	used    *apitype.Time // The deferral that the lease used up by which it is made; nil: none.
+	used    *apitype.Time // The deferral that the lease has used up. Nil if there is none.
 }
 
 // deferCall defers a call unless it is leased or deferred otherwise than the request was made against. The lease
@@ -323,7 +323,7 @@ func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err e
 	}
 	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == d.call })
 	if i < 0 {
-		return false, service.ErrAgain // It ended meanwhile.
+		return false, service.ErrAgain // The lease ended in between.
 	}
 	row, shown := rows[i], d.request.Replaces.NotBefore
 	isFor := row.DueAt == nil || same(row.KeptFor, d.request.UserUUID, apitype.UUID.Compare)
@@ -351,9 +351,9 @@ func same[T any](a, b *T, compare func(T, T) int) bool {
 
 func compareTimes(a, b apitype.Time) int { return a.Compare(b.Time) }
 
-// LeaveNote leaves a note for the next agent of a call, while it waits: behind those before. One that is
-// repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
-// POST /fundesk/v1/queue/calls/{callUuid}/notes
+// LeaveNote adds a note for the next agent of a waiting call, after the earlier ones. A repeated note, after a lost
+// answer, is added once. If the notes get too long, the oldest lines are dropped. POST
+// /fundesk/v1/queue/calls/{callUuid}/notes
 func (q *Queue) LeaveNote(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.NoteRequest) error {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return err
@@ -436,8 +436,7 @@ func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apity
 	return service.Answered(released, err)
 }
 
-// Deferrals is a page of the callbacks, the earliest first.
-// GET /fundesk/v1/queue/deferrals
+// Deferrals returns a page of the callbacks, the earliest first. GET /fundesk/v1/queue/deferrals
 func (q *Queue) Deferrals(ctx context.Context, c service.Caller, o apitype.QueueDeferralListOptions) (service.Answer, error) {
 	if err := c.Require(service.CallsRead); err != nil {
 		return service.Answer{}, err
@@ -469,7 +468,7 @@ func (q *Queue) Deferrals(ctx context.Context, c service.Caller, o apitype.Queue
 	})
 }
 
-// callbackNode is a callback as it is sent, with what the caller may see of it.
+// callbackNode is a callback in an answer, with the parts that the caller may see.
 func callbackNode(d service.DeferralRow, c service.Caller, names map[apitype.UUID]*string) ([]byte, error) {
 	if d.UserUUID != nil {
 		d.Name = names[*d.UserUUID]

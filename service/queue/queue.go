@@ -39,11 +39,11 @@ const (
 type Queue struct {
 	rules  *service.Service
 	count  func(event Event, n int)
-	waited memo[int]                // How many calls wait, where they are many.
-	states memo[apitype.QueueState] // Likewise what was counted.
+	waited memo[int]                // The number of waiting calls, if it is large.
+	states memo[apitype.QueueState] // The counts of the queue.
 }
 
-// New is the queue of a service. It tells count, which may be nil, of what happens.
+// New returns the queue of a service. It calls count, which may be nil, for each event.
 func New(rules *service.Service, count func(event Event, n int)) *Queue {
 	return &Queue{rules: rules, count: count}
 }
@@ -54,7 +54,7 @@ func Require(c service.Caller) error {
 	return errors.Join(c.Require(service.CallsRead), c.Require(service.CallsAttempt))
 }
 
-// queryOf is what a caller asks of the queue; ok is false when nothing can be found.
+// queryOf returns the query of a caller. ok is false if no call can match.
 func queryOf(c service.Caller, f apitype.QueueFilter, user *apitype.UUID, now apitype.Time) (q service.QueueQuery, ok bool) {
 	q = service.QueueQuery{Types: f.Types, Languages: f.Languages, User: user}
 	setTime(&q, now)
@@ -67,7 +67,7 @@ func setTime(q *service.QueueQuery, now apitype.Time) {
 	q.Now, q.KeptUntil, q.Returned = now, apitype.NewTime(now.Add(-keptPastDue)), apitype.NewTime(now.Add(-returnPause))
 }
 
-// narrowing is by what the calls are chosen, for any user.
+// narrowing has the filters of a query, for any user.
 func narrowing(q service.QueueQuery) string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
 
 func (q *Queue) counted(event Event, n int) {
@@ -99,8 +99,8 @@ type remembered[T any] struct {
 // maxMemo bounds the answers that are remembered.
 const maxMemo = 1000
 
-// get is the answer to what was asked, where it still holds. One of a later time does not: the
-// clock was put back.
+// get returns the stored answer to a query if it is still fresh. An answer of a later time is not: the clock was put
+// back.
 func (m *memo[T]) get(asked string, now apitype.Time) (value T, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,8 +20,7 @@ func (q *Queue) mayReadQueue(ctx context.Context, c service.Caller) (now apitype
 	return q.rules.StoreTime(ctx)
 }
 
-// State is how many calls wait.
-// GET /fundesk/v1/queue
+// State returns how many calls wait. GET /fundesk/v1/queue
 func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -42,7 +41,7 @@ const (
 	countLife   = 10 * time.Microsecond // For each call.
 )
 
-// countQueue is how many calls there are.
+// countQueue counts the calls of the queue.
 func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
 	asked := fmt.Sprint(narrowing(query), query.User)
 	if state, ok := q.states.get(asked, query.Now); ok {
@@ -106,8 +105,7 @@ func earlier(a, b *apitype.Time) *apitype.Time {
 	return a
 }
 
-// Calls is a page of the calls that wait, in the order in which they would be taken.
-// GET /fundesk/v1/queue/calls
+// Calls returns a page of the waiting calls, in the order of takes. GET /fundesk/v1/queue/calls
 func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCallListOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -146,8 +144,7 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 	})
 }
 
-// Leases are the leases that hold.
-// GET /fundesk/v1/queue/leases
+// Leases returns the live leases. GET /fundesk/v1/queue/leases
 func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLeaseListOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -166,7 +163,8 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 	}))
 }
 
-// numberBlocked reports whether a number of a person is blocked. Nil: the account does not see the person.
+// numberBlocked reports whether a number of a person is blocked. It returns nil if the account does not see the
+// person.
 func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope service.Scope) (*bool, error) {
 	row, err := r.Person(person, scope)
 	if errors.Is(err, service.ErrNoRow) {
@@ -179,8 +177,7 @@ func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope servi
 	return &isBlocked, err
 }
 
-// Agents are what users do and did.
-// GET /fundesk/v1/queue/agents
+// Agents returns what users do now, and their work. GET /fundesk/v1/queue/agents
 func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAgentsOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -275,7 +272,7 @@ func (a agentCounts) answer() apitype.QueueAgents {
 	return all
 }
 
-// Oldest is when the oldest call was requested that waits now; nil: none does.
+// Oldest returns the time of request of the oldest waiting call, or nil if none waits.
 func (q *Queue) Oldest(ctx context.Context) (oldest *apitype.Time, now apitype.Time, err error) {
 	if now, err = q.rules.StoreTime(ctx); err != nil {
 		return nil, now, err

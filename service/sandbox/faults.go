@@ -25,26 +25,26 @@ const (
 	DroppedAfterCommit  = "dropped-after-commit"  // Done; the connection ends without an answer.
 )
 
-// faults are all of them. With a status nothing is done: the answer is the service's own, and a
-// 502 that of a proxy before it.
+// faults has all faults. A status is answered without performing the request, as the service would, or for a 502 as a
+// proxy would.
 var faults = []string{
 	"401", "403", "429", "500", "502", "503",
 	Slow, SlowBody, Truncated, NotJSON, DroppedBeforeCommit, DroppedAfterCommit,
 }
 
-// Fault is what happens to the next requests that it fits.
+// Fault spoils the next requests that match it.
 type Fault struct {
 	Fault   string `json:"fault"`            // One of the faults.
-	Times   int    `json:"times"`            // To how many requests; an order that does not say: one.
-	Percent int    `json:"percent,omitzero"` // To how many of a hundred that it fits, evenly; 0: to each.
-	Method  string `json:"method,omitzero"`  // Only to requests of this method.
-	Path    string `json:"path,omitzero"`    // Only to requests whose path has this in it.
+	Times   int    `json:"times"`            // How many requests it spoils. One by default.
+	Percent int    `json:"percent,omitzero"` // How many of a hundred matching requests it spoils. Zero means all.
+	Method  string `json:"method,omitzero"`  // Only requests of this method.
+	Path    string `json:"path,omitzero"`    // Only requests whose path contains this text.
 	Delay   string `json:"delay,omitzero"`   // Of slow and slow-body, such as 2s.
 
 	seen int // How many requests it fitted.
 }
 
-// Faults are what is left of those that were asked for, in the order in which they are tried.
+// Faults are the remaining faults, in the order in which they are tried.
 type Faults struct {
 	Faults []Fault `json:"faults"`
 }
@@ -91,8 +91,7 @@ func (s *Sandbox) clearFaults() {
 	s.pending = nil
 }
 
-// take is what happens to a request, of the faults that fit it the first; it happens to one
-// request less afterwards.
+// take returns the first fault that matches a request, and lowers its remaining number.
 func (s *Sandbox) take(r *http.Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +147,7 @@ func (f Fault) wait(r *http.Request) bool {
 }
 
 // drop ends the connection.
-func drop() { panic(http.ErrAbortHandler) } // How net/http is told to.
+func drop() { panic(http.ErrAbortHandler) } // net/http ends the connection for it.
 
 func page(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
@@ -177,7 +176,7 @@ func (k *kept) send(w http.ResponseWriter, r *http.Request, f Fault) {
 	}
 	maps.Copy(w.Header(), k.header)
 	w.WriteHeader(k.status)
-	_, _ = w.Write(k.body.Next(k.body.Len() / 2)) // A caller that went away cannot be told.
+	_, _ = w.Write(k.body.Next(k.body.Len() / 2)) // The caller may have left.
 	if http.NewResponseController(w).Flush() != nil || f.Fault == Truncated || !f.wait(r) {
 		drop()
 	}

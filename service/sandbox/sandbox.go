@@ -36,22 +36,22 @@ type Sandbox struct {
 
 	mu      sync.Mutex
 	set     time.Time  // What the clock was set to, and by the system's clock when.
-	since   time.Time  // Without its monotonic part, which stands still while a machine sleeps.
-	stopped *time.Time // Where the clock stands; nil while it goes.
-	pending []Fault    // Times is how often each still comes.
+	since   time.Time  // Without its monotonic part, which stops while a machine sleeps.
+	stopped *time.Time // The time of a stopped clock. Nil while it runs.
+	pending []Fault    // Times counts how often each fault will still occur.
 
 	serving sync.RWMutex // Held by a reset alone, and by requests together.
 	service Service
 }
 
-// New is a sandbox whose clock shows a time and goes on from there.
+// New returns a sandbox whose clock runs from a time.
 func New(system func() time.Time, start time.Time) *Sandbox {
 	s := &Sandbox{system: system, start: start.Round(0)}
 	s.rewind()
 	return s
 }
 
-// Service is what a sandbox stands before.
+// Service is the service behind a sandbox.
 type Service struct {
 	Handler http.Handler // The interface.
 	// Reset is the interface with the records of the start.
@@ -63,9 +63,8 @@ type Service struct {
 // maxBody is more than any order to a sandbox needs, in bytes.
 const maxBody = 4 << 10
 
-// Wrap is the interface with the sandbox before it: what is below /sandbox is answered
-// here, without a token, everything else by the service. A page of another origin that
-// a browser shows may not order anything; one of this machine may ask the service.
+// Wrap returns a handler that serves paths below /sandbox here, without a token, and all other paths by the service. A
+// browser's page of another origin may give no order. A page of this machine may call the service.
 func (s *Sandbox) Wrap(served Service) http.Handler {
 	s.service = served
 	orders, origins := s.orders(), http.NewCrossOriginProtection()
@@ -123,8 +122,8 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.service.Handler.ServeHTTP(w, r)
 }
 
-// reset puts the records, the clock and the faults back as at the start, between two requests.
-// The caller may go away meanwhile.
+// reset puts the records, the clock and the faults back to their start, between two requests. It goes on if the caller
+// leaves.
 func (s *Sandbox) reset(ctx context.Context) error {
 	s.serving.Lock()
 	defer s.serving.Unlock()
@@ -157,7 +156,7 @@ func read(w http.ResponseWriter, r *http.Request, order any) bool {
 	return true
 }
 
-// reply answers with what holds now, or says why nothing changed.
+// reply answers with the present state, or with the reason why nothing changed.
 func reply[T any](w http.ResponseWriter, now func() T, refused error) {
 	if refused != nil {
 		_ = httpapi.WriteError(w, refused) // Nothing is logged.
@@ -178,7 +177,7 @@ func answer(w http.ResponseWriter, value any) {
 type clockOrder struct {
 	Time    *apitype.Time `json:"time"`
 	Move    string        `json:"move"`    // A duration such as 36h or -10m.
-	Stopped *bool         `json:"stopped"` // Whether the clock stands; without it, as it was.
+	Stopped *bool         `json:"stopped"` // Stops or starts the clock. Without it, nothing changes.
 }
 
 // TokenOrder asks for a token of a new account.
@@ -196,14 +195,13 @@ type Token struct {
 	ExpiresAt apitype.Time `json:"expiresAt"`
 }
 
-// Clock is what the clock shows.
+// Clock is the state of the clock.
 type Clock struct {
 	Time    apitype.Time `json:"time"`
 	Stopped bool         `json:"stopped"`
 }
 
-// fromHere reports whether an origin is a page of this machine, as programs are served where they
-// are written.
+// fromHere reports whether an origin is a page of this machine, such as a program in development.
 func fromHere(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
@@ -217,10 +215,9 @@ func fromHere(origin string) bool {
 	}
 }
 
-// shared lets pages of this machine ask the interface, which no service with real records does: what
-// is below /sandbox only the sandbox's own pages may order. It reports whether the request was a
-// browser's question beforehand, which is answered then. No answer may be kept by a cache, so that
-// none says that it varies.
+// shared lets pages of this machine call the interface, which no service with real records does. Only the sandbox's
+// own pages may use paths below /sandbox. It reports whether it answered a browser's preflight request. Caches store
+// no answer, so none has a Vary header.
 func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
 	if strings.HasPrefix(r.URL.Path, "/sandbox/") {
 		return false
@@ -241,7 +238,7 @@ func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// Now is the service's time.
+// Now returns the service's time.
 func (s *Sandbox) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +258,7 @@ func (s *Sandbox) clock() Clock {
 	return Clock{Time: apitype.NewTime(s.now()), Stopped: s.stopped != nil}
 }
 
-// rewind sets the clock to where it was at the start.
+// rewind sets the clock back to its start.
 func (s *Sandbox) rewind() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Cases are those of a test that mostly wait. Some run at a time, however many processors there
-// are: -parallel, which counts them, holds up what needs none.
+// Cases run those cases of a test that mostly wait. Some run at a time, whatever the number of processors: -parallel
+// counts them, and delays cases that need none.
 type Cases struct {
 	t       *testing.T
 	seats   chan struct{}
@@ -19,7 +19,7 @@ func NewCases(t *testing.T, n int) *Cases {
 	return &Cases{t: t, seats: make(chan struct{}, n)}
 }
 
-// Run is testing.T's, as soon as there is a seat.
+// Run is testing.T's Run, as soon as there is room.
 func (c *Cases) Run(name string, test func(t *testing.T)) {
 	c.running.Go(func() {
 		c.seats <- struct{}{}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Hang stops the server and all that belongs to it in the middle of what they do: their
-// connections stay open, new ones are taken by the kernel, and nobody answers.
+// Hang stops the server and its processes at once: their connections stay open, the kernel accepts new ones, and no
+// answer comes.
 func (c *Cluster) Hang(t testing.TB) {
 	t.Helper()
 	c.signalAll(t, syscall.SIGSTOP)
@@ -28,11 +28,11 @@ func (c *Cluster) signalAll(t testing.TB, signal syscall.Signal) {
 		t.Fatal(err)
 	}
 	for _, process := range c.processes(t)[1:] {
-		_ = syscall.Kill(process, signal) // One that ended meanwhile is no matter.
+		_ = syscall.Kill(process, signal) // A process may have ended in between.
 	}
 }
 
-// processes are the server, and then those that it has started.
+// processes returns the server, and then the processes that it has started.
 func (c *Cluster) processes(t testing.TB) []int {
 	t.Helper()
 	all := []int{c.running.Process.Pid}

@@ -18,7 +18,7 @@ import (
 	"fundesk/apiclient/durable/privileged"
 )
 
-// NewSmallServer starts a server by itself whose disk is of a size that tmpfs reads, such as 64m.
+// NewSmallServer starts a server of its own on a disk with a size that tmpfs reads, such as 64m.
 func NewSmallServer(t testing.TB, size string, settings ...string) *Cluster {
 	t.Helper()
 	folder := newFolder(t)
@@ -58,7 +58,7 @@ func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 		args = append(args, "-p", strconv.Itoa(process))
 		waited[process] = true
 	}
-	if os.Getuid() != 0 { // Whom somebody else started may be looked at by root alone.
+	if os.Getuid() != 0 { // Only root may look at other users' processes.
 		args = append([]string{"sudo", "-n"}, args...)
 	}
 	ctx, end := context.WithCancel(t.Context())
@@ -79,7 +79,7 @@ func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 				attached++
 				return true
 			}
-			return strings.Contains(said.Text(), fmt.Sprintf("SEIZE, %d)", process)) // It has ended by then: No such process, or not permitted.
+			return strings.Contains(said.Text(), fmt.Sprintf("SEIZE, %d)", process)) // The process has ended: No such process, or not permitted.
 		})
 	}
 	if err != nil {
@@ -89,6 +89,6 @@ func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 	go func() { _, _ = io.Copy(io.Discard, log) }() // So that it goes on.
 	return func() {
 		end()
-		_ = tracer.Wait() // Ended by the signal, as it was told.
+		_ = tracer.Wait() // The signal ended it.
 	}
 }

@@ -14,11 +14,10 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one change on its way.
+// Fault spoils one change on its way.
 type Fault string
 
-// The faults. Where the change is processed in some of the variants only, the variant
-// decides.
+// The faults. If only some variants of a fault process the change, the variant decides.
 const (
 	FaultRefused     Fault = "refused"
 	FaultResetBefore Fault = "reset before"
@@ -36,13 +35,13 @@ const (
 	FaultKilled      Fault = "service killed and restarted"
 )
 
-// Faults are all of them.
+// Faults returns all faults.
 var Faults = []Fault{
 	FaultRefused, FaultResetBefore, FaultResetAfter, FaultCut, FaultDelayed, FaultDuplicated, Fault502, Fault503,
 	FaultHTML, FaultWrongType, FaultRedirect, FaultDrip, FaultGarbage, FaultKilled,
 }
 
-// Faulty stands before the service and spoils the next change, once. Reads pass. Who refuses does so every time.
+// Faulty spoils the next change of the service behind it, once. Reads pass. A refusal repeats each time.
 type Faulty struct {
 	Inner http.Handler
 	Kill  func() // Ends the server that is being asked; for FaultKilled.
@@ -62,7 +61,7 @@ func (f *Faulty) Arm(fault Fault, variant int) {
 	f.fault, f.variant = fault, variant
 }
 
-// Applied is how many changes the service has answered with a 2xx.
+// Applied returns how many changes the service has answered with a 2xx.
 func (f *Faulty) Applied() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,8 +86,8 @@ func (f *Faulty) DeliverLate() {
 	}
 }
 
-// Serve serves on a free port of this machine until the test ends. A kill ends the server
-// with all connections, and the next one stands there at once.
+// Serve serves on a free port of this machine until the test ends. A kill ends the server with all connections, and
+// starts the next one at once.
 func (f *Faulty) Serve(t testing.TB) (url string) {
 	t.Helper()
 	opened, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -117,8 +116,7 @@ func (f *Faulty) Serve(t testing.TB) (url string) {
 	return "http://" + opened.Addr().String()
 }
 
-// lasting is a port that outlives its servers: given back in between, somebody else could
-// take it.
+// lasting is a port that outlives its servers. Another program could take a port that is free in between.
 type lasting struct{ *net.TCPListener }
 
 // Close makes a server stop waiting for connections.
@@ -224,7 +222,7 @@ func (f *Faulty) spoil(w http.ResponseWriter, r *http.Request, fault Fault, vari
 		sendRaw(w, "\x00\x01nonsense\r\n\r\n")
 	case FaultKilled:
 		maybe()
-		go f.Kill() // It waits for nobody, this request included.
+		go f.Kill() // It does not wait for requests, not even for this one.
 		<-r.Context().Done()
 	default:
 		write(w, f.deliver(r))
@@ -237,7 +235,7 @@ func write(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// wire is an answer as it goes over the wire.
+// wire is an answer in its form on the wire.
 func wire(answer *httptest.ResponseRecorder) string {
 	return fmt.Sprintf("HTTP/1.1 %d OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 		answer.Code, answer.Header().Get("Content-Type"), answer.Body.Len(), answer.Body)

@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// InOrder makes a server answer a read only when every connection that was there before
-// has nothing left to bring. Who gives up on a change and looks for it then finds it, also
-// on a machine that stands still for a while with the change in a buffer: time does not
-// tell. It holds for clients that use a connection once.
+// InOrder makes a server delay each read until every older connection has nothing left to send. So a client that gives
+// up on a change and looks for it finds it, even if the machine pauses with the change in a buffer. It works for
+// clients that use a connection once.
 func InOrder(server *http.Server) {
 	o := &arrivals{inner: server.Handler, busy: map[net.Conn]int{}}
 	o.ended.L = &o.mu
@@ -30,7 +29,7 @@ type arrivals struct {
 // arrival is the key of a connection's number.
 type arrival struct{}
 
-// accept is called in the order in which connections were made.
+// accept is called in the order of the connections.
 func (o *arrivals) accept(ctx context.Context, c net.Conn) context.Context {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"fundesk/service/httpapi"
 )
 
-// InterfaceOnly takes the extensions away from the service, but for those that are named: it answers as one that was
-// written from the interface.
+// InterfaceOnly hides the extensions of the service, except the named ones: it answers like a service with the
+// interface alone.
 func (h *Harness) InterfaceOnly(but ...string) { h.interfaceOnly.Store(&but) }
 
-// withoutExtensions hides the extensions of a handler once those that are left are stored.
+// withoutExtensions hides the extensions of a handler once the remaining ones are stored.
 func withoutExtensions(inner http.Handler, left *atomic.Pointer[[]string]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		left := left.Load()

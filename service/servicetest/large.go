@@ -31,16 +31,14 @@ const (
 	largeSpan      = 2 * 365 * day // From the first record to the last.
 	largeCommit    = 50_000        // Rows of one COPY or transaction.
 	day            = 24 * time.Hour
-	// A person's calls lie within two days, but at least among so many calls of everybody:
-	// else a page of a small database would name few persons again and again, and one of a
-	// large database another with each call.
+	// A person's calls lie within two days, and at least among so many calls of all persons. Otherwise a page of a
+	// small database would repeat few persons, and a page of a large one would have another person with each call.
 	callsAmong = 3000
 )
 
-// FillLarge makes a database with about so many calls, and the persons, pledges and
-// transactions that they belong to. It goes around the service: bare inserts with
-// nothing flushed on SQLite, COPY and then the indexes on PostgreSQL. said is told how
-// far it is.
+// FillLarge makes a database with about so many calls, and their persons, pledges and transactions. It bypasses the
+// service: bare inserts without flushing on SQLite, COPY and then the indexes on PostgreSQL. said is called with the
+// progress.
 func FillLarge(t testing.TB, database string, calls int, said func(string)) {
 	t.Helper()
 	if err := fillLarge(t.Context(), t.TempDir(), database, calls, said); err != nil {
@@ -103,7 +101,7 @@ type multiplier struct {
 	random *rand.Rand
 	tables map[string]*largeTable
 	to     bulk
-	// How many texts there are that begin with a prefix.
+	// How many texts begin with a prefix.
 	numbers map[string]int
 }
 
@@ -231,18 +229,17 @@ func (m *multiplier) household(h household, at int64, spread time.Duration) {
 	}
 }
 
-// numbered is a text that no other row has; those of 0 to 9 are in every database.
+// numbered returns a text that is unique among rows. The texts of 0 to 9 are in every database.
 func (m *multiplier) numbered(prefix string) string {
 	n := m.numbers[prefix]
 	m.numbers[prefix]++
 	return fmt.Sprintf("%s%010d", prefix, n)
 }
 
-// at is the value of a column.
+// at returns the value of a column.
 func (t *largeTable) at(row []any, column string) any { return row[slices.Index(t.columns, column)] }
 
-// renaming are the identifiers of a copy by those of the template, and the numbers by which
-// its rows are named in some columns.
+// renaming has the identifiers of a copy by the template's, and the numbers by which some columns name its rows.
 type renaming struct {
 	identifiers map[string]string
 	numbers     map[string]map[any]any
@@ -278,7 +275,7 @@ func (m *multiplier) add(name string, row []any, names renaming, change map[stri
 	table.next = append(table.next, made)
 }
 
-// document is a document with the identifiers of the copy.
+// document returns a document with the identifiers of the copy.
 func (r renaming) document(doc []byte) []byte {
 	for from, to := range r.identifiers {
 		doc = bytes.ReplaceAll(doc, []byte(from), []byte(to))

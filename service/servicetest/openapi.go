@@ -35,13 +35,13 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	// comparison, and then, because it refers to others, compared as one of 3.0 all the same.
 	document.OpenAPI = "3.0.3"
 	for _, name := range []string{"TimestampInput", "DateInput"} {
-		document.Components.Schemas[name].Value.Format = "" // The service reads more forms than callers are told to send.
+		document.Components.Schemas[name].Value.Format = "" // The service reads more forms than the description has.
 	}
 	return gorillamux.NewRouter(document)
 })
 
-// varying is what differs between answers that are otherwise the same, as a whole word: identifiers
-// of version 4, times and cursors in their exact form.
+// varying matches the parts in which equal answers differ, as whole words: identifiers of version 4, and times and
+// cursors in their exact form.
 var varying = regexp.MustCompile(`^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}` +
 	`|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z|[A-Za-z0-9_-]{55})$`)
 
@@ -72,8 +72,8 @@ func blanked(text []byte) []byte {
 // comparison that it saves: such answers are alike when they are the same.
 const maxShape = 16 << 10
 
-// shape is equal for requests and answers that differ in what varies only: comparing
-// one with the description takes milliseconds, and tests make many alike.
+// shape returns the same text for requests and answers that differ only in varying parts. Comparing one with the
+// description takes milliseconds, and tests make many alike.
 func shape(r *http.Request, body []byte, answer Answer) [sha256.Size]byte {
 	var all bytes.Buffer
 	fmt.Fprintf(&all, "%s %s %s\n%q %d %q\n", r.Method, r.URL.Path, r.URL.RawQuery, r.Header["Content-Type"], answer.Status, answer.Header["Content-Type"])
@@ -107,7 +107,7 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 		answered := &recorded{ResponseWriter: w, status: http.StatusOK}
 		inner.ServeHTTP(answered, r)
 		if answered.status == 499 && r.Context().Err() != nil {
-			return // The caller has left: nobody reads it.
+			return // The caller has left.
 		}
 		answer := Answer{Status: answered.status, Header: answered.Header(), Body: unpacked(answered)}
 		alike := shape(asked, sent.Bytes(), answer)
@@ -122,7 +122,7 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 	})
 }
 
-// unpacked is the body of an answer, as it was before it was compressed.
+// unpacked returns the body of an answer before its compression.
 func unpacked(answered *recorded) []byte {
 	if answered.Header().Get("Content-Encoding") == "gzip" {
 		if z, err := gzip.NewReader(bytes.NewReader(answered.body.Bytes())); err == nil {

@@ -18,11 +18,11 @@ import (
 	"fundesk/service/httpapi"
 )
 
-// Personality is what another implementation of the interface may have decided
-// otherwise. The zero value is our service. A client must work with each.
+// Personality has the choices of another implementation of the interface. The zero value is our service. A client must
+// work with each.
 type Personality struct {
 	Name         string
-	PageSize     int  // The most records of a page, whatever was asked for; 0: ours.
+	PageSize     int  // The most records of a page, whatever the request. Zero is our limit.
 	NoFlags      bool // hasNextPage and hasPreviousPage are absent.
 	AlwaysNext   bool // hasNextPage is true on every page that is not empty.
 	BareArray    bool // The pledge list is an array of pledges.
@@ -35,7 +35,7 @@ type Personality struct {
 	Actions map[string]string
 }
 
-// Personalities are all that tests should go through.
+// Personalities returns all personalities for tests.
 func Personalities() []Personality {
 	return []Personality{
 		{Name: "ours"},
@@ -53,7 +53,7 @@ func Personalities() []Personality {
 	}
 }
 
-// As is the handler of the harness with a personality.
+// As returns the handler of the harness with a personality.
 func (h *Harness) As(p Personality) http.Handler {
 	h.t.Helper()
 	rules, err := service.New(h.t.Context(), service.Options{Store: dryStore{h.Store}, Now: h.Clock.Now})
@@ -212,7 +212,7 @@ func strip(object map[string]any) {
 	}
 }
 
-// encircle puts a text where a call of a pledge would carry that pledge again.
+// encircle puts a text at the place where a call of a pledge would embed that pledge again.
 func encircle(object map[string]any) {
 	calls, _ := object["calls"].([]any)
 	for _, call := range calls {

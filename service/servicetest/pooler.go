@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// NewPooler starts PgBouncer before a server, as it is installed but for its mode and how many sessions it
-// has, 0: as installed. It returns the name of the database behind it. Where it is not installed the test is skipped, in CI it fails.
+// NewPooler starts PgBouncer in front of a server, as it is installed except for its mode and its number of sessions.
+// Zero sessions keeps the installed number. It returns the name of the database behind it. If PgBouncer is not
+// installed, the test is skipped. In CI it fails.
 func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database string) {
 	t.Helper()
 	installed := "/usr/sbin/pgbouncer"
@@ -42,7 +43,7 @@ func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database st
 	}
 	t.Cleanup(func() {
 		_ = running.Process.Signal(syscall.SIGKILL)
-		_ = running.Wait() // Ended by the signal, as it was told.
+		_ = running.Wait() // The signal ended it.
 	})
 	database = "postgres:///postgres?" + url.Values{"user": {"fundesk"}, "host": {folder}, "port": {"6432"}}.Encode()
 	if err := answers(t.Context(), database); err != nil {

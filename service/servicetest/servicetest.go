@@ -38,7 +38,7 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// Start is when the clock of a harness begins.
+// Start is the first time of a harness's clock.
 var Start = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 
 // Report fails a test for an error, and lets it go on.
@@ -79,13 +79,13 @@ type Harness struct {
 	interfaceOnly *atomic.Pointer[[]string]
 }
 
-// Clock is a clock that only moves when it is told to. It is safe for concurrent use.
+// Clock is a clock that only tests move. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// Now is the time that was set.
+// Now returns the time that was set.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func WithRate(perSecond float64) Option {
 	return func(o *httpapi.Options) { o.Rate = perSecond }
 }
 
-// WithBaseURL is where signed links lead.
+// WithBaseURL sets the address of signed links.
 func WithBaseURL(url string) Option {
 	return func(o *httpapi.Options) { o.BaseURL = url }
 }
@@ -147,7 +147,7 @@ var migrated = sync.OnceValues(func() (content []byte, err error) {
 	return os.ReadFile(path)
 })
 
-// NewFile is an SQLite database of the test's own with nothing in it.
+// NewFile returns an empty SQLite database of the test's own.
 func NewFile(t testing.TB) (database string) {
 	t.Helper()
 	content, err := migrated()
@@ -175,7 +175,7 @@ func New(t testing.TB, options ...Option) *Harness {
 	return NewOn(t, database, options...)
 }
 
-// NewOn is [New] on a database that the test names.
+// NewOn is [New] on a database of the test's choice.
 func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
@@ -232,7 +232,7 @@ func MayNot(permissions ...service.Permission) Right {
 	}
 }
 
-// Sources are the names that processed entries of the account may carry.
+// Sources sets the names that processed entries of the account may carry.
 func Sources(names ...string) Right {
 	return func(a *service.Account) { a.ExternalSources = names }
 }
@@ -258,7 +258,7 @@ func (h *Harness) Token(rights ...Right) string {
 	return h.TokenOf(h.Account(rights...))
 }
 
-// TokenOf is a token of an account that does not end: programs look at it with a clock of their own.
+// TokenOf returns a token of an account that does not expire: programs check it with a clock of their own.
 func (h *Harness) TokenOf(a service.Account) string {
 	h.t.Helper()
 	token, _, err := h.Service.IssueToken(h.t.Context(), a.UUID, 100*365*24*time.Hour)
@@ -337,7 +337,7 @@ func (h *Harness) Sample(persons int) {
 	}
 }
 
-// Answer is what the service answered.
+// Answer is an answer of the service.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -375,7 +375,7 @@ func (a Answer) Decode(value any) {
 	}
 }
 
-// Object is the body as an object.
+// Object returns the body as an object.
 func (a Answer) Object() map[string]any {
 	a.t.Helper()
 	var object map[string]any
@@ -391,7 +391,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// SlowUnlessRaced is Slow for a test of concurrency: with the race detector it runs also if -short is given.
+// SlowUnlessRaced is Slow for a test of concurrency, which runs with the race detector even if -short is given.
 func SlowUnlessRaced(t testing.TB) {
 	t.Helper()
 	if !IsRaced {
@@ -407,8 +407,8 @@ func Times[N int | uint64](short, usual N) N {
 	return usual
 }
 
-// Patience is how long a test waits for what must come: most, and no longer than leaves it the
-// time to say what did not come before go test ends its program.
+// Patience returns how long a test waits for an expected event: most, but not so long that go test ends the program
+// before the test reports the missing event.
 func Patience(t testing.TB, most time.Duration) time.Duration {
 	if test, is := t.(*testing.T); is { // Benchmarks have no end.
 		if end, has := test.Deadline(); has {

@@ -11,12 +11,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// WaitingCommit shows lists as a service does one of whose commits waits for its standby: a call is not in them
-// while it waits, and the service says up to when its changes are settled.
+// WaitingCommit shows lists as a service does while one commit waits for its standby: its call is not in them, and the
+// settled time is before it.
 type WaitingCommit struct {
 	http.RoundTripper
 	Call    apitype.UUID
-	Settled time.Time // Zero: nothing waits.
+	Settled time.Time // Zero if no commit waits.
 }
 
 // RoundTrip implements http.RoundTripper.

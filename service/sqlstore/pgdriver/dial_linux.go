@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unacknowledged is how long what was sent may go without the network of the other side, in
-// milliseconds. Keep-alives are not sent then, and a commit has no deadline of its own.
+// unacknowledged is how long the network may leave sent data without an acknowledgement, in milliseconds. Keep-alives
+// are not sent in that state, and a commit has no deadline of its own.
 const unacknowledged = 10_000
 
-// limitUnacknowledged ends a connection whose other side does not answer.
+// limitUnacknowledged ends a connection whose peer does not answer.
 func limitUnacknowledged(_ context.Context, network, _ string, raw syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

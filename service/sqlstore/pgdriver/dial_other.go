@@ -7,6 +7,5 @@ import (
 	"syscall"
 )
 
-// limitUnacknowledged leaves it to the system when a connection is given up whose other side
-// is gone.
+// limitUnacknowledged leaves it to the system to end a connection whose peer is gone.
 func limitUnacknowledged(context.Context, string, string, syscall.RawConn) error { return nil }

@@ -29,7 +29,7 @@ import (
 
 var errNoSSLMode = errors.New("its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require")
 
-// isEncryptionNamed reports whether the name of a database, or the environment, says how it is encrypted.
+// isEncryptionNamed reports whether the name of a database, or the environment, sets its encryption.
 func isEncryptionNamed(database string) bool {
 	named, err := url.Parse(database)
 	return err == nil && named.Query().Has("sslmode") || os.Getenv("PGSSLMODE") != "" || os.Getenv("PGSERVICE") != ""
@@ -41,21 +41,21 @@ func isLocal(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// application is how each session is named at the server, by which the service finds its own.
+// application begins the name of each session at the server, by which the service finds its own.
 const application = "fundeskd"
 
 // Driver is the [sqlstore.PostgresDriver] of pgx. The zero value is ready.
 type Driver struct{}
 
-// defaultConnectTimeout is how long the host may take when nothing else is said.
+// defaultConnectTimeout is how long connecting may take by default.
 const defaultConnectTimeout = 3 * time.Second
 
-// errSeveralHosts refuses a name with several hosts. Which of them is the primary, only what watches them
-// can tell: a primary that was replaced may come back and not know it.
+// errSeveralHosts refuses a name with several hosts. Only a monitor of them can find out which is the primary: a
+// replaced primary may come back without noticing.
 var errSeveralHosts = errors.New("its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as deploy/patroni does")
 
-// Open is a pool of connections to a server. One that is silent for answerTimeout while an answer is waited for is given up; 0: never.
-// Its error does not hold the name, which may hold a password.
+// Open returns a pool of connections to a server. It gives up a connection that is silent for answerTimeout during a
+// request. Zero waits without limit. Its error does not contain the name, which may have a password.
 func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(database)
 	if err != nil {
@@ -114,10 +114,10 @@ const (
 	classInvalidLogin     = "28"
 )
 
-// Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.
+// Code returns the SQLSTATE of the server's refusal, or an empty text for another error.
 //
-// PgBouncer refuses a parameter that it does not know with the code of a connection that is lost. Code returns what
-// PostgreSQL itself says of such a parameter.
+// PgBouncer refuses an unknown parameter with the code of a lost connection. Code returns PostgreSQL's code for such a
+// parameter.
 func (Driver) Code(err error) string {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -129,7 +129,7 @@ func (Driver) Code(err error) string {
 	return refused.Code
 }
 
-// Disconnected reports whether err says that the server was not reached.
+// Disconnected reports whether the server was not reached.
 func (Driver) Disconnected(err error) bool {
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
@@ -172,11 +172,10 @@ func leadingNumber(text string) int64 {
 	return n
 }
 
-// Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] hands it out,
-// and waits as long as it takes: a commit that is cancelled while it waits for a standby is
-// kept where a failover loses it. What the server warns of is no success: another session
-// cancelled it. Before, in the same round trip, text is run with each of rows as its arguments;
-// where one is refused, the server does not come to the commit.
+// Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] passes it. It waits without limit: a
+// cancelled commit that waited for a standby is kept, and a failover would lose it. A warning of the server is an
+// error, because another session cancelled the wait. Before the commit, in the same round trip, text runs with each of
+// rows as its arguments. If one is refused, the server does not commit.
 func (Driver) Commit(connection any, text string, rows [][]any) error {
 	c := connection.(*stdlib.Conn).Conn()
 	known := c.PgConn().CustomData()
@@ -195,7 +194,7 @@ func (Driver) Commit(connection any, text string, rows [][]any) error {
 	return nil
 }
 
-// commit is what the server says to the last statement.
+// commit returns the server's answer to the last statement.
 func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err error) {
 	if len(rows) == 0 {
 		results, err := c.PgConn().Exec(context.Background(), `COMMIT`).ReadAll()
@@ -218,8 +217,8 @@ func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err
 	return last, cmp.Or(err, results.Close())
 }
 
-// BeginAt runs the text that begins a transaction over one connection of the pool, as [sql.Conn.Raw] hands
-// it out, and returns when the server says that it began, in the same round trip.
+// BeginAt runs the text that begins a transaction over one connection of the pool, as [sql.Conn.Raw] passes it. It
+// returns the server's time of the start, in the same round trip.
 func (Driver) BeginAt(ctx context.Context, connection any, text string) (began time.Time, err error) {
 	c := connection.(*stdlib.Conn).Conn().PgConn()
 	results, err := c.Exec(ctx, text+`; SELECT CAST(EXTRACT(EPOCH FROM transaction_timestamp()) * 1000000 AS BIGINT)`).ReadAll()
@@ -250,9 +249,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 var errNoCancel = errors.New("nothing is cancelled at the server: it may be a commit")
 
-// dialer reaches a server for the pool, and for nothing else: pgx asks the server over another
-// connection to cancel what was under way on one that broke, whatever it was. What takes too
-// long before its commit is ended by statement_timeout.
+// dialer connects the pool to a server, and nothing else. pgx would use another connection to cancel the statement of
+// a broken one, whatever it is. statement_timeout ends statements that take too long before their commit.
 func dialer(answerTimeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
 	// A server that vanished without a word is noticed while an answer is waited for.
 	d := &net.Dialer{
@@ -271,12 +269,12 @@ func dialer(answerTimeout time.Duration) func(ctx context.Context, network, addr
 	}
 }
 
-// impatient is a connection whose peer may be silent for so long while it is read from: a
-// server that hangs keeps its connections open, and nothing else would notice it.
+// impatient is a connection with a limit for the silence of its peer during a read. A server that hangs keeps its
+// connections open, and nothing else would notice it.
 type impatient struct {
 	net.Conn
 	wait    time.Duration
-	until   atomic.Int64 // When its request is to be answered, in nanoseconds since 1970; 0: at any time.
+	until   atomic.Int64 // The deadline of its request, in nanoseconds since 1970. Zero sets none.
 	patient atomic.Bool  // It may be silent for any time: a commit is under way.
 }
 
@@ -288,7 +286,7 @@ func (c *impatient) Read(data []byte) (int, error) {
 	return c.Conn.Read(data)
 }
 
-// Write likewise: the buffers of a server that hangs fill up.
+// Write has the same limit: the buffers of a server that hangs fill up.
 func (c *impatient) Write(data []byte) (int, error) {
 	if err := c.SetWriteDeadline(c.deadline()); err != nil {
 		return 0, err
@@ -307,7 +305,7 @@ func (c *impatient) deadline() time.Time {
 	return silent
 }
 
-// impatience is the connection below a session's, or below its encryption; nil: it waits any time.
+// impatience returns the connection below a session, or below its encryption, or nil if it has no limit.
 func impatience(c net.Conn) *impatient {
 	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = encrypted.NetConn()
@@ -326,8 +324,8 @@ func patience(c net.Conn) (end func()) {
 	return func() { i.patient.Store(false) }
 }
 
-// Until lets a connection of the pool, as [sql.Conn.Raw] hands it out, wait for no answer after a
-// time but for that to a commit; zero: at any time.
+// Until sets the time after which a connection of the pool, as [sql.Conn.Raw] passes it, waits for no answer except a
+// commit's. Zero sets none.
 func (Driver) Until(connection any, at time.Time) error {
 	if i := impatience(connection.(*stdlib.Conn).Conn().PgConn().Conn()); i != nil {
 		var until int64
