@@ -178,7 +178,8 @@ func (t *tx) UpdateOrganization(o service.Organization) error {
 		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
 }
 
-// settingsDoc returns what agents work by as a column holds it; nil for none. What has columns of its own is left out.
+// settingsDoc returns the settings for agents in the form of the column, or nil without settings. Settings with
+// columns of their own are left out.
 func settingsDoc(o service.Organization) (any, error) {
 	if o.Settings == nil {
 		return nil, nil

@@ -63,7 +63,7 @@ func (e *postgresEngine) resetTimes(c *conn, now int64) error {
 	return c.row(`SELECT setval('given_times', $1), setval('settled_times', 1)`, now).scan(new(int64), new(int64))
 }
 
-// Others counts the sessions of other programs of ours; those of an SQLite file are seen by its locks.
+// Others counts the sessions of our other programs. Programs with an SQLite file are found by its locks.
 func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
 	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '` + application + `%'`).scan(&others)
@@ -73,8 +73,8 @@ func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
 
 func (e *sqliteEngine) Others(context.Context) (int, error) { return 0, nil }
 
-// readIdentity names the database: one that pg_restore made has another name. Which server of a cluster answers
-// does not matter. A role that may not ask for the cluster does without it.
+// readIdentity reads the identity of the database. A database that pg_restore made has another one. All servers of a
+// cluster have the same. A role without the right to ask for the cluster does without that part.
 func (e *postgresEngine) readIdentity(ctx context.Context) error {
 	const database = `(SELECT oid FROM pg_database WHERE datname = current_database()), '/', CAST(to_regclass('settings') AS OID))`
 	read := func(text string) error {

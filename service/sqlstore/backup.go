@@ -17,8 +17,7 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// unfinished is what the names of files end with that are not whole yet. One that is left
-// over was made by a program that was killed, and may be erased.
+// unfinished ends the names of incomplete files. A killed program may leave one, which may be deleted.
 const unfinished = ".unfinished"
 
 // Backup copies the database into a new file, which has its name only when it is whole and on the disk. It returns
@@ -36,7 +35,7 @@ func (e *sqliteEngine) Backup(ctx context.Context, file string) (sum string, err
 		err = publish(made, file)
 	}
 	if err != nil {
-		_ = os.Remove(made) // The first error is the one to tell.
+		_ = os.Remove(made) // The first error is reported.
 	}
 	return sum, err
 }
@@ -55,7 +54,7 @@ func SumOf(path string) (sum string, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// copyBeside writes a whole copy of the database beside the place where it belongs.
+// copyBeside writes a complete copy of the database beside its final place.
 func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
 	if err != nil {
@@ -63,7 +62,7 @@ func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string
 	}
 	_, err = e.db.ExecContext(ctx, `VACUUM INTO $1`, file.Name())
 	if err = errors.Join(sqliteError(err), file.Sync(), file.Close()); err != nil {
-		_ = os.Remove(file.Name()) // The first error is the one to tell.
+		_ = os.Remove(file.Name()) // The first error is reported.
 	}
 	return file.Name(), err
 }
@@ -120,7 +119,7 @@ func Restore(ctx context.Context, file, database string, change func(restored *S
 		kept, err = takePlace(made, path)
 	}
 	if made != "" && err != nil {
-		_ = os.Remove(made) // The first error is the one to tell.
+		_ = os.Remove(made) // The first error is reported.
 	}
 	return kept, err
 }
@@ -137,7 +136,7 @@ func unlikeFiles(file, path string) error {
 	return nil
 }
 
-// checkedCopy makes a whole copy of a backup, of the version of this program, beside the place where it belongs.
+// checkedCopy makes a complete copy of a backup, in the schema of this program, beside its final place.
 func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
 	backup, err := inspectSQLite(ctx, file, true)
 	if err != nil {
@@ -164,11 +163,11 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 	return made, err
 }
 
-// restoring is what the name of a file ends with that stands beside a database while others take
-// the place of its files. Until it is gone no program opens the database.
+// restoring ends the name of a file beside a database whose files are being replaced. While it exists, no program
+// opens the database.
 const restoring = ".restoring"
 
-// unrestored refuses a database whose files belong together no longer.
+// unrestored refuses a database whose files no longer belong together.
 func unrestored(path string) error {
 	switch _, err := os.Lstat(path + restoring); {
 	case errors.Is(err, fs.ErrNotExist):

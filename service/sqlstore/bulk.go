@@ -14,12 +14,11 @@ import (
 // references are the columns that name a row of another table, by its number.
 var references = map[string]string{"person_number": "persons", "pledge_number": "pledges", "call_number": "calls"}
 
-// insertText is the statement that inserts a row of some columns. What it names it is given
-// by identifier.
+// insertText returns the statement that inserts a row of some columns. Its references are identifiers.
 func insertText(table string, columns []string) string { return insertRows(table, columns, 1, true) }
 
-// insertRows is the statement that inserts so many rows of some columns. With named, it is given the rows
-// that these refer to by identifier, else by number.
+// insertRows returns the statement that inserts so many rows of some columns. With named, its references are
+// identifiers, otherwise numbers.
 func insertRows(table string, columns []string, rows int, named bool) string {
 	values := make([]string, rows)
 	for row := range values {
@@ -34,7 +33,7 @@ func insertRows(table string, columns []string, rows int, named bool) string {
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES ` + strings.Join(values, `, `)
 }
 
-// placesFrom are the places of n values of a statement, from the first's on.
+// placesFrom returns the placeholders of n values of a statement, from first on.
 func placesFrom(first, n int) []string {
 	places := make([]string, n)
 	for i := range places {
@@ -43,8 +42,8 @@ func placesFrom(first, n int) []string {
 	return places
 }
 
-// inGroups hands rows on by so many at a time that there are few statements of different sizes: one for
-// several rows costs less than one for each.
+// inGroups passes rows on in groups of few different sizes, so that there are few statements. A statement for several
+// rows costs less than one for each.
 func inGroups[T any](rows []T, insert func(rows []T) error) error {
 	for _, size := range []int{64, 16, 4, 1} {
 		for ; len(rows) >= size; rows = rows[size:] {
@@ -56,8 +55,8 @@ func inGroups[T any](rows []T, insert func(rows []T) error) error {
 	return nil
 }
 
-// byIdentifier reads a value for each of many identifiers. text reads the identifier first, then what dest says,
-// and ends where the condition on a column begins.
+// byIdentifier reads a value for each of many identifiers. text reads the identifier first, then the columns of dest,
+// and ends with the name of the column to compare.
 func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) []any) (map[apitype.UUID]V, error) {
 	found := make(map[apitype.UUID]V, len(ids))
 	if len(ids) == 0 {
@@ -76,7 +75,7 @@ func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest 
 
 func identifierOf(id *apitype.UUID) []any { return []any{uuidDest{id}} }
 
-// insertNew saves rows whose first column identifies them, and returns those identifiers that are taken.
+// insertNew saves rows whose first column identifies them, and returns the identifiers that are already stored.
 func insertNew[T any](t *tx, table string, columns []string, rows []T, values func(T) []any) (taken []apitype.UUID, err error) {
 	err = inGroups(rows, func(group []T) error {
 		var args []any
@@ -98,7 +97,7 @@ func insertNew[T any](t *tx, table string, columns []string, rows []T, values fu
 }
 
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
-	// Of rows that belong to others those tell what is taken.
+	// Rows that belong to others are taken if these are.
 	note := func(kind service.LoadKind) func([]apitype.UUID, error) {
 		return func(ids []apitype.UUID, problem error) {
 			err = cmp.Or(err, problem)

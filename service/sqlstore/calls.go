@@ -10,8 +10,8 @@ import (
 	"fundesk/service"
 )
 
-// callColumns are the columns of a call, in the order of callDest, and newCallColumns also those that a new
-// call has, in the order of callValues: they name others by identifier.
+// callColumns has the columns of a call, in the order of callDest. newCallColumns also has the columns of a new call,
+// in the order of callValues, with references by identifier.
 var (
 	callColumns = []string{
 		"uuid", "owner", "requested_at", "updated_at", "external", "external_application", "external_reference", "external_status",
@@ -125,7 +125,7 @@ func (q *listQuery) text(column, text string) string {
 	return column + ` = ` + q.arg(service.IndexedText(text))
 }
 
-// statuses filters calls by their own status and by the one that another program gave them.
+// statuses filters calls by their own status, and by the status that another program gave them.
 func (q *listQuery) statuses(f service.CallFilter) {
 	byReference := f.ExternalReference != "" || f.NoExternalReference
 	if f.ExternalStatus != "" {
@@ -160,8 +160,7 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.Call
 	return readPage(r, text, q.args, part, newCallNode(f).scan)
 }
 
-// included are the columns of a page of calls with what a filter asks for, and the joins
-// that bring it, in the order of newCallNode.
+// included returns the columns of a page of calls for a filter's parts, and their joins, in the order of newCallNode.
 func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	columns = `t.uuid, t.requested_at, t.doc`
 	if f.WithRev {
@@ -195,7 +194,7 @@ type callNode struct {
 	person service.PersonRow
 	pledge service.PledgeRow
 
-	number                 sql.NullInt64 // Of the pledge; null when there is none.
+	number                 sql.NullInt64 // Of the pledge. Null without one.
 	external, hasSignature sql.NullBool  // Of the pledge.
 	dest                   []any
 }
@@ -246,8 +245,8 @@ func (t *tx) InsertCall(c service.CallRow) error {
 	return t.insert(insertCall(), callValues(c)...)
 }
 
-// UpdateCall saves a changed call; moved says that its status or the user of its completion changed. SQLite writes anew
-// what is set in each index that holds it, also when it is the same.
+// UpdateCall saves a changed call. moved means that its status or the user of its completion changed. SQLite writes
+// every index of a column that is set, even to the same value.
 func (t *tx) UpdateCall(c service.CallRow, moved bool) error {
 	set, args := ``, []any{identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc}
 	if moved {

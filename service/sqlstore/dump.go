@@ -15,25 +15,24 @@ import (
 	"fundesk/service"
 )
 
-// copyTable is a table with its columns, those of its key first.
+// copyTable is a table with its columns, the columns of its key first.
 type copyTable struct {
 	name    string
 	key     int // How many columns are the key.
 	columns []string
 	batch   int    // Rows that are read at a time.
-	where   string // Rows that are dumped; empty: all.
+	where   string // The condition of the dumped rows. Empty dumps all.
 }
 
-// numbered is a table that is read in the order of its rows, so that neighbours stay
-// neighbours.
+// numbered tables are read in the order of their rows, so that neighbours stay neighbours.
 func numbered(name string, columns []string) copyTable {
 	return copyTable{name, 1, slices.Concat([]string{"number"}, columns), copyBatch, ``}
 }
 
-// copyBatch is how many rows are read at a time where they are small.
+// copyBatch is how many small rows are read at a time.
 const copyBatch = 2000
 
-// copyTables are all tables, each after those that it refers to.
+// copyTables has all tables, each after the tables that it refers to.
 func copyTables() []copyTable {
 	return []copyTable{
 		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
@@ -108,7 +107,7 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 	}
 }
 
-// documents are the columns that hold JSON as bytes, and files those that hold other bytes. Other bytes are
+// documents are the columns with JSON as bytes, and files the columns with other bytes. All other columns of bytes are
 // identifiers.
 var (
 	documents = []string{"doc", "private", "quality", "settings"}
@@ -120,7 +119,7 @@ func dumped(column string, value any) (json.RawMessage, error) {
 	switch {
 	case !isBytes || slices.Contains(files, column):
 		return json.Marshal(value)
-	case slices.Contains(documents, column) && (len(raw) == 0 || !json.Valid(raw)): // Of a person who was erased.
+	case slices.Contains(documents, column) && (len(raw) == 0 || !json.Valid(raw)): // Of an erased person.
 		return json.Marshal(string(raw))
 	case slices.Contains(documents, column):
 		return raw, nil
@@ -164,7 +163,7 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 	}
 }
 
-// errUnfinishedErasure refuses a dump whose program had left a tombstone, and had not blanked all calls yet.
+// errUnfinishedErasure refuses a dump from a program that left a tombstone before it had blanked all calls.
 var errUnfinishedErasure = &service.Error{
 	Kind:   service.Invalid,
 	Detail: "the dump holds an erasure that was not finished; run fundeskd clean of the program that wrote it, and dump again",
@@ -276,7 +275,7 @@ func (r *reader) HasRecords() (there bool, err error) {
 	return there, err
 }
 
-// read is up to limit rows after a key, nil being the start.
+// read returns up to limit rows after a key. A nil key starts at the beginning.
 func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err error) {
 	q := &listQuery{}
 	if t.where != "" {
@@ -310,7 +309,7 @@ func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err erro
 	return rows, err
 }
 
-// An identifierDest reads an identifier column as it is bound, which is how SQLite has it.
+// An identifierDest reads an identifier column in SQLite's form, as it is bound.
 type identifierDest struct{ value *any }
 
 // Scan reads the text that PostgreSQL sends, or null.

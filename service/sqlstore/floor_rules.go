@@ -5,8 +5,8 @@ import (
 	"fundesk/service"
 )
 
-// saveRules keeps what the queue reads of the settings of an organization beside them: they are long, and a take
-// reads the rules each time. Settings that are nil stay as they are.
+// saveRules stores the rules of an organization's settings in a column of their own: settings are long, and each take
+// reads the rules. Nil settings stay as they are.
 func (t *tx) saveRules(o service.Organization) error {
 	if o.Settings == nil {
 		return nil

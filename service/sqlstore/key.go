@@ -17,8 +17,8 @@ const signingKey = "signing-key"
 var errKeyMissing = errors.New("its signing key is missing from the table settings: without it no token is good. " +
 	"fundeskd key rotate makes another one, with which every token is issued again")
 
-// SigningSeed returns the secret of this database, and makes it when there is none and nothing hangs on it. It is
-// looked for before it is made: a server, or a role, may only read.
+// SigningSeed returns the secret of this database. It makes one if there is none and nothing depends on it. It looks
+// before it makes one: a server, or a role, may be read-only.
 func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) {
 	seed, err := readSeed(ctx, s.engine)
 	if err == nil && len(seed) == 0 {
@@ -55,7 +55,7 @@ func (s *Store) makeSeed(ctx context.Context) (seed []byte, err error) {
 	return seed, err
 }
 
-// SigningSeed reads the setting that holds the key; empty where there is none.
+// SigningSeed reads the setting with the key. It is empty without one.
 func (c *conn) SigningSeed() ([]byte, error) {
 	text, err := c.Setting(signingKey)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"fundesk/service"
 )
 
-// The columns of leases, in the order of [leaseDest]: those that are read, those of a new claim, those of a lease that has
-// ended, and those of a donor's row.
+// The columns of leases, in the order of [leaseDest]: for reading, for a new claim, for an ended lease, and for a
+// donor's row.
 const (
 	leaseFields = `person_uuid, lease_uuid, ordinal, call_uuid, owner, type, user_uuid, due_at, taken_at, expires_at, ` +
 		`shown_at, pending, account_uuid, request_uuid`
@@ -65,7 +65,7 @@ const (
 	hasExpired = isClaimed + ` AND expires_at <= `
 )
 
-// claimDonor ends the statement that inserts a claim: it takes the place of none, or of one that has expired.
+// claimDonor ends the statement that inserts a claim. It replaces an expired claim, and no other.
 var claimDonor = sync.OnceValue(func() string {
 	var sets []string
 	for _, column := range columnsOf(claimFields)[1:] {
@@ -300,8 +300,8 @@ func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {
 	return len(ids), err
 }
 
-// ForgetQueue deletes rows from before some times, so many of each at most. It returns the highest number of rows that
-// were deleted of one table.
+// ForgetQueue deletes old rows, up to a number of each kind. It returns the highest number of rows that it deleted
+// from one table.
 func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err error) {
 	locked := t.engine.locking(`UPDATE SKIP LOCKED`)
 	for _, part := range []struct {
@@ -332,7 +332,7 @@ func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err 
 	return most, nil
 }
 
-// deferralFields is what is read of a callback, in the order of deferralDest.
+// deferralFields are the columns of a callback, in the order of deferralDest.
 const deferralFields = `call_uuid, person_uuid, type, due_at, kept_for`
 
 func deferralDest(d *service.DeferralRow) []any {

@@ -9,8 +9,8 @@ import (
 	"fundesk/service"
 )
 
-// pledgeColumns are the columns of a pledge, in the order of pledgeDest, and newPledgeColumns also those that a
-// new pledge has, in the order of pledgeValues, which names its person by identifier.
+// pledgeColumns has the columns of a pledge, in the order of pledgeDest. newPledgeColumns also has the columns of a
+// new pledge, in the order of pledgeValues, with its person by identifier.
 var (
 	pledgeColumns = []string{
 		"uuid", "owner", "recruiting", "recruiter", "status", "created_at", "updated_at", "released_at", "external", "payment_qr",
@@ -91,8 +91,8 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range) (*listQ
 	return q, nil
 }
 
-// pledgeScope limits pledges to those that organizations own or recruited. The branches
-// are disjoint, so that a pledge comes once. Spec gap: A3.
+// pledgeScope limits pledges to the owning or recruiting organizations of a scope. Its branches are disjoint, so that
+// a pledge comes once. Spec gap: A3.
 func (q *listQuery) pledgeScope(scope service.Scope) {
 	places, some := q.organizations(scope)
 	if !some {

@@ -20,30 +20,29 @@ type pool struct {
 	turns   *service.Turns // One for each connection that may be in use.
 	idle    chan *conn
 	connect func() (*conn, error)
-	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
+	full    func(error) bool // Reports whether the server has too many connections. Nil if it cannot.
 	stop    chan struct{}
-	// patience is how long a request may spend with the database: with all that it waits for, and
-	// all that it asks; 0: as long as the caller waits.
+	// patience is how long a request may use the database, including all waits and statements. Zero sets no limit.
 	patience time.Duration
 
-	refused                   chan error   // Why a connection could not be made, for one that waits.
-	alive, dialling, awaiting atomic.Int64 // Connections in use or idle, those that are being made, and those that are waited for.
+	refused                   chan error   // The error of a connection that could not be made, for a request that waits.
+	alive, dialling, awaiting atomic.Int64 // Existing connections, those being made, and those that requests wait for.
 	spare                     atomic.Int64 // The fewest that were idle since trim looked.
-	mu                        sync.Mutex   // Of closed, and of what becomes idle beside it.
+	mu                        sync.Mutex   // Guards closed, and the connections that become idle at the same time.
 	closed                    bool
 
-	open                                    atomic.Int64 // Connections whose commit no request waits for any more.
+	open                                    atomic.Int64 // Connections with a commit that no request waits for.
 	opened, lost, waited, timedOut, retried atomic.Int64
 }
 
-// PoolStats is what became of the connections of a store since it was opened.
+// PoolStats counts the connections of a store since it was opened.
 type PoolStats struct {
 	InUse, Most int
 	Opened      int64
-	Lost        int64 // Given up as the database failed on them.
+	Lost        int64 // Closed because the database failed on them.
 	Waited      int64 // Times that all were in use.
-	TimedOut    int64 // Of those, in vain.
-	Retried     int64 // Transactions and questions that were run again.
+	TimedOut    int64 // The part of Waited that got none.
+	Retried     int64 // Transactions and statements that ran again.
 }
 
 func (p *pool) stats() PoolStats {
@@ -68,8 +67,8 @@ func newPool(size int, connect func() (*conn, error)) *pool {
 	}
 }
 
-// until returns when a request is to be answered, by what it has spent already, and a function
-// that adds what it spends from now on. Zero: at any time.
+// until returns the deadline of a request, less the time that it has used already, and a function that adds the time
+// that it uses from now on. Zero means no deadline.
 func (p *pool) until(ctx context.Context) (until time.Time, spent func()) {
 	if p.patience == 0 {
 		return until, func() {}
@@ -108,7 +107,7 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		case c.broken:
 			p.lost.Add(1)
 			p.alive.Add(-1)
-			_ = c.close() // What it failed at is told already.
+			_ = c.close() // Its error was already reported.
 		default:
 			p.idle <- c
 		}
@@ -122,11 +121,11 @@ type errConnect struct{ error }
 
 func (e errConnect) Unwrap() error { return e.error }
 
-// connectAgain is how soon another connection is tried while one is waited for.
+// connectAgain is how long a waiting request waits before it tries another connection.
 const connectAgain = 50 * time.Millisecond
 
-// connection returns one that is idle, or a new one: whichever is there first. While others are
-// alive, a connection that a server does not make is not the end: those become idle.
+// connection returns an idle connection or a new one, whichever comes first. If the server refuses a new one while
+// others are alive, it waits for one of these.
 func (p *pool) connection(ctx context.Context, until time.Time) (*conn, error) {
 	select {
 	case c := <-p.idle:
@@ -171,8 +170,8 @@ func (p *pool) connection(ctx context.Context, until time.Time) (*conn, error) {
 	}
 }
 
-// dial makes a connection in the background, unless enough are on their way or there: one that
-// hangs, as in a pooler, holds up no request for which another one becomes free.
+// dial makes a connection in the background, unless there are enough. So a connection that hangs, as in a pooler,
+// delays no request that can have another one.
 func (p *pool) dial() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +180,8 @@ func (p *pool) dial() {
 	}
 	p.dialling.Add(1)
 	go func() {
-		defer p.dialling.Add(-1) // Not before it is told: a request that tries again would leave the next one a refusal.
+		// Count down after the error is delivered: a new attempt would leave the next request an old error.
+		defer p.dialling.Add(-1)
 		c, err := p.connect()
 		if err == nil {
 			p.opened.Add(1)
@@ -217,7 +217,7 @@ func (p *pool) taken() {
 	}
 }
 
-// trimEvery is how often connections are given back that were idle all the time.
+// trimEvery is how often connections are closed that were idle all the time.
 const trimEvery = 2 * time.Second
 
 // trim gives connections back that were idle for a while, all but one, so that other processes
@@ -244,8 +244,7 @@ func (p *pool) trim() {
 	}
 }
 
-// leave keeps a connection until its commit has ended, beside those that are in use: what
-// reads needs those.
+// leave keeps a connection until its commit has ended, without counting it as in use: reads need that room.
 func (p *pool) leave(c *conn) {
 	p.alive.Add(-1)
 	p.open.Add(1)
@@ -254,12 +253,11 @@ func (p *pool) leave(c *conn) {
 		if err := <-c.open; err != nil { // No request waits for it any more.
 			c.broken = true
 		}
-		_ = c.close() // The caller was told that the outcome is open.
+		_ = c.close() // The caller got the answer that the outcome is open.
 	}()
 }
 
-// manyOpen reports whether so many commits are under way that no request waits for, that another
-// one would only be one more.
+// manyOpen reports whether too many commits without a waiting request are under way for one more.
 func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
 
 // permit waits for one of some turns.
@@ -320,16 +318,16 @@ type conn struct {
 	lines      [][]any       // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
 	broken     bool          // A statement was refused by the database, not by a rule.
 	ahead      time.Duration // How far the store's clock was ahead of the system's when the change began.
-	given      int64         // The last time that was given to a change of the commit; 0: none.
+	given      int64         // The last time that the commit gave to a change. Zero if it gave none.
 	open       <-chan error  // The outcome of a commit that is still under way; nil when none is.
-	until      time.Time     // When its request is to be answered; zero: at any time.
+	until      time.Time     // The deadline of its request. Zero means none.
 }
 
 // maxStatements bounds the prepared statements of a connection: lists make texts by
 // their filters.
 const maxStatements = 200
 
-// prepare is a prepared statement, from an earlier use where there was one.
+// prepare returns a prepared statement, and reuses an earlier one.
 func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	if s, ok := c.statements[text]; ok {
 		return s, nil
@@ -355,8 +353,7 @@ func (c *conn) forget() (err error) {
 	return err
 }
 
-// close ends the connection. An open statement would keep the file open, and its log
-// beside it.
+// close ends the connection. An open statement would keep the file and its log open.
 func (c *conn) close() error { return errors.Join(c.forget(), c.raw.Close()) }
 
 // fail notes that the database itself refused something.
@@ -426,7 +423,7 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 
 func textDest(text *string) []any { return []any{text} }
 
-// all reads all rows of a query, each into what dest says of it.
+// all reads all rows of a query, each into the values of dest.
 func all[T any](c *conn, text string, args []any, dest func(*T) []any) (rows []T, err error) {
 	err = c.each(text, args, func(result *sql.Rows) error {
 		var row T

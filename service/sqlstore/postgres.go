@@ -16,28 +16,28 @@ import (
 	"fundesk/service"
 )
 
-// postgresConnections is what one process asks of the server when nothing is said.
+// postgresConnections is how many connections to the server one process uses by default.
 const postgresConnections = 16
 
 // PostgresDriver is the client library of PostgreSQL. A program that serves PostgreSQL
 // brings one (package pgdriver); the others need not link it.
 type PostgresDriver interface {
-	// Open is a pool of connections; the host may take connectTimeout, 0: what the
-	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
-	// waited for is lost; 0: it may take any time. Its error does not hold the name.
+	// Open returns a pool of connections. The host may take connectTimeout to answer. Zero means the time in the name,
+	// or 3 s. A server that is silent for answerTimeout during a request is lost. Zero sets no limit. Its error does
+	// not contain the name.
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
-	// BeginAt runs the text that begins a transaction over a connection as sql.Conn.Raw hands it out, and
-	// returns when the server says that it began.
+	// BeginAt runs the text that begins a transaction over a connection as sql.Conn.Raw passes it, and returns the
+	// server's time of the start.
 	BeginAt(ctx context.Context, connection any, text string) (time.Time, error)
-	// Until lets a connection, as sql.Conn.Raw hands it out, wait for no answer after a time but for that to
-	// a commit; zero: at any time.
+	// Until sets the time after which a connection, as sql.Conn.Raw passes it, waits for no answer except a commit's.
+	// Zero sets none.
 	Until(connection any, at time.Time) error
 	// Rewrite rewrites a table over a connection as sql.Conn.Raw hands it out. It returns how many dead rows the server
 	// kept because another transaction could still see them.
 	Rewrite(ctx context.Context, connection any, table string) (dead int64, err error)
-	// Code is the SQLSTATE that the server refused with, "" for any other error.
+	// Code returns the SQLSTATE of the server's refusal, or an empty text for any other error.
 	Code(err error) string
-	// Disconnected reports whether err says that the server was not reached.
+	// Disconnected reports whether the server was not reached.
 	Disconnected(err error) bool
 	// Commit ends a transaction over a connection as sql.Conn.Raw hands it out. It takes any
 	// time, and nothing cancels it. An error that is no refusal of the server leaves open
@@ -59,12 +59,12 @@ type postgresEngine struct {
 	clock   sharedClock
 	marks   settledMarks
 	once    sync.Once
-	damaged atomic.Bool // A page was seen not to hold what it should, and no change was kept since.
-	failed  atomic.Bool // The server's disk refused something, and no change was tried since that needs much of it.
+	damaged atomic.Bool // A damaged page was read, and no change was saved since.
+	failed  atomic.Bool // The server's disk failed, and no change that shows the contrary was tried since.
 	probe   probe
-	refused atomic.Bool  // The server refused a table or a right to it, and no change of a record was kept since.
-	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
-	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
+	refused atomic.Bool  // The server refused access to a table, and no record was changed since.
+	waits   atomic.Bool  // A commit was not confirmed in time, and no other one was since.
+	tried   atomic.Int64 // The last check of a confirmed commit, in nanoseconds since 1970. Zero means check.
 }
 
 func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
@@ -87,7 +87,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if e.now == nil {
 		e.now = time.Now
 	}
-	e.db.SetMaxIdleConns(-1) // The pool keeps those that are used.
+	e.db.SetMaxIdleConns(-1) // The pool keeps the used ones.
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
 	err = e.keepsSessions(ctx, size)
@@ -105,8 +105,8 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	return e, nil
 }
 
-// statementPooling is in the words with which PgBouncer refuses a transaction; their code is also that
-// of a server which is away, and is waited for.
+// statementPooling is a part of PgBouncer's refusal of a transaction. Its code is also the code of a server that is
+// away, which is waited for.
 const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
@@ -168,7 +168,7 @@ func (e *postgresEngine) connect() (*conn, error) {
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
-// minTries is how often a transaction may run again, also where no time bounds its request.
+// minTries is how often a transaction may be tried, even without a deadline.
 const minTries = 20
 
 // readOnly begins what sees one state of the data.
@@ -189,9 +189,9 @@ func (e *postgresEngine) read(ctx context.Context, mode service.ReadMode, read f
 	})
 }
 
-// write changes the data. Of two isolated transactions that change the same row, the later one is refused by
-// the database and run again, on what the first one left. A shared one would have to begin anew so whenever
-// it finds a row that another one took: it runs in READ COMMITTED, a few at a time.
+// write changes the data. If two isolated transactions change the same row, the database refuses the later one, and it
+// runs again on the result of the first. A shared transaction would have to restart at each row that another one took,
+// so it runs in READ COMMITTED, a few at a time.
 func (e *postgresEngine) write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
@@ -211,9 +211,8 @@ func (e *postgresEngine) write(ctx context.Context, mode service.WriteMode, chan
 	})
 }
 
-// PingChanges asks the server whether it only reads, as a standby does and one that is being moved
-// away from. After its disk has refused something, or a commit was not confirmed, it lets it make a
-// change durable.
+// PingChanges checks that the server accepts changes: a standby only reads, and so does a primary during a switchover.
+// After an error of the disk or an unconfirmed commit, it also makes a change durable.
 func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
@@ -245,8 +244,8 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	return err
 }
 
-// pingPause is how long it is not looked again whether a commit is confirmed: one that is not stays
-// open, and tells by itself when it is. Nothing is heard of those that a server has which was replaced.
+// pingPause is how long no further check whether commits are confirmed is made. An unconfirmed one stays open and
+// reports its own end, unless its server was replaced.
 const pingPause = time.Minute
 
 // pingCommit looks whether a commit is confirmed again.
@@ -278,8 +277,8 @@ func takeRoom(c *conn, size int) error {
 	return err
 }
 
-// application is how the server's list of sessions and its log name the program; in a transaction
-// of a request that is part of a trace, with the trace.
+// application returns the name of the program in the server's list of sessions and log, with the trace of the request
+// if it has one.
 const application = "fundeskd"
 
 var isTrace = pattern(`^[0-9a-f]{32}$`)
@@ -309,7 +308,9 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) error
 		}
 		e.pool.retried.Add(1)
 		_, spent := e.pool.until(ctx)
-		err = service.Pause(ctx, time.Duration(mathrand.Int64N(int64(min(try, minTries))*int64(5*time.Millisecond)))) // Those that lost together must not meet again.
+		// Transactions that conflicted must not meet again.
+		longest := int64(min(try, minTries)) * int64(5*time.Millisecond)
+		err = service.Pause(ctx, time.Duration(mathrand.Int64N(longest)))
 		if spent(); err != nil {
 			return err
 		}
@@ -321,7 +322,7 @@ type errBegin struct{ error }
 
 func (e errBegin) Unwrap() error { return e.error }
 
-// begin begins a transaction; of one that may change something it notes the time of the server.
+// begin begins a transaction. For a change it notes the time of the server.
 func (e *postgresEngine) begin(c *conn, text string) error {
 	if strings.HasPrefix(text, readOnly) {
 		_, err := c.raw.ExecContext(c.ctx, text)
@@ -342,8 +343,7 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 	c.lines, c.given = nil, 0
 	ended := false
 	defer func() {
-		// Of a connection that is given up, the server rolls back what it no longer hears of;
-		// one that broke would be waited for once more.
+		// The server rolls back a connection that is closed. A rollback would wait once more for a broken one.
 		if !ended && (!c.broken || e.mayRepeat(err)) {
 			_, end := c.raw.ExecContext(c.ctx, `ROLLBACK`)
 			c.broken = end != nil
@@ -356,12 +356,12 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 	return e.commit(c)
 }
 
-// errUnconfirmed is a change that the server took and has not told to be kept. It may be kept
-// later; it is never cancelled, since it would then be kept where a failover loses it.
+// errUnconfirmed means that the server got a change and has not confirmed it. It may confirm it later. The change is
+// never cancelled, because it would then be kept only on a server that a failover may lose.
 var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the database has not confirmed changes in time; this one may be kept later"}
 
-// commit ends a transaction. One that takes longer than a caller waits goes on by itself, and
-// the connection with it. Spec gap: S31.
+// commit ends a transaction. If it takes longer than the caller waits, it continues with its connection in the
+// background. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
 	lines := c.lines
 	isChange := len(lines) > 0 || c.given > 0 // Of a record.
@@ -412,14 +412,14 @@ func (e *postgresEngine) Backup(context.Context, string) (string, error) {
 	return "", errors.New("a PostgreSQL database is backed up with pg_dump")
 }
 
-// integrity is left to the engine's own tools.
+// The engine's own tools check the integrity.
 func (e *postgresEngine) integrity(context.Context) ([]string, error) { return nil, nil }
 
 func (e *postgresEngine) Pool() PoolStats { return e.pool.stats() }
 
 func (e *postgresEngine) Close() (err error) {
 	e.once.Do(func() {
-		_ = e.pool.close() // A server that is away cannot be told goodbye.
+		_ = e.pool.close() // The server may be away.
 		err = e.db.Close()
 	})
 	return err

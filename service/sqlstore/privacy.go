@@ -13,8 +13,7 @@ import (
 
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
-// LockPersonData is Kept for a change: no other transaction changes any of it before this one ends, nor
-// adds to it.
+// LockPersonData is Kept for a change: until this transaction ends, no other one changes these rows or adds to them.
 func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
 	// A change that adds something locks the person, so that it is there when the person can be locked.
 	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
@@ -30,7 +29,7 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	if err != nil {
 		return k, err
 	}
-	// No column that stands behind a document, as the status does: SQLite would read through that.
+	// Without columns after the document, such as the status: SQLite would read through the document.
 	k.Calls, err = all(r.conn, `SELECT uuid, owner, requested_at, updated_at, external, rev, LENGTH(doc) + LENGTH(private) FROM calls t
 		WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, func(c *service.CallRow) []any {
 		return []any{uuidDest{&c.UUID}, uuidDest{&c.Owner}, timeDest{&c.RequestedAt}, timeDest{&c.UpdatedAt}, &c.External, &c.Rev, &c.Bytes}
@@ -69,7 +68,7 @@ func (r *reader) keptOfPledges(k *service.Kept) (err error) {
 	})
 }
 
-// inOrder puts rows into the order of identifiers. Those that are not there any more are left out.
+// inOrder sorts rows in the order of identifiers, and drops missing ones.
 func inOrder[T any](ids []apitype.UUID, rows []T, id func(T) apitype.UUID) []T {
 	order := make(map[apitype.UUID]int, len(ids))
 	for i, id := range ids {
@@ -237,8 +236,8 @@ func (t *tx) RewriteTransaction(x service.TransactionRow) error {
 	return t.change(`UPDATE transactions SET doc = $2 WHERE uuid = $1`, identifier(x.UUID), x.Doc)
 }
 
-// PersonToRefer is a person that a new record is about: no erasure comes before the transaction
-// ends, or the transaction is run again.
+// PersonToRefer returns the person of a new record. An erasure waits until the transaction ends, or else the
+// transaction runs again.
 func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }

@@ -7,18 +7,18 @@ import (
 	"fundesk/service"
 )
 
-// ProbePause is how long the answer of a probe holds: probes of any number of callers make one write in that time.
-// Tests that let a disk fail shorten it.
+// ProbePause is how long the answer of a probe is valid: all probes in that time make one write. Tests with a failing
+// disk shorten it.
 var ProbePause = 5 * time.Second
 
 // probe lets the database make a small change durable, to see whether it takes changes. It is safe for concurrent use.
 type probe struct {
 	mu  sync.Mutex
-	at  time.Time // Of the last write. Zero: none.
+	at  time.Time // The time of the last write. Zero if there was none.
 	err error     // How it ended.
 }
 
-// ask returns whether a change works. hasFailed says that a change has failed since one worked.
+// ask returns whether a change works. hasFailed means that a change has failed since the last one that worked.
 func (p *probe) ask(hasFailed func() bool, write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

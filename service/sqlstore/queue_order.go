@@ -11,14 +11,14 @@ import (
 	"fundesk/service"
 )
 
-// queueParts makes the queries of the queue. Each part of one is a rank and a source of calls
-// in order; they are disjoint. testdata/queue.sql shows the query of a user's queue, and those of a take, one
-// for each part, which TestQuestionsOfTheQueue keeps true.
+// queueParts makes the queries of the queue. Each part of a query is a rank and a sorted source of calls, and the
+// parts are disjoint. testdata/queue.sql shows the query of a user's queue, and the queries of a take, one for each
+// part. TestQuestionsOfTheQueue compares it.
 type queueParts struct {
 	listQuery
 	engine engine
 	query  service.QueueQuery
-	kinds  []string         // What is narrowed to, where that are few kinds; nil: look at the conditions.
+	kinds  []string         // The kinds that the query is narrowed to, if they are few. Nil checks the conditions on each call.
 	ruled  bool             // The rules limit what is asked for: only the kinds below are given.
 	open   []string         // The kinds of calls that were not deferred.
 	due    []string         // The kinds of callbacks.
@@ -29,10 +29,10 @@ type queueParts struct {
 // maxKinds is how many kinds are looked up one by one and merged.
 const maxKinds = 128
 
-// Which kinds are read. Those of callbacks and of calls that no take has marked yet take longer.
+// The kinds that are read. Kinds of callbacks, and of calls that no take has marked yet, take longer.
 type whichKinds struct{ due, waking bool }
 
-// newQueueParts looks which kinds there are when the query is narrowed, or the rules limit it.
+// newQueueParts reads the kinds if the query is narrowed, or if rules limit it.
 func (r *reader) newQueueParts(query service.QueueQuery, which whichKinds) (*queueParts, error) {
 	p := &queueParts{engine: r.engine, query: query, ruled: query.Rules.Limit(query.Scope)}
 	isNarrow := !query.Scope.All || len(query.Types) > 0 || len(query.Languages) > 0
@@ -59,7 +59,7 @@ func (r *reader) newQueueParts(query service.QueueQuery, which whichKinds) (*que
 	return p, r.ruledKinds(p, asked, which)
 }
 
-// ruledKinds adds to the kinds that may be given those of calls that no take has marked, and those of callbacks.
+// ruledKinds adds the kinds of callbacks, and of calls that no take has marked, to the kinds that may be offered.
 func (r *reader) ruledKinds(p *queueParts, asked []string, which whichKinds) error {
 	now := p.query.Now.UnixMilli()
 	p.open = asked
@@ -91,7 +91,8 @@ func (p *queueParts) isAsked(text string) bool {
 	return isNarrowed && q.Rules.Permits(kind) && q.Rules.IsOpen(kind, q.Now)
 }
 
-// ofKinds is the condition that a call is of one of some kinds, by the column kind or what has its value.
+// ofKinds returns the condition that a call is of one of some kinds, by the column kind or an expression with its
+// value.
 func (p *queueParts) ofKinds(column string, kinds []string) string {
 	place := p.arg(nil)
 	cond, arg := p.engine.amongTexts(column, place, kinds)
@@ -102,7 +103,7 @@ func (p *queueParts) ofKinds(column string, kinds []string) string {
 // kindOfRow has the value of the column kind, and no index: a part is read in the order of its own index.
 const kindOfRow = `(kind || '')`
 
-// given are the conditions that the rules give calls that were not deferred, or callbacks.
+// given returns the conditions of the rules for calls without a deferral, or for callbacks.
 func (p *queueParts) given(kinds []string) (conds []string) {
 	if !p.ruled {
 		return nil
@@ -110,7 +111,7 @@ func (p *queueParts) given(kinds []string) (conds []string) {
 	return append(p.notLapsed(), p.ofKinds(kindOfRow, kinds))
 }
 
-// notLapsed are the conditions that the last pledge of the person did not end too long ago.
+// notLapsed returns the conditions that the last pledge of the person did not end too long ago.
 func (p *queueParts) notLapsed() (conds []string) {
 	for _, lapsed := range p.lapsed {
 		conds = append(conds, `(ended_at IS NULL OR ended_at >= `+p.arg(lapsed.Before.UnixMilli())+
@@ -119,7 +120,7 @@ func (p *queueParts) notLapsed() (conds []string) {
 	return conds
 }
 
-// narrowed are the conditions that the query is narrowed by.
+// narrowed returns the conditions of the query's filters.
 func (p *queueParts) narrowed() (conds []string) {
 	if placeholders, some := p.organizations(p.query.Scope); some {
 		conds = append(conds, `owner`+isOne(placeholders))
@@ -136,13 +137,13 @@ func (p *queueParts) narrowed() (conds []string) {
 	return conds
 }
 
-// returned is the condition that the user gave a call back a moment ago.
+// returned returns the condition that the user gave a call back a moment ago.
 func (p *queueParts) returned() string {
 	return `call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
 		` AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
 }
 
-// forUser is the condition that a deferral does not keep a call from the user.
+// forUser returns the condition that no deferral reserves a call for another user.
 func (p *queueParts) forUser(alone bool) string {
 	if alone {
 		return `kept_for = ` + p.arg(identifier(*p.query.User))
@@ -154,8 +155,8 @@ func (p *queueParts) forUser(alone bool) string {
 	return `(kept_for IS NULL OR (kept_for <> ` + p.arg(identifier(*p.query.User)) + ` AND ` + overdue + `))`
 }
 
-// queuePart is a part of the queue: a rank, the column that it is sorted by, and conditions. They
-// are made only where the part is asked for: PostgreSQL wants every argument to be used.
+// queuePart is a part of the queue: a rank, the column of its order, and conditions. The conditions are made on
+// demand, because PostgreSQL refuses arguments that a statement does not use.
 type queuePart struct {
 	rank   int
 	column string
@@ -175,7 +176,7 @@ func (p *queueParts) add(part queuePart) {
 		strings.Join(conds, ` AND `)+` ORDER BY `+part.column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+strconv.Itoa(len(p.parts)))
 }
 
-// eligible is the condition that the time has come from which a call may be given.
+// eligible returns the condition that a call may be offered by now.
 func (p *queueParts) eligible() string { return `eligible_at <= ` + p.arg(p.query.Now.UnixMilli()) }
 
 const (
@@ -193,7 +194,7 @@ func (p *queueParts) free(conds ...string) []string {
 	return append(conds, `NOT `+p.returned())
 }
 
-// deferred is what is due.
+// deferred returns the part with the due deferrals.
 func (p *queueParts) deferred(state string) (parts []queuePart) {
 	under := func(alone bool) func() []string {
 		return func() []string {
@@ -207,7 +208,7 @@ func (p *queueParts) deferred(state string) (parts []queuePart) {
 	return append(parts, queuePart{rankDue, `due_at`, under(false)})
 }
 
-// requested is what was not deferred.
+// requested returns the part with calls without a deferral.
 func (p *queueParts) requested(state string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string {
 		conds := append(p.narrowed(), p.free(state, `due_at IS NULL`)...)
@@ -215,14 +216,14 @@ func (p *queueParts) requested(state string) queuePart {
 	}}
 }
 
-// requestedOf is what was not deferred of a kind.
+// requestedOf returns the part with calls of a kind without a deferral.
 func (p *queueParts) requestedOf(kind string) queuePart {
 	return queuePart{rankRequested, `requested_at`, func() []string {
 		return append(p.free(`kind = `+p.arg(kind), isReady, `due_at IS NULL`), p.notLapsed()...)
 	}}
 }
 
-// givenBack is what the user gave back a moment ago.
+// givenBack returns the part with calls that the user gave back a moment ago.
 func (p *queueParts) givenBack() queuePart {
 	return queuePart{rankReturned, `requested_at`, func() []string {
 		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
@@ -242,7 +243,7 @@ const (
 	notReady = `ready = 0`
 )
 
-// positions reads what the parts give; then there are none.
+// positions reads the rows of the parts, which are used up then.
 func (r *reader) positions(p *queueParts) (positions []service.Position, err error) {
 	if len(p.parts) == 0 {
 		return nil, nil
@@ -254,8 +255,8 @@ func (r *reader) positions(p *queueParts) (positions []service.Position, err err
 	return positions, err
 }
 
-// QueuePositions are the calls that wait, in the order in which they are taken. A read
-// cannot mark those whose time has come: it reads them, too.
+// QueuePositions returns the waiting calls in the order of takes. A read cannot mark calls that have become eligible,
+// so it reads them, too.
 func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Position, err error) {
 	p, err := r.newQueueParts(query, whichKinds{due: true, waking: true})
 	if err != nil || query.Limit == 0 {
@@ -279,9 +280,9 @@ func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.P
 	return r.positions(p)
 }
 
-// NextInQueue is the first calls that wait, in the order in which they are taken, as many as the
-// query's limit: no other take gets them before the transaction ends. Those that others have locked are
-// passed over. What was not deferred is mostly all that there is: the parts are read one by one.
+// NextInQueue returns the first waiting calls in the order of takes, up to the query's limit. No other take gets them
+// before the transaction ends. It skips calls that others have locked. Most calls have no deferral, so the parts are
+// read one by one.
 func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
 	p, err := t.newQueueParts(query, whichKinds{due: query.Due || query.GaveBack})
 	if err != nil {
@@ -322,8 +323,8 @@ func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err
 	return rows, nil
 }
 
-// lockPart is the first calls of a part, with their persons. Facts are looked for about those calls
-// only that it got: many of the first are others'.
+// lockPart returns the first calls of a part, with their persons. It reads facts only of the calls that it got: others
+// have many of the first.
 func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
 	order := ` ORDER BY ` + part.column + `, call_uuid`
 	conds := append(part.under(), p.eligible())
@@ -334,15 +335,15 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	return rows, err
 }
 
-// spareOfKinds is how many more calls are looked at than are asked for, and leastSpare how many of each kind: others
-// may hold the first ones.
+// spareOfKinds is how many more calls are read than are needed, and leastSpare how many of each kind at least: others
+// may have locked the first ones.
 const (
 	spareOfKinds = 512
 	leastSpare   = 8
 )
 
-// lockKinds is the first calls of several kinds: the first of each kind are merged before they
-// are locked, so that no more calls are locked than are given.
+// lockKinds returns the first calls of several kinds. It merges the first of each kind before it locks them, so that
+// it locks no more calls than it returns.
 func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
 	spare := max(spareOfKinds/len(p.kinds), leastSpare)
 	for p.query.Limit = limit + spare; ; p.query.Limit *= 4 {
@@ -367,8 +368,8 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 	}
 }
 
-// QueueWaiting is how many calls wait: those that were not deferred, up to the query's limit, and
-// those that are due. What a user gave back waits like the others.
+// QueueWaiting counts the waiting calls: those without a deferral, up to the query's limit, and the due deferrals. A
+// call that a user gave back counts like the others.
 func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err error) {
 	p, err := r.newQueueParts(query, whichKinds{due: true})
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"fundesk/service"
 )
 
-// sqliteError tells a caller to come back when the database is busy or full, or when its
-// disk fails. Spec gap: S14.
+// sqliteError returns a temporary refusal if the database is busy or full, or its disk fails. Spec gap: S14.
 func sqliteError(err error) error {
 	refused, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -36,10 +35,10 @@ func sqliteError(err error) error {
 	}
 }
 
-// errDamaged is what readiness says after damage was seen, wherever it was.
+// errDamaged is the answer of readiness after damage anywhere in the database.
 var errDamaged = &service.Error{Kind: service.Unavailable, Detail: "the database is damaged"}
 
-// refusal is sqliteError, and notes damage: a database of which one table cannot be read is not ready.
+// refusal is sqliteError that also records damage: a database with an unreadable table is not ready.
 func (e *sqliteEngine) refusal(err error) error {
 	if Damaged(err) {
 		e.damaged.Store(true)
@@ -47,7 +46,7 @@ func (e *sqliteEngine) refusal(err error) error {
 	return sqliteError(err)
 }
 
-// Damaged reports whether err says that an SQLite file does not hold what it should.
+// Damaged reports whether err means that the content of an SQLite file is wrong.
 func Damaged(err error) bool {
 	refused, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -57,8 +56,7 @@ func Damaged(err error) bool {
 	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
-// wayOut says what may be wrong with the place of a file that cannot be opened: SQLite has a
-// number for it.
+// wayOut adds the likely cause to the error of a file that cannot be opened, which SQLite reports as a number.
 func wayOut(err error) error {
 	refused, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -89,8 +87,7 @@ func (e *postgresEngine) mayRepeat(err error) bool {
 	return code == "40001" || code == "40P01" || code == "0A000"
 }
 
-// refusal tells a caller to come back when the server is away, ends, has no room or only
-// reads.
+// refusal returns a temporary refusal if the server is away, ends, has no room or is read-only.
 func (e *postgresEngine) refusal(err error) error {
 	if err == nil {
 		return nil
@@ -117,9 +114,9 @@ func (e *postgresEngine) refusal(err error) error {
 			unavailable.Detail = detail
 			return unavailable
 		}
-		// 57014: the server ended what took longer than its statement_timeout.
-		// 25P03 and 55P03: what waited longer than the server's other time-outs.
-		// 42P01 and 42703: a later program took a table or a column away meanwhile.
+		// 57014: the server ended a statement that took longer than statement_timeout.
+		// 25P03 and 55P03: the server's other time-outs.
+		// 42P01 and 42703: a later program has removed a table or a column.
 		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40", "0A000", "42P01", "42703"} {
 			if strings.HasPrefix(code, class) {
 				return unavailable
@@ -133,8 +130,8 @@ func (e *postgresEngine) refusal(err error) error {
 	return err
 }
 
-// ofStorage says what is wrong with a server whose disk is full, or fails, or whose files are not
-// what they should be; empty: something else. Spec gap: S14.
+// ofStorage returns the problem of a server whose disk is full, or fails, or whose files are damaged. It returns an
+// empty text for other problems. Spec gap: S14.
 func ofStorage(code string) string {
 	switch {
 	case code == "53100":
@@ -148,7 +145,7 @@ func ofStorage(code string) string {
 	}
 }
 
-// disconnected reports whether err says that the server, or the connection to it, is away.
+// disconnected reports whether the server, or the connection to it, is away.
 func (e *postgresEngine) disconnected(err error) bool {
 	if _, network := errors.AsType[net.Error](err); network || e.driver.Disconnected(err) {
 		return true

@@ -17,7 +17,7 @@ const (
 	sharedSize  = 510
 )
 
-// seesLocks tells whether unserved knows.
+// seesLocks reports whether unserved works on this system.
 const seesLocks = true
 
 // unserved refuses a database that another process has open.

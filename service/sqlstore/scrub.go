@@ -11,8 +11,8 @@ import (
 	"fundesk/service"
 )
 
-// What is done so that no byte of an erased value is left in the files of a database. An erasure only
-// changes rows: copies stay where a row was before, until the file or the table is written anew.
+// Cleaning removes each byte of an erased value from the files of a database. An erasure only changes rows: copies stay
+// in the old place of a row until the file or the table is rewritten.
 
 // Unclean names the erasures after which the files were not cleaned yet, with what is kept of them: a person's
 // uuid, retention or replay.
@@ -31,7 +31,7 @@ func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err err
 
 func (e *sqliteEngine) Held() []string { return []string{"the file", "its log"} }
 
-// Scrub writes the whole file anew, and empties the log: nothing is in them then but what is kept.
+// Scrub rewrites the whole file and empties the log, so that they contain nothing but present rows.
 func (e *sqliteEngine) Scrub(ctx context.Context) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	c, err := e.connect()
@@ -46,8 +46,8 @@ func (e *sqliteEngine) Scrub(ctx context.Context) (done service.Scrubbed, err er
 	return done, e.emptyLog(ctx)
 }
 
-// How long the log is tried to be emptied: readers of an older state need it. A try waits for
-// those no longer than that: writes wait meanwhile.
+// How long emptying the log is tried, because readers of an older state need it. Each try waits only briefly for these
+// readers: writes wait for it.
 const (
 	emptyTries    = 20
 	emptyPause    = 500 * time.Millisecond

@@ -12,11 +12,11 @@ import (
 
 // The writer of an SQLite file, which commits together what waits together.
 
-// writerSettings are those of the writer's connection alone. It maps nothing: its mapping would grow to
-// all that it ever read. SQLite brings the log into the file at the commit that makes it longer than 16 MB: with
-// 4 MB a creation takes a seventh more of the processor, as checkpoints write the same pages of indexes again.
-// The cache, in KiB, is small, since a commit that divided a page of an index looks at all of it; a load, in one
-// commit, would write pages to the log again and again with it.
+// writerSettings are the settings of the writer's connection. It maps no memory: its mapping would grow to everything
+// that it ever read. SQLite copies the log into the file at the commit that makes it longer than 16 MB. With 4 MB a
+// creation takes a seventh more processor time, because checkpoints write the same index pages again. The cache, in
+// KiB, is small, because a commit that splits an index page looks at all of it. With it, a load in one commit writes
+// pages to the log repeatedly.
 const (
 	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -%d`
 	writerCache    = 4_000
@@ -47,7 +47,7 @@ func (e *sqliteEngine) write(ctx context.Context, _ service.WriteMode, change fu
 	}
 }
 
-// movedPause is how often the writer looks whether its file was moved when no request comes.
+// movedPause is how often the writer checks whether its file was moved while no request comes.
 const movedPause = time.Second
 
 // writer commits changes until the engine is closed.
@@ -64,7 +64,7 @@ func (e *sqliteEngine) writer() {
 			e.leaveLog(c)
 			continue
 		case <-look.C:
-			_ = e.unmoved() // It tells by itself.
+			_ = e.unmoved() // It reports the error itself.
 			continue
 		case <-e.stop:
 			if e.unmoved() != nil {
@@ -102,7 +102,7 @@ func (e *sqliteEngine) writer() {
 	}
 }
 
-// waiting are the changes that wait with a first one.
+// waiting returns the changes that wait with a first one.
 func (e *sqliteEngine) waiting(first *write) []*write {
 	batch := []*write{first}
 	for len(batch) < maxBatch {
@@ -167,15 +167,15 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if recorded { // A change of a record, which readiness does not make.
 		e.damaged.Store(false)
 	}
-	moved := e.unmoved() // Meanwhile: what is saved may be lost.
+	moved := e.unmoved() // In between, a saved change may be lost.
 	for i, w := range batch {
 		w.result <- cmp.Or(outcomes[i], moved)
 	}
 	return nil
 }
 
-// attempt runs one change of a batch; one that is alone needs no savepoint. outcome is
-// for the caller; err is of the database and ends the batch.
+// attempt runs one change of a batch. A single change needs no savepoint. outcome is for the caller. err comes from
+// the database and ends the batch.
 func attempt(c *conn, w *write, alone bool) (outcome, err error) {
 	if w.ctx.Err() != nil {
 		return w.ctx.Err(), nil

@@ -22,7 +22,7 @@ import (
 	"fundesk/service"
 )
 
-// Options say which database is opened, and how.
+// Options choose the database and how it is opened.
 type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
@@ -31,18 +31,18 @@ type Options struct {
 	Retired   bool           // Accept a database that was retired, for what only reads.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
-	// Connections is how many connections may be in use at once; of SQLite, those that
-	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
+	// Connections is how many connections may be in use at once, for SQLite those that read. Zero means 16 with
+	// PostgreSQL, and one for each processor with SQLite, at least 2.
 	Connections int
-	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection;
-	// 0: 3 s, or what connect_timeout in Database says.
+	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection. Zero means connect_timeout of
+	// Database, or 3 s.
 	ConnectTimeout time.Duration
-	// AnswerTimeout is how long a PostgreSQL server may be silent while an answer is
-	// waited for, and how long a free connection; 0: any time.
+	// AnswerTimeout is how long a PostgreSQL server may be silent during a request, and how long a request waits for a
+	// free connection. Zero sets no limit.
 	AnswerTimeout time.Duration
-	// Now is the clock of this process, which is compared with a PostgreSQL server's; nil: the system's.
+	// Now is the clock of this process, which is compared with a PostgreSQL server's. Nil means the system's.
 	Now func() time.Time
-	// Observe is told how long each transaction took, waiting included; it may be nil.
+	// Observe is called with the duration of each transaction, including its waits. It may be nil.
 	Observe func(change bool, took time.Duration)
 
 	next []string // More migrations, as later programs will have them: of tests.
@@ -57,7 +57,7 @@ type Store struct {
 
 var _ service.Store = (*Store)(nil)
 
-// engine is what differs between databases.
+// engine has the differences between databases.
 type engine interface {
 	service.Database
 	read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error
@@ -66,7 +66,7 @@ type engine interface {
 	sharesQueue() bool
 	// isTaken reports whether another transaction has saved a row with the same key.
 	isTaken(err error) bool
-	// locking ends a query of rows that others must not change meanwhile, or not take.
+	// locking ends a query of rows that others must not change, or take, until the transaction ends.
 	locking(strength string) string
 	// spelled is a statement as the engine reads its parameters fastest.
 	spelled(text string) string
@@ -84,16 +84,16 @@ type engine interface {
 	highestTime() string
 	// resetTimes lets the next change have a time in milliseconds, whatever was given before.
 	resetTimes(c *conn, now int64) error
-	// identity names the database beside its epoch. Empty: its file has nothing else.
+	// identity identifies the database, besides its epoch. Empty if its file has nothing else.
 	identity() string
-	// Others counts the programs of ours that use the database, where its server tells.
+	// Others counts our other programs that use the database, if its server can count them.
 	Others(ctx context.Context) (int, error)
 	// among is the condition that a column is one of some identifiers, by one argument
 	// $1.
 	among(column string, ids []apitype.UUID) (cond string, arg any)
-	// amongNumbers is likewise for numbers.
+	// amongNumbers does the same for numbers.
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
-	// amongTexts is likewise for texts without quotes and backslashes, by the argument at a place such as $3.
+	// amongTexts does the same for texts without quotes and backslashes, for the argument at a place such as $3.
 	amongTexts(column, place string, texts []string) (cond string, arg any)
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
@@ -101,9 +101,9 @@ type engine interface {
 	// Backup writes a whole copy of the database to a new file while it is used, and returns its SHA-256.
 	Backup(ctx context.Context, file string) (sum string, err error)
 	integrity(ctx context.Context) ([]string, error)
-	// Version is that of the schema.
+	// Version returns the version of the schema.
 	Version(ctx context.Context) (int, error)
-	// Pool is what became of the connections; of SQLite, those that read.
+	// Pool returns the counts of the connections, for SQLite of those that read.
 	Pool() PoolStats
 	// Close ends every connection; changes under way are finished first.
 	Close() error
@@ -159,7 +159,7 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 	})
 }
 
-// Retire marks a database whose records move to another one: it is not opened again but for reading.
+// Retire marks a database whose records move to another one: from then on it opens only for reading.
 func (s *Store) Retire(ctx context.Context, at apitype.Time) error {
 	return s.engine.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(retiredSetting, at.String()) })
 }
@@ -172,7 +172,7 @@ func (s *Store) Reinstate(ctx context.Context) error {
 	})
 }
 
-// Read runs read, as [service.Store] says.
+// Read runs read, as described by [service.Store].
 func (s *Store) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
 	return s.engine.read(ctx, mode, func(c *conn) error { return read(&reader{conn: c}) })
@@ -203,8 +203,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// Check is what is wrong with the database: its files and the references between its
-// records. Nothing wrong is an empty answer. What was found before an error comes with it.
+// Check returns the problems of the database: of its files and of the references between its records. A sound database
+// has none. Problems found before an error are returned with it.
 func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
 		return found, err
@@ -245,7 +245,7 @@ type reader struct {
 // tx reads and writes in one transaction.
 type tx struct {
 	reader
-	shared bool // It sees what others commit meanwhile.
+	shared bool // It sees commits of others while it runs.
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 
 // The times that the database gives to changes never go back, whatever the clocks of machines do.
 
-// settledLife is how long a process keeps what it found of changes that are not visible yet.
+// settledLife is how long a process uses its result about changes that are not visible yet.
 const settledLife = time.Second
 
 // settledPatience is how long a list waits for the writer of an SQLite file.
@@ -33,12 +33,12 @@ func (r *reader) HighestTime() (apitype.Time, error) {
 
 // writerTimes are the times that the writer of an SQLite file gave. What it commits is in order.
 type writerTimes struct {
-	settled atomic.Int64 // Every change of this time, or of an earlier one, is visible; 0: unknown.
+	settled atomic.Int64 // Every change up to this time is visible. Zero if unknown.
 	look    lookedAt
 	looking atomic.Bool
 }
 
-// lookedAt is when a process looked last. It looks again after a second, and when its clock was moved.
+// lookedAt is the time of a process's last check. It checks again after a second, and after its clock was moved.
 type lookedAt struct{ real, clock atomic.Int64 } // Nanoseconds and milliseconds since 1970.
 
 func (l *lookedAt) note(now apitype.Time) {
@@ -117,13 +117,13 @@ type settledMarks struct {
 	mu     sync.Mutex
 	marks  []settledMark
 	looked lookedAt
-	at     int64 // Found last; 0: unknown.
+	at     int64 // The last result. Zero if unknown.
 }
 
 // maxMarks bounds the marks that are kept while one transaction stays open.
 const maxMarks = 4000
 
-// pass drops the marks that are settled, and returns the time of the last one; 0: none is.
+// pass drops the settled marks, and returns the time of the last one, or zero if none is settled.
 func (m *settledMarks) pass(oldest openTransactions) (at int64) {
 	for len(m.marks) > 0 {
 		first := m.marks[0]
@@ -156,9 +156,9 @@ type openTransactions struct {
 	own           int // Sessions of this process that the server's list shows.
 }
 
-// A change has its number when it gives its time. Those of other databases of the server do not matter. The list
-// of sessions hides those of another role, and may name this program otherwise: without the own session in it,
-// nothing is known.
+// A change has its transaction number before its time. Changes in other databases of the server do not matter. The
+// list of sessions hides sessions of other roles, and may have another name for this program. If the process does not
+// find its own session, the result is unknown.
 const (
 	markTime = `SELECT setval('given_times', GREATEST($1, (SELECT last_value FROM given_times))),
 		CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
@@ -174,8 +174,8 @@ const (
 	settleTime = `SELECT setval('settled_times', GREATEST($1, (SELECT last_value FROM settled_times)))`
 )
 
-// Settled marks the moment, and looks which earlier marks no open transaction precedes. What any process has found
-// stays true: later ones never say an earlier time.
+// Settled marks the moment, and finds the earlier marks that no open transaction precedes. The result of any process
+// stays true: later results are never earlier.
 func (e *postgresEngine) Settled(ctx context.Context, now apitype.Time) (apitype.Time, bool) {
 	m := &e.marks
 	m.mu.Lock()

@@ -14,8 +14,7 @@ import (
 	"fundesk/service"
 )
 
-// one is the condition of a record in a scope, which lies in one of some columns, and its
-// arguments.
+// one has the condition of a record in a scope, which is in one of some columns, and its arguments.
 func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, args []any) {
 	q := &listQuery{}
 	q.where(`t.uuid = %s`, identifier(id))
@@ -34,8 +33,7 @@ const (
 	wholeCall
 )
 
-// The row of the record: of which time its list is sorted by, and where its pledge stands, which is
-// the record itself or beside it.
+// The row of the record: the time that its list is sorted by, and its pledge, which is the record itself or beside it.
 var (
 	wholeOfCall = sync.OnceValue(func() string {
 		return fmt.Sprintf(wholeRecordText, `calls`, `requested_at`, `l`, `l.doc`, `LEFT JOIN pledges l ON l.number = t.pledge_number`)
@@ -71,19 +69,18 @@ const (
 	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
-// lightAnswer is how many bytes of documents a record has with all that belongs to it, at most,
-// to be read inside the change that it is the answer to: other changes wait for that.
+// lightAnswer is the largest size of the documents of a record that a change reads for its own answer, in bytes: other
+// changes wait for it.
 const lightAnswer = 64 << 10
 
-// How many bytes the documents of a record have that it is one row with. That can be told without
-// reading them.
+// The size of the documents in the record's own row, in bytes. Finding it does not read them.
 const (
 	bytesOfPledge = `LENGTH(t.doc) + COALESCE(LENGTH(p.doc), 0) + COALESCE(LENGTH(p.quality), 0)`
 	bytesOfCall   = bytesOfPledge + ` + COALESCE(LENGTH(l.doc), 0)`
 )
 
-// wholeText is the statement of a whole record of a table, where a column has the number of
-// its pledge; own is the condition of its own row.
+// wholeText returns the statement of a whole record of a table. A column has the number of its pledge, and own is the
+// condition of its own row.
 func wholeText(record, table, pledge, cond, own string) string {
 	return record + ` WHERE ` + own + `
 		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
@@ -98,7 +95,8 @@ func wholeText(record, table, pledge, cond, own string) string {
 		) f JOIN calls k ON k.number = f.number AND k.requested_at = f.requested_at`
 }
 
-// whole reads a whole record; nil is one that is not light enough, which the bytes of its own row tell first.
+// whole reads a whole record. It returns nil for a record that is not light enough, which the size of its own row
+// shows first.
 func (r *reader) whole(record, table, pledge, cond string, args []any, bytes string, weight service.Weight) (_ *service.WholeCall, err error) {
 	row, size, most, w := newWholeRow(), 0, math.MaxInt, &service.WholeCall{Pledge: &service.WholePledge{}}
 	own, isLight := cond, weight == service.LightOnly
@@ -143,8 +141,8 @@ type wholeRow struct {
 	at          apitype.Time
 	doc         []byte
 	rev         sql.NullInt64
-	person      service.PersonRow // Its owner is zero when there is none.
-	pledge      service.PledgeRow // Likewise its identifier.
+	person      service.PersonRow // Its owner is zero without one.
+	pledge      service.PledgeRow // The same holds for its identifier.
 
 	external, hasSignature sql.NullBool // Of the pledge.
 	dest                   []any
