@@ -66,6 +66,7 @@ type Answer struct {
 	// Stream writes an answer that is not in memory. Nil if JSON has the answer.
 	Stream func(ctx context.Context, w io.Writer) error
 	Rev    int64 // The record's revision, its entity tag.
+	IsSent bool  // The JSON is a SentRecord instead of the record.
 	// Effect is the change of the person by a completion. Empty if there was none.
 	Effect apitype.ResultEffect
 	// Settled belongs to a list, which has all changes up to this time. Nil if unknown.

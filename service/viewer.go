@@ -78,10 +78,9 @@ func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id api
 // that the change leads to, if any, and the values that were sent.
 func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, error) {
 	head := struct {
-		UUID     apitype.UUID `json:"uuid"`
-		Revision int64        `json:"revision"`
-		Status   string       `json:"status,omitzero"`
-	}{id, rev, status}
+		apitype.SentRecord
+		Status string `json:"status,omitzero"`
+	}{apitype.SentRecord{UUID: id, Revision: rev}, status}
 	dst, err := json.Marshal(head)
 	if err != nil {
 		return Answer{}, err
@@ -93,7 +92,7 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 	if len(body) > len(`{}`) {
 		dst = append(append(dst[:len(dst)-1], ','), body[1:]...)
 	}
-	return Answer{JSON: dst, Rev: rev}, nil
+	return Answer{JSON: dst, Rev: rev, IsSent: true}, nil
 }
 
 // committedCall returns a call as it was committed. If collecting its parts takes longer than the change, it returns

@@ -96,6 +96,7 @@ func within[O, P any](part func(*O) *P, filters []Filter[P]) []Filter[O] {
 // field is the place in a list's options that a filter sets.
 type field struct {
 	kind   string
+	isList bool                                   // It takes several values.
 	values []string                               // It may be set to; nil for anything.
 	set    func(text string, now time.Time) error // As a person types it.
 	texts  func() []string                        // As they are sent.
@@ -215,7 +216,9 @@ func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(Te
 
 func uuidsField(value *[]UUID) field {
 	return field{
-		kind: "uuid", set: addParts(value, ParseUUID),
+		kind:   "uuid",
+		isList: true,
+		set:    addParts(value, ParseUUID),
 		texts: func() (texts []string) {
 			for _, id := range *value {
 				texts = append(texts, id.String())
@@ -234,8 +237,10 @@ func listField[T ~string](value *[]T, known []T, strict bool) field {
 		parse = among(known, typedEnum(known))
 	}
 	f := field{
-		kind: "strings", set: addParts(value, parse),
-		texts: func() []string { return given(strings.Join(Texts(*value), ",")) },
+		kind:   "strings",
+		isList: true,
+		set:    addParts(value, parse),
+		texts:  func() []string { return given(strings.Join(Texts(*value), ",")) },
 		read: func(q *queryReader, name string) {
 			for _, text := range q.list(name) {
 				*value = append(*value, T(text))

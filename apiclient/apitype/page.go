@@ -22,6 +22,16 @@ type Page[T any] struct {
 	Edges    []Edge[T] `json:"edges"`
 }
 
+// SentRecord is the answer to a change if the account may not read the record, or if the record is too large to
+// answer now. The status of a call or a pledge and the members that were sent follow. SentHeader is on such an answer.
+type SentRecord struct {
+	UUID     UUID  `json:"uuid"`
+	Revision int64 `json:"revision"`
+}
+
+// SentHeader has the value true if the answer to a change is a SentRecord.
+const SentHeader = "Fundesk-Sent"
+
 // Paging is the part of a list's parameters that chooses the page. All are optional.
 type Paging struct {
 	Before string // Cursor; the page ends before it.

@@ -53,6 +53,7 @@ var (
 	problemType = []string{"application/problem+json"}
 
 	varyByCoding = []string{"Accept-Encoding"}
+	isTrue       = []string{"true"}
 )
 
 // statusError is a refusal that only HTTP knows.
@@ -160,6 +161,9 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 	default:
 		if answer.Rev > 0 {
 			w.Header()["Etag"] = entityTag(answer.Rev)
+		}
+		if answer.IsSent {
+			w.Header()[apitype.SentHeader] = isTrue
 		}
 		if answer.Effect != "" {
 			w.Header()[apitype.EffectsHeader] = []string{string(answer.Effect)}

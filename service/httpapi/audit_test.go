@@ -281,6 +281,13 @@ func TestReadingNeedsTheRight(t *testing.T) {
 		if got, want := string(answer.Body), fmt.Sprintf(test.want, id); answer.Status != 200 || got != want {
 			t.Errorf("%s %s by %s: got %d %s, want %s", test.path, test.body, test.permission, answer.Status, got, want)
 		}
+		if got := answer.Header.Get(apitype.SentHeader); got != "true" {
+			t.Errorf("%s by %s: got %s: %q, want true", test.path, test.permission, apitype.SentHeader, got)
+		}
+	}
+	answer := w.Do(w.all, "PUT", call+"/actions/add-attempt", `{}`)
+	if got, found := answer.Header[apitype.SentHeader]; found {
+		t.Errorf("got %s: %q with a whole call, want none", apitype.SentHeader, got)
 	}
 }
 

@@ -11,13 +11,21 @@ import (
 	"fundesk/service"
 )
 
-// A handler answers for one operation; what it returns is written as a problem.
-type handler func(w *recorder, r *http.Request, c service.Caller) error
+// A handler answers for one operation, and holds what openapi.json is generated from.
+type handler struct {
+	serve   func(w *recorder, r *http.Request, c service.Caller) error // An error is written as a problem.
+	status  int                                                        // Of an answer with a body.
+	options any                                                        // A value of the type of its parameters. Nil is none.
+	body    any                                                        // A value of the type of its body. Nil is none.
+
+	readsIfMatch bool
+	isGuarded    bool // It checks permissions beside that of its route.
+}
 
 // list answers with a page: parse reads the options from the query, and what refuses them to a
 // caller comes before what is wrong with them. Spec gap: R3.
 func list[O any](parse func(url.Values) (O, apitype.Violations), page func(context.Context, service.Caller, O) (service.Answer, error), allow ...func(service.Caller, O) error) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		values, err := query(r)
 		if err != nil {
 			return err
@@ -37,6 +45,7 @@ func list[O any](parse func(url.Values) (O, apitype.Violations), page func(conte
 		answer, err := page(r.Context(), c, options)
 		return respond(w, http.StatusOK, answer, err)
 	}
+	return handler{serve: serve, status: http.StatusOK, options: *new(O)}
 }
 
 // largePage is how many records a page is asked for that is made in its turn.
@@ -59,7 +68,7 @@ func pageTurn(w *recorder, r *http.Request, values url.Values) error {
 }
 
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
 			return err
@@ -70,6 +79,7 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 		}
 		return respondUnlessSame(w, r, answer, err)
 	}
+	return handler{serve: serve, status: http.StatusOK}
 }
 
 // respondUnlessSame answers with a record, or with 304 where the caller has it already.
@@ -84,17 +94,18 @@ func respondUnlessSame(w http.ResponseWriter, r *http.Request, answer service.An
 
 // read answers a question that takes no parameters, and only says so where the caller has the answer.
 func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := service.NotValid(noParameters(r)); err != nil {
 			return err
 		}
 		answer, err := answers(r.Context(), c)
 		return respondUnlessSame(w, r, answer, err)
 	}
+	return handler{serve: serve, status: http.StatusOK}
 }
 
 func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := service.NotValid(noParameters(r)); err != nil {
 			return err
 		}
@@ -105,6 +116,7 @@ func act[T any](status int, do func(context.Context, service.Caller, T) (service
 		answer, err := do(r.Context(), c, request)
 		return respond(w, status, answer, err)
 	}
+	return handler{serve: serve, status: status, body: *new(T)}
 }
 
 func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
@@ -122,7 +134,7 @@ func createFor[T any](save func(context.Context, service.Caller, apitype.UUID, T
 }
 
 func actOnAs[T any](status int, do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
 			return err
@@ -134,14 +146,16 @@ func actOnAs[T any](status int, do func(context.Context, service.Caller, apitype
 		answer, err := do(r.Context(), c, id, request)
 		return respond(w, status, answer, err)
 	}
+	return handler{serve: serve, status: status, body: *new(T)}
 }
 
 // change answers with the record of the path as the body has changed it, where it has a
 // revision that the change is meant for.
 func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
 			return save(ctx, c, id, match(r), request)
-		})(w, r, c)
+		}).serve(w, r, c)
 	}
+	return handler{serve: serve, status: http.StatusOK, body: *new(T), readsIfMatch: true}
 }

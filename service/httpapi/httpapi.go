@@ -146,7 +146,7 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 type route struct {
 	method, path string
 	permission   service.Permission // Empty: any account may.
-	handle       handler
+	handler      handler
 }
 
 // ServeHTTP answers one request, and writes one line about it that holds no value of
@@ -360,7 +360,7 @@ func (a *api) authenticated(route route) http.Handler {
 				return err
 			}
 			defer leave()
-			return route.handle(w, withAccount(w, r, account), caller)
+			return route.handler.serve(w, withAccount(w, r, account), caller)
 		}()
 		switch {
 		case err == nil:

@@ -34,7 +34,7 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, create(s.CreatePledge)},
 		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, get(s.GetPledge)},
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, change(s.UpdatePledge)},
-		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge},
+		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge()},
 		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, act(http.StatusBadRequest, a.markProcessed)},
 		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
 		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, q.State)},
@@ -66,11 +66,16 @@ func (a *api) operations() []route {
 }
 
 // actOnPledge takes no body, or {}. Spec gap: R13.
-func (a *api) actOnPledge(w *recorder, r *http.Request, c service.Caller) error {
-	action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
-	return change(func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
-		return a.service.ActOnPledge(ctx, c, id, m, action)
-	})(w, r, c)
+func (a *api) actOnPledge() handler {
+	act := change[struct{}](nil)
+	act.serve = func(w *recorder, r *http.Request, c service.Caller) error {
+		action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
+		save := func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
+			return a.service.ActOnPledge(ctx, c, id, m, action)
+		}
+		return change(save).serve(w, r, c)
+	}
+	return act
 }
 
 // markRequest is the body with its entries as they came: a wrong value in one is
@@ -122,16 +127,19 @@ func (a *api) extensions(_ context.Context, c service.Caller) (answer service.An
 }
 
 // worked answers requests that work with the queue.
-func worked(handle handler) handler { return allowed(queue.Require, handle) }
+func worked(h handler) handler { return allowed(queue.Require, h) }
 
 // allowed checks permissions before the values of a request. Spec gap: R3.
-func allowed(may func(service.Caller) error, handle handler) handler {
-	return func(w *recorder, r *http.Request, c service.Caller) error {
+func allowed(may func(service.Caller) error, h handler) handler {
+	serve := h.serve
+	h.isGuarded = true
+	h.serve = func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := may(c); err != nil {
 			return err
 		}
-		return handle(w, r, c)
+		return serve(w, r, c)
 	}
+	return h
 }
 
 // without handles a change whose answer has no body.
