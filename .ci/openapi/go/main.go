@@ -89,7 +89,7 @@ func keepsCents(ctx context.Context, c *service.ClientWithResponses, person serv
 	if created.JSON201 == nil || created.JSON201.DonationAmount != amount {
 		return fmt.Errorf("create a pledge: got %s %.200s, want the amount %v", created.Status(), created.Body, amount)
 	}
-	read, err := c.GetPledgeWithResponse(ctx, created.JSON201.Uuid)
+	read, err := c.GetPledgeWithResponse(ctx, created.JSON201.Uuid, nil)
 	if err != nil {
 		return err
 	}
