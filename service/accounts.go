@@ -126,7 +126,11 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 
 // SetAccount changes the permissions and the scope of an account, from the next request on, in every process. A
 // revoked account stays revoked.
-func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Account) error) (account Account, err error) {
+func (s *Service) SetAccount(
+	ctx context.Context,
+	id apitype.UUID,
+	set func(*Account) error,
+) (account Account, err error) {
 	err = s.Write(ctx, WriteIsolated, "change the account", func(tx Tx) error {
 		if account, err = activeAccount(tx, id); err != nil {
 			return err

@@ -55,13 +55,21 @@ func (c CallRow) position() Position { return Position{At: c.RequestedAt, UUID: 
 // pass.
 func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilter, ok bool) {
 	f = CallFilter{
-		Viewer:         c.Scope,
-		Statuses:       slices.Compact(slices.Sorted(slices.Values(o.Statuses))), // Each once: the store merges a list of each.
-		ExternalStatus: o.ExternalStatusCode,
-		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
-		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID, CompletedBy: o.CompletedByUserUUID,
-		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeNumber: parts.transactions,
-		WithRev: o.Revisions,
+		Viewer: c.Scope,
+		// Each once: the store merges a list of each.
+		Statuses:         slices.Compact(slices.Sorted(slices.Values(o.Statuses))),
+		ExternalStatus:   o.ExternalStatusCode,
+		RequestedFrom:    o.RequestedFrom,
+		RequestedUntil:   o.RequestedUntil,
+		RequestedAfter:   o.RequestedAfter,
+		UpdatedAfter:     o.UpdatedAfter,
+		Person:           o.PersonUUID,
+		CompletedBy:      o.CompletedByUserUUID,
+		WithPerson:       parts.person,
+		WithQuality:      parts.quality,
+		WithPledge:       parts.pledge,
+		WithPledgeNumber: parts.transactions,
+		WithRev:          o.Revisions,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true
@@ -132,7 +140,11 @@ func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err err
 
 // CreateCall saves a new call.
 // POST /api/v1/calls (interface: Calls)
-func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.CreateCallRequest) (answer Answer, err error) {
+func (s *Service) CreateCall(
+	ctx context.Context,
+	c Caller,
+	request apitype.CreateCallRequest,
+) (answer Answer, err error) {
 	if err := c.Require(CallsCreate); err != nil {
 		return Answer{}, err
 	}
@@ -159,7 +171,10 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 			return err
 		}
 		row = CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
-		row.Private, err = encode("call", callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource})
+		row.Private, err = encode(
+			"call",
+			callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource},
+		)
 		if err != nil {
 			return err
 		}
@@ -173,7 +188,12 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := s.enqueue(tx, row, call, person, s.TimeOf(tx)); err != nil {
 			return err
 		}
-		err = recordAudited(tx, c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
+		err = recordAudited(
+			tx,
+			c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID),
+			nil,
+			row.Doc,
+		)
 		switch row.PersonRow = &person; {
 		case err != nil:
 		case row.Case == nil:
@@ -237,7 +257,9 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 	c.Status, c.RequestedAt, c.UpdatedAt = call.Status, call.RequestedAt, call.LastUpdatedAt
 	c.ExternalApplication, c.ExternalReference, c.ExternalStatus = nil, nil, nil
 	if m := call.ExternalMetadata.Pointer(); m != nil {
-		c.ExternalApplication, c.ExternalReference, c.ExternalStatus = indexedText(m.ApplicationName), indexedText(m.ReferenceID), indexedText(m.StatusCode)
+		c.ExternalApplication = indexedText(m.ApplicationName)
+		c.ExternalReference = indexedText(m.ReferenceID)
+		c.ExternalStatus = indexedText(m.StatusCode)
 	}
 	c.Doc, err = encode("call", call)
 	return err
@@ -298,7 +320,11 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 				return err
 			}
 			moved := call.Status != from || !equal(row.CompletedBy, by)
-			if err := errors.Join(tx.UpdateCall(row, moved), queue(tx, row, call, s.TimeOf(tx)), recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(
+				tx.UpdateCall(row, moved),
+				queue(tx, row, call, s.TimeOf(tx)),
+				recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc),
+			); err != nil {
 				return err
 			}
 			row.Rev++
@@ -326,25 +352,45 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 
 // AddAttempt records an attempt to call the person.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
-func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
+func (s *Service) AddAttempt(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.AddAttemptRequest,
+) (Answer, error) {
 	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	line := c.Audited(AuditCallAttempt, id, apitype.Time{}).By(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		organization, err := tx.OrganizationForShare(row.Owner)
-		if err != nil {
-			return false, err
-		}
-		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
-	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return s.onAttempt(tx, row, call, request.UserUUID, now)
-	})
+	return s.changeCall(
+		ctx,
+		c,
+		line,
+		m,
+		request,
+		func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+			organization, err := tx.OrganizationForShare(row.Owner)
+			if err != nil {
+				return false, err
+			}
+			return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
+		},
+		func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+			return s.onAttempt(tx, row, call, request.UserUUID, now)
+		},
+	)
 }
 
 // CompleteCall marks a call as completed.
 // PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
-func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CompleteCallRequest) (Answer, error) {
+func (s *Service) CompleteCall(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.CompleteCallRequest,
+) (Answer, error) {
 	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
@@ -401,32 +447,79 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 
 // CancelCall cancels a call.
 // PUT /api/v1/calls/{uuid}/actions/cancel (interface: Calls)
-func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CancelCallRequest) (Answer, error) {
-	return s.endCall(ctx, c, CallsCancel, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
+func (s *Service) CancelCall(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.CancelCallRequest,
+) (Answer, error) {
+	return s.endCall(
+		ctx,
+		c,
+		CallsCancel,
+		AuditCallCancel,
+		id,
+		m,
+		callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt},
+		request,
+	)
 }
 
 // ExpireCall marks a call as expired.
 // PUT /api/v1/calls/{uuid}/actions/expire (interface: Calls)
-func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.ExpireCallRequest) (Answer, error) {
-	return s.endCall(ctx, c, CallsExpire, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
+func (s *Service) ExpireCall(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.ExpireCallRequest,
+) (Answer, error) {
+	return s.endCall(
+		ctx,
+		c,
+		CallsExpire,
+		AuditCallExpire,
+		id,
+		m,
+		callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt},
+		request,
+	)
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, may Permission, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+func (s *Service) endCall(
+	ctx context.Context,
+	c Caller,
+	may Permission,
+	operation AuditOperation,
+	id apitype.UUID,
+	m Match,
+	move callMove,
+	sent any,
+) (Answer, error) {
 	if err := c.Require(may); err != nil {
 		return Answer{}, err
 	}
-	return s.changeCall(ctx, c, c.Audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
-		changed, err := moveCall(call, row.External, move, now)
-		if changed {
-			row.CompletedBy = nil
-		}
-		return changed, err
-	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		if err := s.onCallEnded(tx, row, call, nil, now); err != nil || !row.External {
-			return err
-		}
-		return markMissing(tx, row, call) // It may have been completed before.
-	})
+	return s.changeCall(
+		ctx,
+		c,
+		c.Audited(operation, id, apitype.Time{}),
+		m,
+		sent,
+		func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+			changed, err := moveCall(call, row.External, move, now)
+			if changed {
+				row.CompletedBy = nil
+			}
+			return changed, err
+		},
+		func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+			if err := s.onCallEnded(tx, row, call, nil, now); err != nil || !row.External {
+				return err
+			}
+			return markMissing(tx, row, call) // It may have been completed before.
+		},
+	)
 }
 
 // includes are the parts that a list was asked for. Spec gaps: L10, L11.

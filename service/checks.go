@@ -13,7 +13,12 @@ import (
 
 // PutChecks replaces the checks of a call.
 // PUT /fundesk/v1/calls/{uuid}/checks
-func (s *Service) PutChecks(ctx context.Context, c Caller, id apitype.UUID, request apitype.CallChecks) (Answer, error) {
+func (s *Service) PutChecks(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	request apitype.CallChecks,
+) (Answer, error) {
 	if err := cmp.Or(MayCheck(c), NotValid(request.Validate())); err != nil {
 		return Answer{}, err
 	}

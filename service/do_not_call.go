@@ -114,7 +114,13 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 }
 
 // deleteBlocks lifts blocks, and lets the calls wait again that they kept.
-func deleteBlocks(tx Tx, organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID, now apitype.Time) error {
+func deleteBlocks(
+	tx Tx,
+	organization apitype.UUID,
+	person *apitype.UUID,
+	numbers []apitype.UUID,
+	now apitype.Time,
+) error {
 	lifted, err := tx.DeleteBlocks(organization, person, numbers)
 	if err != nil || len(lifted) == 0 {
 		return err
@@ -150,7 +156,14 @@ func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
 
 // optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
 // person's own blocks and blocks without a person: another person with the number may have objected.
-func optInChanged(tx Tx, row PersonRow, person apitype.Person, before *bool, request apitype.UpdatePersonRequest, now apitype.Time) error {
+func optInChanged(
+	tx Tx,
+	row PersonRow,
+	person apitype.Person,
+	before *bool,
+	request apitype.UpdatePersonRequest,
+	now apitype.Time,
+) error {
 	optIns, _ := request.OptIns.Value()
 	isSet, _ := optIns.Phone.Value()
 	if isSet {
@@ -203,7 +216,13 @@ func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.B
 	})
 }
 
-func (s *Service) changeBlock(ctx context.Context, c Caller, request apitype.BlockRequest, operation AuditOperation, change func(tx Tx, now apitype.Time) error) error {
+func (s *Service) changeBlock(
+	ctx context.Context,
+	c Caller,
+	request apitype.BlockRequest,
+	operation AuditOperation,
+	change func(tx Tx, now apitype.Time) error,
+) error {
 	if err := cmp.Or(c.Require(SettingsWrite), NotValid(request.Validate())); err != nil {
 		return err
 	}

@@ -12,7 +12,11 @@ import (
 // MarkProcessed marks what the caller has retrieved. Entries that cannot be marked come
 // back with the reason, the others are saved. Spec gaps: E1, E2, E3.
 // POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
-func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype.UncheckedEntry) (failures []apitype.ProcessedError, err error) {
+func (s *Service) MarkProcessed(
+	ctx context.Context,
+	c Caller,
+	entries []apitype.UncheckedEntry,
+) (failures []apitype.ProcessedError, err error) {
 	if err := c.Require(EntitiesMark); err != nil {
 		return nil, err
 	}

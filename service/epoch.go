@@ -27,7 +27,9 @@ func (s *Service) ChangeEpoch(ctx context.Context) error {
 // epochOf returns the epoch of what an account may read: of its database, its organizations and its permissions.
 func epochOf(a Account) string {
 	organizations := slices.SortedFunc(slices.Values(a.Scope.Organizations), apitype.UUID.Compare)
-	sum := sha256.Sum256(fmt.Append(nil, a.Epoch, a.Scope.All, organizations, a.May(PersonsRead), a.May(CallsRead), a.May(PledgesRead)))
+	sum := sha256.Sum256(
+		fmt.Append(nil, a.Epoch, a.Scope.All, organizations, a.May(PersonsRead), a.May(CallsRead), a.May(PledgesRead)),
+	)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 

@@ -53,7 +53,9 @@ func (c *CallRow) Blank(now apitype.Time, isErased bool) error {
 	if m := call.ExternalMetadata.Pointer(); m != nil && isErased {
 		call.ExternalMetadata = apitype.EmbedPointer[apitype.CallExternalMetadata](nil)
 	} else if m != nil {
-		call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{ApplicationName: m.ApplicationName, ReferenceID: m.ReferenceID})
+		call.ExternalMetadata = apitype.Embed(
+			apitype.CallExternalMetadata{ApplicationName: m.ApplicationName, ReferenceID: m.ReferenceID},
+		)
 	}
 	if result := call.Result.Pointer(); result != nil {
 		result.Notes = nil
@@ -75,5 +77,8 @@ func erased(kind string, private []byte) error {
 	if !bytes.Contains(private, []byte(`"erasedAt"`)) {
 		return nil
 	}
-	return &Error{Kind: NotFound, Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and nothing of this one was kept"}
+	return &Error{
+		Kind:   NotFound,
+		Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and nothing of this one was kept",
+	}
 }

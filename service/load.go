@@ -47,7 +47,13 @@ type loadKind struct {
 }
 
 // of returns a kind whose data is a T.
-func of[T any](kind LoadKind, table string, id func(T) apitype.UUID, names func(T, naming), load func(*loader, T) error) loadKind {
+func of[T any](
+	kind LoadKind,
+	table string,
+	id func(T) apitype.UUID,
+	names func(T, naming),
+	load func(*loader, T) error,
+) loadKind {
 	return loadKind{
 		kind: kind, table: table, decode: decodeLoaded[T],
 		id: func(data any) apitype.UUID { return id(data.(T)) },
@@ -78,7 +84,13 @@ var loadKinds = []loadKind{
 	ofTable(LoadAccount, "accounts"),
 	ofTable(LoadToken, "tokens"),
 	{kind: LoadRow, decode: decodeLoaded[LoadedRow]},
-	of(LoadOrganization, "organizations", func(o LoadedOrganization) apitype.UUID { return o.UUID }, nil, (*loader).organization),
+	of(
+		LoadOrganization,
+		"organizations",
+		func(o LoadedOrganization) apitype.UUID { return o.UUID },
+		nil,
+		(*loader).organization,
+	),
 	of(LoadUser, "users", func(u LoadedUser) apitype.UUID { return u.UUID }, nil, (*loader).user),
 	of(LoadFocusArea, "focus_areas", func(a LoadedFocusArea) apitype.UUID { return a.UUID }, nil, (*loader).focusArea),
 	of(LoadPerson, "persons", func(p LoadedPerson) apitype.UUID { return p.UUID }, nil, (*loader).person),

@@ -18,7 +18,11 @@ type Saved map[LoadKind]int
 // LoadRecords saves records from outside the interface, all or none, and returns their number. feed passes them to add
 // one by one, each after the records that it refers to. An error of add ends the load. A uuid that is already stored
 // is refused, or skipped with skip.
-func (s *Service) LoadRecords(ctx context.Context, skip bool, feed func(add func(LoadRecord) error) error) (Saved, error) {
+func (s *Service) LoadRecords(
+	ctx context.Context,
+	skip bool,
+	feed func(add func(LoadRecord) error) error,
+) (Saved, error) {
 	return s.load(ctx, feed, nil, skip)
 }
 
@@ -40,7 +44,12 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 	}
 }
 
-func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) (saved Saved, err error) {
+func (s *Service) load(
+	ctx context.Context,
+	feed func(add func(LoadRecord) error) error,
+	when func(Reader) (bool, error),
+	skip bool,
+) (saved Saved, err error) {
 	// The caller adds the operation.
 	err = s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
 		saved = Saved{}
@@ -226,7 +235,12 @@ func (l *loader) user(u LoadedUser) error {
 }
 
 func (l *loader) organization(o LoadedOrganization) error {
-	organization := Organization{OrganizationReference: o.OrganizationReference, MaxCallAttempts: o.MaxCallAttempts, CoolingOff: DefaultCoolingOff, Settings: o.Settings}
+	organization := Organization{
+		OrganizationReference: o.OrganizationReference,
+		MaxCallAttempts:       o.MaxCallAttempts,
+		CoolingOff:            DefaultCoolingOff,
+		Settings:              o.Settings,
+	}
 	if o.Settings != nil {
 		organization.MaxCallAttempts = cmp.Or(o.MaxCallAttempts, o.Settings.MaxCallAttempts)
 		problems := o.Settings.Validate()

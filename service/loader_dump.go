@@ -23,7 +23,10 @@ func (l *loader) key(k LoadedKey) error {
 	}
 	isSame := bytes.Equal(seed, k.Seed)
 	if used && !(l.skip && isSame) {
-		return &Error{Kind: Conflict, Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted"}
+		return &Error{
+			Kind:   Conflict,
+			Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted",
+		}
 	}
 	if isSame {
 		return nil
@@ -53,7 +56,10 @@ func (l *loader) saveDumped() error {
 	if len(l.dumped) == 0 {
 		return nil
 	}
-	table, rows := l.dumped[0].Table, mapped(l.dumped, func(row LoadedRow) map[string]json.RawMessage { return row.Values })
+	table, rows := l.dumped[0].Table, mapped(
+		l.dumped,
+		func(row LoadedRow) map[string]json.RawMessage { return row.Values },
+	)
 	l.dumped = l.dumped[:0]
 	saved, err := l.tx.InsertDumped(table, rows, l.skip)
 	if saved > 0 {

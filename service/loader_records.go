@@ -44,11 +44,24 @@ func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest,
 		v.Add("/owningOrganization/uuid", "must equal owningOrganizationUuid")
 	}
 	r = apitype.CreatePersonRequest{
-		OwningOrganizationUUID: p.OwningOrganizationUUID, RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
-		AcademicTitle: p.AcademicTitle, DateOfBirth: p.DateOfBirth, SocialSecurityNumber: p.SocialSecurityNumber.Pointer(),
-		Gender: p.Gender, PhoneNumber: p.PhoneNumber, MobilePhoneNumber: p.MobilePhoneNumber, Email: p.Email,
-		Language: p.Language, IBAN: p.IBAN, Address: p.Address.Pointer(),
-		Name:   &apitype.Name{Initials: p.Initials, FirstName: p.FirstName, LastNamePrefix: p.LastNamePrefix, LastName: p.LastName},
+		OwningOrganizationUUID:     p.OwningOrganizationUUID,
+		RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
+		AcademicTitle:              p.AcademicTitle,
+		DateOfBirth:                p.DateOfBirth,
+		SocialSecurityNumber:       p.SocialSecurityNumber.Pointer(),
+		Gender:                     p.Gender,
+		PhoneNumber:                p.PhoneNumber,
+		MobilePhoneNumber:          p.MobilePhoneNumber,
+		Email:                      p.Email,
+		Language:                   p.Language,
+		IBAN:                       p.IBAN,
+		Address:                    p.Address.Pointer(),
+		Name: &apitype.Name{
+			Initials:       p.Initials,
+			FirstName:      p.FirstName,
+			LastNamePrefix: p.LastNamePrefix,
+			LastName:       p.LastName,
+		},
 		OptIns: &apitype.OptIns{Email: p.OptInEmail, Mail: p.OptInMail, Phone: p.OptInPhone, SMS: p.OptInSMS},
 	}
 	if m := p.Mandate; m != nil {

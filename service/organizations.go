@@ -31,7 +31,11 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 
 // SetOrganization changes the settings of an organization. set gets the present ones. The names stay, because
 // documents of records contain them. A new maximum of attempts also applies to waiting calls, at once.
-func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
+func (s *Service) SetOrganization(
+	ctx context.Context,
+	id apitype.UUID,
+	set func(*Organization),
+) (o Organization, err error) {
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
 			set(o)
@@ -44,7 +48,12 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 
 // changeOrganization changes an organization in a shared change, so that it sees the attempts that were recorded while
 // it waited for the organization. The line names the caller of the change.
-func (s *Service) changeOrganization(tx Tx, id apitype.UUID, line AuditLine, set func(*Organization) error) (o Organization, err error) {
+func (s *Service) changeOrganization(
+	tx Tx,
+	id apitype.UUID,
+	line AuditLine,
+	set func(*Organization) error,
+) (o Organization, err error) {
 	now := s.TimeOf(tx)
 	if o, err = tx.OrganizationForUpdate(id); err != nil {
 		return o, OrUnknown(err, "organization", id)

@@ -96,7 +96,12 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 		}
 		return &position
 	}
-	w := window{after: place("after", p.After), before: place("before", p.Before), size: apitype.DefaultPageSize, backward: p.IsBackward()}
+	w := window{
+		after:    place("after", p.After),
+		before:   place("before", p.Before),
+		size:     apitype.DefaultPageSize,
+		backward: p.IsBackward(),
+	}
 	switch {
 	case p.First != nil:
 		w.size = *p.First

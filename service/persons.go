@@ -49,7 +49,11 @@ func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureL
 		rows: func(r Reader, part Range) ([]ErasedPerson, error) { return r.Erasures(c.Scope, part) },
 		size: ErasedPerson.Size,
 		node: func(dst []byte, row ErasedPerson) []byte {
-			return append(append(append(append(append(dst, `{"uuid":"`...), row.UUID.String()...), `","erasedAt":"`...), row.ErasedAt.String()...), `"}`...)
+			return append(
+				append(
+					append(append(append(dst, `{"uuid":"`...), row.UUID.String()...), `","erasedAt":"`...),
+					row.ErasedAt.String()...),
+				`"}`...)
 		},
 	})
 }
@@ -99,7 +103,11 @@ func AppendPerson(dst []byte, row PersonRow) []byte {
 
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
-func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
+func (s *Service) CreatePerson(
+	ctx context.Context,
+	c Caller,
+	request apitype.CreatePersonRequest,
+) (answer Answer, err error) {
 	if err := cmp.Or(c.Require(PersonsCreate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
@@ -155,7 +163,12 @@ func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, 
 }
 
 // newPerson returns the person of a creation. Spec gaps: P1, P4.
-func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organization, now apitype.Time) (PersonRow, error) {
+func newPerson(
+	id apitype.UUID,
+	r apitype.CreatePersonRequest,
+	owner Organization,
+	now apitype.Time,
+) (PersonRow, error) {
 	person := apitype.Person{
 		UUID: id, PersonUUID: id, AcademicTitle: r.AcademicTitle, DateOfBirth: r.DateOfBirth,
 		SocialSecurityNumber: apitype.EmbedPointer(r.SocialSecurityNumber),
@@ -166,7 +179,8 @@ func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organizatio
 		OwningOrganization: apitype.Embed(owner.OrganizationReference),
 	}
 	if n := r.Name; n != nil {
-		person.Initials, person.FirstName, person.LastNamePrefix, person.LastName = n.Initials, n.FirstName, n.LastNamePrefix, n.LastName
+		person.Initials, person.FirstName = n.Initials, n.FirstName
+		person.LastNamePrefix, person.LastName = n.LastNamePrefix, n.LastName
 	}
 	if o := r.OptIns; o != nil {
 		person.OptInEmail, person.OptInMail, person.OptInPhone, person.OptInSMS = o.Email, o.Mail, o.Phone, o.SMS
@@ -200,7 +214,13 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
-func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
+func (s *Service) UpdatePerson(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.UpdatePersonRequest,
+) (answer Answer, err error) {
 	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
@@ -232,7 +252,11 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		row.UpdatedAt = now
 		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
 			line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
-			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, s.TimeOf(tx)), tx.Audit(line)); err != nil {
+			if err := errors.Join(
+				tx.UpdatePerson(row),
+				personChanged(tx, id, person, s.TimeOf(tx)),
+				tx.Audit(line),
+			); err != nil {
 				return err
 			}
 			row.Rev++
@@ -259,7 +283,12 @@ func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 }
 
 // patchPerson merges an update into a person, and returns the violations of the result. Spec gap: P3.
-func patchPerson(p *apitype.Person, mandateID **string, r apitype.UpdatePersonRequest, now apitype.Time) apitype.Violations {
+func patchPerson(
+	p *apitype.Person,
+	mandateID **string,
+	r apitype.UpdatePersonRequest,
+	now apitype.Time,
+) apitype.Violations {
 	r.AcademicTitle.Apply(&p.AcademicTitle)
 	r.DateOfBirth.Apply(&p.DateOfBirth)
 	number := p.SocialSecurityNumber.Pointer()

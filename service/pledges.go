@@ -85,7 +85,11 @@ func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
 
 // CreatePledge saves a new pledge.
 // POST /api/v1/pledges (interface: Pledges)
-func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.CreatePledgeRequest) (answer Answer, err error) {
+func (s *Service) CreatePledge(
+	ctx context.Context,
+	c Caller,
+	request apitype.CreatePledgeRequest,
+) (answer Answer, err error) {
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
@@ -144,7 +148,12 @@ type pledgeRefs struct {
 func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
 	var v apitype.Violations
 	refs.focusAreas = []apitype.FocusArea{}
-	refs.owner, refs.recruiter, err = organizations(r, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
+	refs.owner, refs.recruiter, err = organizations(
+		r,
+		c,
+		request.OwningOrganizationUUID,
+		request.RecruitingOrganizationUUID,
+	)
 	if refused, ok := errors.AsType[*Error](err); ok {
 		v = append(v, refused.Violations...)
 	} else if err != nil {
@@ -155,10 +164,13 @@ func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs
 	} else if err != nil {
 		return refs, err
 	}
+	isOwn := func(area FocusArea) bool {
+		return area.Organization == request.OwningOrganizationUUID && c.Scope.Contains(area.Organization)
+	}
 	for i, id := range request.FocusAreaUUIDs {
 		area, err := r.FocusArea(id)
 		switch {
-		case errors.Is(err, ErrNoRow) || (err == nil && (area.Organization != request.OwningOrganizationUUID || !c.Scope.Contains(area.Organization))):
+		case errors.Is(err, ErrNoRow) || err == nil && !isOwn(area):
 			v.Add("/focusAreaUuids/"+strconv.Itoa(i), "names no focus area of the owning organization")
 		case err != nil:
 			return refs, err
@@ -203,7 +215,13 @@ func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
 
 // UpdatePledge changes the named fields of a pledge.
 // PUT /api/v1/pledges/{uuid}/actions/update (interface: Pledges)
-func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePledgeRequest) (Answer, error) {
+func (s *Service) UpdatePledge(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	request apitype.UpdatePledgeRequest,
+) (Answer, error) {
 	if err := c.Require(PledgesUpdate); err != nil {
 		return Answer{}, err
 	}
@@ -214,41 +232,59 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := NotValid(violations); err != nil {
 		return Answer{}, err
 	}
-	return s.changePledge(ctx, c, c.Audited(AuditPledgeUpdate, id, apitype.Time{}), request, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
-		if err := NotValid(request.ValidateFor(*pledge, row.External)); err != nil {
+	return s.changePledge(
+		ctx,
+		c,
+		c.Audited(AuditPledgeUpdate, id, apitype.Time{}),
+		request,
+		func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
+			if err := NotValid(request.ValidateFor(*pledge, row.External)); err != nil {
+				return err
+			}
+			if err := m.check(row.Rev); err != nil {
+				return err
+			}
+			before, err := encode("pledge", pledge)
+			if err != nil {
+				return err
+			}
+			patchPledge(pledge, request)
+			after, err := encode("pledge", pledge)
+			if !bytes.Equal(before, after) {
+				pledge.UpdatedAt = now
+			}
 			return err
-		}
-		if err := m.check(row.Rev); err != nil {
-			return err
-		}
-		before, err := encode("pledge", pledge)
-		if err != nil {
-			return err
-		}
-		patchPledge(pledge, request)
-		after, err := encode("pledge", pledge)
-		if !bytes.Equal(before, after) {
-			pledge.UpdatedAt = now
-		}
-		return err
-	})
+		},
+	)
 }
 
 // ActOnPledge executes a status action.
 // PUT /api/v1/pledges/{uuid}/actions/{statusUpdateAction} (interface: Pledges)
-func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m Match, action apitype.PledgeAction) (Answer, error) {
+func (s *Service) ActOnPledge(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	action apitype.PledgeAction,
+) (Answer, error) {
 	if err := c.Require(PledgesAct); err != nil {
 		return Answer{}, err
 	}
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
-	return s.changePledge(ctx, c, c.Audited("pledge."+AuditOperation(action), id, apitype.Time{}), struct{}{}, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
-		if err := m.check(row.Rev); err != nil {
-			return err
-		}
-		return actOnPledge(row, pledge, action, now)
-	})
+	return s.changePledge(
+		ctx,
+		c,
+		c.Audited("pledge."+AuditOperation(action), id, apitype.Time{}),
+		struct{}{},
+		func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
+			if err := m.check(row.Rev); err != nil {
+				return err
+			}
+			return actOnPledge(row, pledge, action, now)
+		},
+	)
 }
 
 // changePledge applies a rule to a pledge, and saves the changed pledge and the line of the change. Only accounts of
@@ -287,7 +323,10 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			return err
 		}
 		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
-			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc)); err != nil {
+			if err := errors.Join(
+				tx.UpdatePledge(row),
+				recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc),
+			); err != nil {
 				return err
 			}
 			if err := endChanged(tx, before, row, s.TimeOf(tx)); err != nil {
@@ -322,7 +361,11 @@ func endChanged(tx Tx, before, after PledgeRow, now apitype.Time) error {
 }
 
 // Signature returns the signature file of a pledge to the holder of a link that this service signed. Spec gap: G10.
-func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
+func (s *Service) Signature(
+	ctx context.Context,
+	pledge apitype.UUID,
+	expires, signature string,
+) (content []byte, err error) {
 	const noSignature = "signature file, or the link to it is no longer valid"
 	seconds, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || seconds < s.clock().Unix() {

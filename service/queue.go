@@ -228,7 +228,11 @@ func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Ti
 // lastContact returns the last contact of a person on a call, by new attempts or the completion, or nil if it is too
 // old to matter. taken is the start of the lease that the contact ended, or nil. The caller's clock is not trusted: a
 // future time would block calls to the person. A contact that ended a lease is later than the start of that lease.
-func lastContact(attempts []apitype.CallAttempt, completed, taken *apitype.Time, now apitype.Time) (last *apitype.Time) {
+func lastContact(
+	attempts []apitype.CallAttempt,
+	completed, taken *apitype.Time,
+	now apitype.Time,
+) (last *apitype.Time) {
 	consider := func(at apitype.Time) {
 		if at.After(now.Time) {
 			at = now

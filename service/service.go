@@ -50,7 +50,14 @@ type Service struct {
 
 // New returns the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Now, auditReads: o.AuditReads, warnTokenEnds: o.TokenEnds, keys: newKeyReader(o.Store), long: NewTurns(1)}
+	s := &Service{
+		store:         o.Store,
+		clock:         o.Now,
+		auditReads:    o.AuditReads,
+		warnTokenEnds: o.TokenEnds,
+		keys:          newKeyReader(o.Store),
+		long:          NewTurns(1),
+	}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -110,7 +117,10 @@ func (s *Service) Ready(ctx context.Context) error {
 	}
 	ahead, err := s.store.ClockAhead(ctx)
 	if err == nil && ahead.Abs() > clockMost {
-		err = &Error{Kind: Unavailable, Detail: "this computer's clock and the database's differ by " + ahead.Abs().Round(time.Second).String()}
+		err = &Error{
+			Kind:   Unavailable,
+			Detail: "this computer's clock and the database's differ by " + ahead.Abs().Round(time.Second).String(),
+		}
 	}
 	if err != nil {
 		return err
@@ -228,7 +238,10 @@ type Request struct {
 }
 
 // ErrNoRoom refuses what does not fit into the memory that answers may take; the caller may come again.
-var ErrNoRoom = &Error{Kind: Unavailable, Detail: "too much is being read from or sent to the account, or to all accounts"}
+var ErrNoRoom = &Error{
+	Kind:   Unavailable,
+	Detail: "too much is being read from or sent to the account, or to all accounts",
+}
 
 type requestKey struct{}
 

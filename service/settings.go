@@ -47,7 +47,13 @@ func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
 
 // PutSettings replaces the settings of an organization if m has the present revision of all settings in the account's
 // scope. PUT /fundesk/v1/settings/{organizationUuid}
-func (s *Service) PutSettings(ctx context.Context, c Caller, id apitype.UUID, m Match, settings apitype.OrganizationSettings) (answer Answer, err error) {
+func (s *Service) PutSettings(
+	ctx context.Context,
+	c Caller,
+	id apitype.UUID,
+	m Match,
+	settings apitype.OrganizationSettings,
+) (answer Answer, err error) {
 	if err := cmp.Or(c.Require(CallsRead), c.Require(SettingsWrite)); err != nil {
 		return Answer{}, err
 	}

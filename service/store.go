@@ -244,9 +244,13 @@ type QueueReader interface {
 	// already have it. Nil if a pledge is a lead or active, or there is none.
 	PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
-	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
+	CallNodes(
+		ids []apitype.UUID,
+	) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
-	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)                                // The last claim, which may have expired.
+	LeaseOfPerson(
+		person apitype.UUID,
+	) (LeaseRow, error) // The last claim, which may have expired.
 	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil if there is none since then.
 	// BlockedSince returns when the first of some numbers was blocked for an organization of a scope.
 	BlockedSince(numbers []apitype.UUID, scope Scope) (*apitype.Time, error)
@@ -264,7 +268,11 @@ type QueueWriter interface {
 	// DeleteBlocks lifts the blocks of numbers for an organization: the blocks of a person and the blocks without a
 	// person, or all of them if person is nil. It lifts all blocks of the person, for any number. It returns the
 	// numbers.
-	DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) (lifted []apitype.UUID, err error)
+	DeleteBlocks(
+		organization apitype.UUID,
+		person *apitype.UUID,
+		numbers []apitype.UUID,
+	) (lifted []apitype.UUID, err error)
 	// BlockOf returns one of some numbers that is blocked for an organization, or nil. A transaction that lifts the
 	// block comes after this one.
 	BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apitype.UUID, error)

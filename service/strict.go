@@ -85,7 +85,11 @@ func CountItems(data []byte) apitype.Violations {
 	if len(data) < manyItems {
 		return nil
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // Of a buffer nothing is copied.
+	d := jsontext.NewDecoder(
+		bytes.NewBuffer(data),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	) // Of a buffer nothing is copied.
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return nil // The decoder reports other errors.
 	}
@@ -191,7 +195,8 @@ func semanticMessage(err *json.SemanticError) string {
 		return "is not valid"
 	}
 	// The package's own types return a constant text.
-	if own := reflect.TypeFor[apitype.UUID]().PkgPath(); t.PkgPath() == own && err.Err != nil && t.Kind() != reflect.String {
+	if own := reflect.TypeFor[apitype.UUID]().PkgPath(); t.PkgPath() == own && err.Err != nil &&
+		t.Kind() != reflect.String {
 		if said := err.Err.Error(); strings.HasPrefix(said, "is ") || strings.HasPrefix(said, "must ") {
 			return said
 		}

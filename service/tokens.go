@@ -187,7 +187,11 @@ func (t IssuedToken) isGood(at time.Time) bool {
 }
 
 // IssueToken returns a new token of an account, valid for ttl. Spec gap: A1.
-func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Duration) (token string, expires apitype.Time, err error) {
+func (s *Service) IssueToken(
+	ctx context.Context,
+	id apitype.UUID,
+	ttl time.Duration,
+) (token string, expires apitype.Time, err error) {
 	return s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
 		return tx.Audit(AuditLine{At: issued.IssuedAt, Operation: AuditTokenIssue, Record: &id})
 	})
@@ -195,7 +199,11 @@ func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Dura
 
 // ReplaceTokens returns a new token of an account that replaces all earlier ones. These stay valid for overlap. ended
 // has the tokens that end earlier than before.
-func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overlap time.Duration) (token string, expires apitype.Time, ended []IssuedToken, err error) {
+func (s *Service) ReplaceTokens(
+	ctx context.Context,
+	id apitype.UUID,
+	ttl, overlap time.Duration,
+) (token string, expires apitype.Time, ended []IssuedToken, err error) {
 	if overlap < 0 || overlap >= ttl {
 		return "", expires, nil, &Error{Kind: Invalid, Detail: "tokens are replaced at once, or while the new one is valid"}
 	}
@@ -222,7 +230,12 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 }
 
 // issue signs a token and saves what is kept of it, in one transaction with change.
-func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration, change func(Tx, IssuedToken) error) (token string, expires apitype.Time, err error) {
+func (s *Service) issue(
+	ctx context.Context,
+	id apitype.UUID,
+	ttl time.Duration,
+	change func(Tx, IssuedToken) error,
+) (token string, expires apitype.Time, err error) {
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
 	}

@@ -46,7 +46,12 @@ func (s *Service) laterViewer(ctx context.Context, c Caller) (viewer, error) {
 func (s *Service) CallAnswer(c Caller, row *WholeCall) (Answer, error) { return s.viewer(c).call(row) }
 
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
-func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(Reader, Weight) (*T, error)) (found *T, err error) {
+func wholeRecord[T any](
+	ctx context.Context,
+	s *Service,
+	what string,
+	read func(Reader, Weight) (*T, error),
+) (found *T, err error) {
 	find := func(w Weight) error {
 		return s.Read(ctx, ReadRecord, what, func(r Reader) (err error) {
 			found, err = read(r, w)
@@ -65,12 +70,22 @@ func wholeRecord[T any](ctx context.Context, s *Service, what string, read func(
 }
 
 func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholeCall, error) {
-	call, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholeCall, error) { return r.WholeCall(id, c.Scope, w) })
+	call, err := wholeRecord(
+		ctx,
+		s,
+		what,
+		func(r Reader, w Weight) (*WholeCall, error) { return r.WholeCall(id, c.Scope, w) },
+	)
 	return call, OrNotFound(err, "call")
 }
 
 func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholePledge, error) {
-	pledge, err := wholeRecord(ctx, s, what, func(r Reader, w Weight) (*WholePledge, error) { return r.WholePledge(id, c.Scope, w) })
+	pledge, err := wholeRecord(
+		ctx,
+		s,
+		what,
+		func(r Reader, w Weight) (*WholePledge, error) { return r.WholePledge(id, c.Scope, w) },
+	)
 	return pledge, OrNotFound(err, "pledge")
 }
 
@@ -98,7 +113,12 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 // committedCall returns a call as it was committed. If collecting its parts takes longer than the change, it returns
 // the present state instead, so that no other change waits. The person may be included. If there is no memory for it,
 // the answer has only the result of the change. Spec gap: S32.
-func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
+func (s *Service) committedCall(
+	ctx context.Context,
+	c Caller,
+	row CallRow,
+	seen *WholeCall,
+) (answer Answer, shown *PersonRow, err error) {
 	if seen == nil {
 		if seen, err = s.wholeCall(ctx, c, "read what was committed", row.UUID); err != nil {
 			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
@@ -111,7 +131,12 @@ func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen
 }
 
 // committedPledge is committedCall for a pledge.
-func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, seen *WholePledge) (answer Answer, shown *PersonRow, err error) {
+func (s *Service) committedPledge(
+	ctx context.Context,
+	c Caller,
+	row PledgeRow,
+	seen *WholePledge,
+) (answer Answer, shown *PersonRow, err error) {
 	if seen == nil {
 		if seen, err = s.wholePledge(ctx, c, "read what was committed", row.UUID); err != nil {
 			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
@@ -134,7 +159,8 @@ func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, e
 func (v viewer) call(row *WholeCall) (Answer, error) {
 	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
-	if scope := v.caller.Scope; pledge != nil && (!mayRead || !scope.Contains(pledge.Owner) && !scope.Contains(pledge.Recruiting)) {
+	if scope := v.caller.Scope; pledge != nil &&
+		(!mayRead || !scope.Contains(pledge.Owner) && !scope.Contains(pledge.Recruiting)) {
 		pledge = nil
 	}
 	if pledge != nil && !v.mayReadPerson(row.Owner) {
@@ -219,7 +245,12 @@ func (v viewer) openPledge(dst []byte, row PledgeRow) []byte {
 }
 
 // appendCallNode writes a call as lists send it, with the parts asked for.
-func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transactions map[int64][]TransactionRow) []byte {
+func (v viewer) appendCallNode(
+	dst []byte,
+	row CallRow,
+	parts includes,
+	transactions map[int64][]TransactionRow,
+) []byte {
 	if parts == (includes{}) {
 		return append(dst, row.Doc...)
 	}
@@ -253,7 +284,12 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 }
 
 // appendPledgeNode writes a pledge as lists send it.
-func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, transactions map[int64][]TransactionRow) []byte {
+func (v viewer) appendPledgeNode(
+	dst []byte,
+	row PledgeRow,
+	parts includes,
+	transactions map[int64][]TransactionRow,
+) []byte {
 	dst = v.openPledge(dst, row)
 	if parts.transactions {
 		dst = array(dst, "transactions", transactions[row.Number], appendTransaction)
@@ -262,7 +298,12 @@ func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, tran
 }
 
 // appendListedPledge writes a pledge as the list of pledges sends it.
-func (v viewer) appendListedPledge(dst []byte, row PledgeRow, parts includes, transactions map[int64][]TransactionRow) []byte {
+func (v viewer) appendListedPledge(
+	dst []byte,
+	row PledgeRow,
+	parts includes,
+	transactions map[int64][]TransactionRow,
+) []byte {
 	dst = v.appendPledgeNode(dst, row, parts, transactions)
 	if !parts.person {
 		return dst
@@ -278,7 +319,12 @@ func appendTransaction(dst []byte, t TransactionRow) []byte { return append(dst,
 
 // transactionsOf reads the transactions of a page of rows by pledge. It redacts the transactions of persons that the
 // caller may not read.
-func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayReadPerson func(T) bool) (map[int64][]TransactionRow, error) {
+func transactionsOf[T any](
+	r Reader,
+	rows []T,
+	pledge func(T) *PledgeRow,
+	mayReadPerson func(T) bool,
+) (map[int64][]TransactionRow, error) {
 	var numbers []int64
 	covered := map[int64]bool{}
 	for _, row := range rows {

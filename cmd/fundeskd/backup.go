@@ -62,7 +62,11 @@ func (p *program) backup(ctx context.Context, to string) (sum string, err error)
 		}
 		noteErr := s.NoteBackup(ctx)
 		if noteErr != nil {
-			fmt.Fprintf(p.Err, "fundeskd: the backup is complete, but its time was not saved for /metrics: %s\n", oneLine(noteErr))
+			fmt.Fprintf(
+				p.Err,
+				"fundeskd: the backup is complete, but its time was not saved for /metrics: %s\n",
+				oneLine(noteErr),
+			)
 		}
 		return nil
 	})

@@ -57,7 +57,10 @@ func writeDumped(w io.Writer, rows map[string]int, isRetired bool) {
 		fmt.Fprintln(w, rows[table], table)
 	}
 	if isRetired {
-		fmt.Fprintln(w, "the database is retired; load the dump, name the new database in FUNDESKD_DATABASE, and delete the dump")
+		fmt.Fprintln(
+			w,
+			"the database is retired; load the dump, name the new database in FUNDESKD_DATABASE, and delete the dump",
+		)
 	}
 }
 
@@ -83,7 +86,12 @@ func (p *program) dump(ctx context.Context, to string, retire bool) (rows map[st
 
 // retire marks the database as moved away and dumps it. The mark comes first, so that no change is lost. It is taken
 // back if the dump fails.
-func (p *program) retire(ctx context.Context, store *sqlstore.Store, s *service.Service, to string) (map[string]int, error) {
+func (p *program) retire(
+	ctx context.Context,
+	store *sqlstore.Store,
+	s *service.Service,
+	to string,
+) (map[string]int, error) {
 	err := checkNoSessions(ctx, store)
 	if err != nil {
 		return nil, err

@@ -69,9 +69,11 @@ func newMetrics() *metrics {
 		}),
 		database: histogram("fundeskd_database_transaction_duration_seconds",
 			"Time of transactions, waiting included, by kind: read or change.", "kind"),
-		queue: counter("fundeskd_queue_leases_total",
+		queue: counter(
+			"fundeskd_queue_leases_total",
 			"Leases of the queue, by event: taken, expired, released, or refused because the call or the lease was not available.",
-			"event"),
+			"event",
+		),
 	}
 	for _, event := range []queue.Event{queue.Taken, queue.Expired, queue.Released, queue.Refused} {
 		m.queue.WithLabelValues(string(event)) // A counter of zero is shown too.

@@ -57,7 +57,12 @@ func (p *program) numberCheck() *cobra.Command {
 
 // checkNumber returns whether one organization, or any, has blocked a number. An organization that does not exist has no
 // blocks, so it is refused.
-func checkNumber(ctx context.Context, s *service.Service, organization *apitype.UUID, number string) (apitype.NumberState, error) {
+func checkNumber(
+	ctx context.Context,
+	s *service.Service,
+	organization *apitype.UUID,
+	number string,
+) (apitype.NumberState, error) {
 	var state apitype.NumberState
 	if organization != nil {
 		all, err := s.Organizations(ctx)

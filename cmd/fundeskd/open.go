@@ -70,7 +70,11 @@ func (p *program) openStore(ctx context.Context, o sqlstore.Options) (*sqlstore.
 }
 
 // newService returns the rules on an open store. It closes the store if that fails.
-func (p *program) newService(ctx context.Context, store *sqlstore.Store, rules service.Options) (*service.Service, error) {
+func (p *program) newService(
+	ctx context.Context,
+	store *sqlstore.Store,
+	rules service.Options,
+) (*service.Service, error) {
 	rules.Store = store
 	rules.Now = p.Now
 	s, err := service.New(ctx, rules)

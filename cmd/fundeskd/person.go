@@ -98,7 +98,11 @@ func writeErasure(w io.Writer, e privacy.Erasure) {
 		writeErased(w, e)
 	}
 	if e.Scrubbed != nil && len(e.Scrubbed.Later) > 0 {
-		fmt.Fprintf(w, "the bytes remain in unused space (%s) until the next fundeskd clean\n", strings.Join(e.Scrubbed.Later, ", "))
+		fmt.Fprintf(
+			w,
+			"the bytes remain in unused space (%s) until the next fundeskd clean\n",
+			strings.Join(e.Scrubbed.Later, ", "),
+		)
 	}
 }
 

@@ -155,6 +155,9 @@ func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool
 
 // printEndedTokens prints how many tokens a new key has ended, and how to issue new ones.
 func printEndedTokens(w io.Writer, ended int) {
-	fmt.Fprintf(w, "%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n",
-		count(ended, "token"))
+	fmt.Fprintf(
+		w,
+		"%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n",
+		count(ended, "token"),
+	)
 }

@@ -44,7 +44,12 @@ type colleague struct {
 }
 
 // newColleagues returns the colleagues of the sample data, or nil if the data has none.
-func newColleagues(ctx context.Context, rules *service.Service, token string, now func() time.Time) (*colleagues, error) {
+func newColleagues(
+	ctx context.Context,
+	rules *service.Service,
+	token string,
+	now func() time.Time,
+) (*colleagues, error) {
 	account, err := rules.Authenticate(ctx, token)
 	if err != nil {
 		return nil, err
@@ -55,7 +60,13 @@ func newColleagues(ctx context.Context, rules *service.Service, token string, no
 	if err != nil || len(users) <= colleagueCount {
 		return nil, err
 	}
-	c := &colleagues{rules: rules, queue: queue.New(rules, nil), caller: service.Caller{Account: account}, now: now, self: users[colleagueCount].UUID}
+	c := &colleagues{
+		rules:  rules,
+		queue:  queue.New(rules, nil),
+		caller: service.Caller{Account: account},
+		now:    now,
+		self:   users[colleagueCount].UUID,
+	}
 	c.rand = rand.New(rand.NewPCG(uint64(now().UnixNano()), 0))
 	for _, u := range users[:colleagueCount] {
 		c.all = append(c.all, colleague{user: u.UUID})
@@ -139,14 +150,23 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 		return err
 	}
 	call := one.call.Call.Value()
-	rows := slices.DeleteFunc(slices.Clone(words().Results[call.Type]), func(r apitype.ResultChoice) bool { return r.Effect != nil })
+	rows := slices.DeleteFunc(
+		slices.Clone(words().Results[call.Type]),
+		func(r apitype.ResultChoice) bool { return r.Effect != nil },
+	)
 	if len(rows) == 0 {
 		return errors.New("the sample data has no result for " + string(call.Type))
 	}
 	result := apitype.CallResultRequest{
 		ResultCode: &rows[c.rand.IntN(len(rows))].Code, DonorRetentionRating: new(apitype.NumberFromInt(5 + c.rand.IntN(6))),
 	}
-	_, err := c.rules.CompleteCall(ctx, c.caller, call.UUID, nil, apitype.CompleteCallRequest{UserUUID: &one.user, Result: &result})
+	_, err := c.rules.CompleteCall(
+		ctx,
+		c.caller,
+		call.UUID,
+		nil,
+		apitype.CompleteCallRequest{UserUUID: &one.user, Result: &result},
+	)
 	return err
 }
 

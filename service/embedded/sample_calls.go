@@ -24,7 +24,12 @@ func (s *sampler) calls(person service.LoadedPerson, pledge service.LoadedPledge
 }
 
 // call makes one call, unless the time to request it has not come yet.
-func (s *sampler) call(person service.LoadedPerson, pledge service.LoadedPledge, purpose apitype.CallType, requested time.Time) {
+func (s *sampler) call(
+	person service.LoadedPerson,
+	pledge service.LoadedPledge,
+	purpose apitype.CallType,
+	requested time.Time,
+) {
 	requested = s.shift(requested)
 	if requested.After(s.now) {
 		return
@@ -78,7 +83,14 @@ func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
 		if at.After(s.now) {
 			break
 		}
-		tries = append(tries, apitype.CallAttempt{UserUUID: new(pick(s, s.agents)), AttemptAt: apitype.NewTime(at), CreatedAt: apitype.NewTime(at)})
+		tries = append(
+			tries,
+			apitype.CallAttempt{
+				UserUUID:  new(pick(s, s.agents)),
+				AttemptAt: apitype.NewTime(at),
+				CreatedAt: apitype.NewTime(at),
+			},
+		)
 		c.LastUpdatedAt = apitype.NewTime(at)
 	}
 	c.AttemptsCount = len(tries)

@@ -46,9 +46,14 @@ func (s *sampler) pledge(person service.LoadedPerson, owner sampleOrganization) 
 
 // terms makes what was promised: amount, interval, day and kind.
 func (s *sampler) terms(p *service.LoadedPledge) {
-	p.InitialDonationAmount = apitype.Cents(weighted(s, []weight[int64]{{500, 2}, {750, 2}, {1000, 6}, {1250, 3}, {1500, 4}, {2500, 2}, {5000, 1}}))
+	p.InitialDonationAmount = apitype.Cents(
+		weighted(s, []weight[int64]{{500, 2}, {750, 2}, {1000, 6}, {1250, 3}, {1500, 4}, {2500, 2}, {5000, 1}}),
+	)
 	p.DonationAmount = p.InitialDonationAmount
-	p.InitialDonationInterval = weighted(s, []weight[apitype.DonationInterval]{{"monthly", 80}, {"quarterly", 8}, {"half-yearly", 3}, {"yearly", 6}, {"once", 3}})
+	p.InitialDonationInterval = weighted(
+		s,
+		[]weight[apitype.DonationInterval]{{"monthly", 80}, {"quarterly", 8}, {"half-yearly", 3}, {"yearly", 6}, {"once", 3}},
+	)
 	p.DonationInterval = p.InitialDonationInterval
 	if s.maybe(8) {
 		p.DonationAmount = apitype.Cents(1750)

@@ -79,7 +79,12 @@ func (s *Service) Erase(ctx context.Context, id apitype.UUID, request apitype.Er
 
 // EraseFor erases a person for a caller that may see them.
 // POST /fundesk/v1/persons/{uuid}/erase
-func (s *Service) EraseFor(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.EraseRequest) (service.Answer, error) {
+func (s *Service) EraseFor(
+	ctx context.Context,
+	c service.Caller,
+	id apitype.UUID,
+	request apitype.EraseRequest,
+) (service.Answer, error) {
 	err := cmp.Or(c.Require(service.PersonsErase), check(request))
 	if err != nil {
 		return service.Answer{}, err
@@ -131,7 +136,11 @@ func (s *Service) erase(ctx context.Context, line service.AuditLine, dry bool, c
 			Open:  &openErasure{Owner: kept.Person.Owner, Erasure: erasure},
 		})
 		if isUnrecorded(err) && c != nil { // The disk may be full. Nothing is erased, and the caller tries again.
-			err = &service.Error{Kind: service.Unavailable, Detail: "the erasure cannot be recorded outside the database", Cause: err}
+			err = &service.Error{
+				Kind:   service.Unavailable,
+				Detail: "the erasure cannot be recorded outside the database",
+				Cause:  err,
+			}
 		}
 		return err
 	})
@@ -188,7 +197,12 @@ func (s *Service) begunErasure(r service.Reader, id apitype.UUID, c *service.Cal
 }
 
 // keptFor returns everything that is stored about a person if the caller may erase it.
-func keptFor(r service.Reader, id apitype.UUID, c *service.Caller, read func(apitype.UUID) (service.Kept, error)) (service.Kept, error) {
+func keptFor(
+	r service.Reader,
+	id apitype.UUID,
+	c *service.Caller,
+	read func(apitype.UUID) (service.Kept, error),
+) (service.Kept, error) {
 	if c != nil {
 		_, err := service.VisiblePerson(r, *c, id)
 		if err != nil {

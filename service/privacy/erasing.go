@@ -104,7 +104,11 @@ func (s *Service) finish(ctx context.Context, id apitype.UUID) error {
 }
 
 // callsToBlank returns whether there is a plan for a person, and the calls that this process has not blanked yet.
-func (s *Service) callsToBlank(ctx context.Context, id apitype.UUID, blanked map[apitype.UUID]bool) (calls []service.CallRow, hasPlan bool, err error) {
+func (s *Service) callsToBlank(
+	ctx context.Context,
+	id apitype.UUID,
+	blanked map[apitype.UUID]bool,
+) (calls []service.CallRow, hasPlan bool, err error) {
 	err = s.rules.Read(ctx, service.ReadSnapshot, "read what is to be erased", func(r service.Reader) error {
 		p, err := settingOf[plan](r, service.ErasingSetting+id.String())
 		if err != nil || p == nil {
@@ -148,7 +152,11 @@ func (s *Service) blankCalls(ctx context.Context, calls []service.CallRow, blank
 }
 
 // completePlan erases the rest of a person. If many calls came in between, it changes nothing and returns false.
-func (s *Service) completePlan(ctx context.Context, id apitype.UUID, blanked map[apitype.UUID]bool) (isDone bool, err error) {
+func (s *Service) completePlan(
+	ctx context.Context,
+	id apitype.UUID,
+	blanked map[apitype.UUID]bool,
+) (isDone bool, err error) {
 	err = s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
 		isDone = false
 		err := tx.ExcludeErasure(false)
@@ -247,7 +255,12 @@ func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time) error {
 }
 
 // rewrite reads rows of a person, changes them and saves them.
-func rewrite[T any](ids []apitype.UUID, read func([]apitype.UUID) ([]T, error), change func(*T) error, save func(T) error) error {
+func rewrite[T any](
+	ids []apitype.UUID,
+	read func([]apitype.UUID) ([]T, error),
+	change func(*T) error,
+	save func(T) error,
+) error {
 	rows, err := read(ids)
 	if err != nil {
 		return err

@@ -61,7 +61,12 @@ func (e *Export) users(ctx context.Context, out *exportWriter) error {
 	if e.caller != nil {
 		scope = e.caller.Scope
 	}
-	named, err := service.View(ctx, e.s.rules, "name the users", func(r service.Reader) ([]service.User, error) { return r.Users(scope) })
+	named, err := service.View(
+		ctx,
+		e.s.rules,
+		"name the users",
+		func(r service.Reader) ([]service.User, error) { return r.Users(scope) },
+	)
 	for _, user := range named {
 		if out.users[user.UUID.String()] {
 			out.item(apitype.UserName{UUID: user.UUID, Name: user.Name})
@@ -83,9 +88,36 @@ func (e *Export) person() (jsontext.Value, error) {
 }
 
 func (e *Export) records(ctx context.Context, out *exportWriter) {
-	exportRows(ctx, e, out, "call", e.kept.Calls, callSize, service.Reader.KeptCalls, func(c service.CallRow) jsontext.Value { return withPrivate(c.Doc, c.Private) })
-	exportRows(ctx, e, out, "pledge", e.kept.Pledges, pledgeSize, service.Reader.KeptPledges, func(p service.PledgeRow) jsontext.Value { return withPrivate(p.Doc, p.Private) })
-	exportRows(ctx, e, out, "transaction", e.kept.Transactions, transactionSize, service.Reader.KeptTransactions, func(t service.TransactionRow) jsontext.Value { return t.Doc })
+	exportRows(
+		ctx,
+		e,
+		out,
+		"call",
+		e.kept.Calls,
+		callSize,
+		service.Reader.KeptCalls,
+		func(c service.CallRow) jsontext.Value { return withPrivate(c.Doc, c.Private) },
+	)
+	exportRows(
+		ctx,
+		e,
+		out,
+		"pledge",
+		e.kept.Pledges,
+		pledgeSize,
+		service.Reader.KeptPledges,
+		func(p service.PledgeRow) jsontext.Value { return withPrivate(p.Doc, p.Private) },
+	)
+	exportRows(
+		ctx,
+		e,
+		out,
+		"transaction",
+		e.kept.Transactions,
+		transactionSize,
+		service.Reader.KeptTransactions,
+		func(t service.TransactionRow) jsontext.Value { return t.Doc },
+	)
 	out.list("signatures", "signature", func() error {
 		return each(e.kept.Signatures, func(row service.SignatureRow) error {
 			content, err := readKept(ctx, e, func(r service.Reader) ([]byte, error) { return r.Signature(row.Pledge) })
@@ -162,7 +194,11 @@ func readKept[T any](ctx context.Context, e *Export, read func(service.Reader) (
 }
 
 // asStored lets documents be written as they are kept.
-var asStored = json.JoinOptions(jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var asStored = json.JoinOptions(
+	jsontext.PreserveRawStrings(true),
+	jsontext.AllowDuplicateNames(true),
+	jsontext.AllowInvalidUTF8(true),
+)
 
 // exportWriter writes records as members of one object, or as lines. What fails first stays err, and
 // ends it.
@@ -327,7 +363,8 @@ func (s *Service) export(ctx context.Context, line service.AuditLine, c *service
 func accountsWithin(scope service.Scope, all []service.Account) func(*apitype.UUID) bool {
 	within := map[apitype.UUID]bool{}
 	for _, a := range all {
-		within[a.UUID] = !a.Scope.All && !slices.ContainsFunc(a.Scope.Organizations, func(id apitype.UUID) bool { return !scope.Contains(id) })
+		within[a.UUID] = !a.Scope.All &&
+			!slices.ContainsFunc(a.Scope.Organizations, func(id apitype.UUID) bool { return !scope.Contains(id) })
 	}
 	return func(account *apitype.UUID) bool { return account == nil || within[*account] }
 }
@@ -346,7 +383,10 @@ func narrow(k *service.Kept, scope service.Scope, mayShow func(*apitype.UUID) bo
 	})
 	k.Transactions = slices.DeleteFunc(k.Transactions, func(t service.TransactionRow) bool { return hidden[t.Pledge] })
 	k.Signatures = slices.DeleteFunc(k.Signatures, func(s service.SignatureRow) bool { return hidden[s.Pledge] })
-	k.Marks = slices.DeleteFunc(k.Marks, func(m service.MarkRow) bool { return hidden[m.EntityUUID] || !mayShow(&m.Account) })
+	k.Marks = slices.DeleteFunc(
+		k.Marks,
+		func(m service.MarkRow) bool { return hidden[m.EntityUUID] || !mayShow(&m.Account) },
+	)
 	return elsewhere
 }
 

@@ -18,14 +18,24 @@ import (
 // Lease leases a call that a user chose. Only another user's lease of the person refuses it: what
 // keeps a call out of the queue is the user's to decide.
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
-func (q *Queue) Lease(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.LeaseRequest) (answer service.Answer, err error) {
+func (q *Queue) Lease(
+	ctx context.Context,
+	c service.Caller,
+	id apitype.UUID,
+	request apitype.LeaseRequest,
+) (answer service.Answer, err error) {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
 	query, _ := queryOf(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})
 	t := &taking{
-		c: c, query: query,
-		request: apitype.TakeRequest{RequestUUID: request.RequestUUID, UserUUID: request.UserUUID, LeaseSeconds: request.LeaseSeconds},
+		c:     c,
+		query: query,
+		request: apitype.TakeRequest{
+			RequestUUID:  request.RequestUUID,
+			UserUUID:     request.UserUUID,
+			LeaseSeconds: request.LeaseSeconds,
+		},
 		pending: request.Pending,
 	}
 	var lease service.LeaseRow
@@ -89,7 +99,10 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		}
 	}
 	if before.Held >= apitype.MaxLeases && !t.pending {
-		return lease, &service.Error{Kind: service.Conflict, Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held)}
+		return lease, &service.Error{
+			Kind:   service.Conflict,
+			Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held),
+		}
 	}
 	return t.insert(tx, id, rows)
 }
@@ -160,7 +173,12 @@ func prolong(l *service.LeaseRow, until apitype.Time) {
 
 // Extend keeps a lease so long from now.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
-func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.ExtendRequest) (answer service.Answer, err error) {
+func (q *Queue) Extend(
+	ctx context.Context,
+	c service.Caller,
+	id apitype.UUID,
+	request apitype.ExtendRequest,
+) (answer service.Answer, err error) {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
@@ -196,7 +214,11 @@ func (q *Queue) Extend(ctx context.Context, c service.Caller, id apitype.UUID, r
 }
 
 // checkDeferral refuses a deferral that the caller may not make. now is the time of the change.
-func (q *Queue) checkDeferral(ctx context.Context, c service.Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
+func (q *Queue) checkDeferral(
+	ctx context.Context,
+	c service.Caller,
+	request apitype.DeferRequest,
+) (now apitype.Time, err error) {
 	if err := Require(c); err != nil {
 		return now, err
 	}
@@ -392,14 +414,24 @@ func leaseHeld(r service.Reader, held service.LeaseRow, detail string) error {
 		return err
 	}
 	return &service.Error{
-		Kind: service.Conflict, Detail: detail,
-		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: names[held.UserUUID], TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
+		Kind:   service.Conflict,
+		Detail: detail,
+		Lease: &apitype.LeaseHolder{
+			UserUUID:  held.UserUUID,
+			Name:      names[held.UserUUID],
+			TakenAt:   held.TakenAt,
+			ExpiresAt: held.ExpiresAt,
+		},
 	}
 }
 
 // ReleaseUser gives back what a user holds, and opens their callbacks to every user if asked to.
 // POST /fundesk/v1/queue/release
-func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apitype.ReleaseUserRequest) (service.Answer, error) {
+func (q *Queue) ReleaseUser(
+	ctx context.Context,
+	c service.Caller,
+	request apitype.ReleaseUserRequest,
+) (service.Answer, error) {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
@@ -437,13 +469,22 @@ func (q *Queue) ReleaseUser(ctx context.Context, c service.Caller, request apity
 }
 
 // Deferrals returns a page of the callbacks, the earliest first. GET /fundesk/v1/queue/deferrals
-func (q *Queue) Deferrals(ctx context.Context, c service.Caller, o apitype.QueueDeferralListOptions) (service.Answer, error) {
+func (q *Queue) Deferrals(
+	ctx context.Context,
+	c service.Caller,
+	o apitype.QueueDeferralListOptions,
+) (service.Answer, error) {
 	if err := c.Require(service.CallsRead); err != nil {
 		return service.Answer{}, err
 	}
 	nodes := map[apitype.UUID][]byte{}
 	return service.AnswerForward(ctx, q.rules, c, service.ForwardList[service.DeferralRow]{
-		What: "list the callbacks", Cursor: service.DeferralCursor, First: o.First, After: o.After, Now: q.rules.Now(), Filters: o.Query,
+		What:    "list the callbacks",
+		Cursor:  service.DeferralCursor,
+		First:   o.First,
+		After:   o.After,
+		Now:     q.rules.Now(),
+		Filters: o.Query,
 		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.DeferralRow, error) {
 			return r.Deferrals(service.DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: after, Limit: limit})
 		},

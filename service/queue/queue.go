@@ -55,7 +55,12 @@ func Require(c service.Caller) error {
 }
 
 // queryOf returns the query of a caller. ok is false if no call can match.
-func queryOf(c service.Caller, f apitype.QueueFilter, user *apitype.UUID, now apitype.Time) (q service.QueueQuery, ok bool) {
+func queryOf(
+	c service.Caller,
+	f apitype.QueueFilter,
+	user *apitype.UUID,
+	now apitype.Time,
+) (q service.QueueQuery, ok bool) {
 	q = service.QueueQuery{Types: f.Types, Languages: f.Languages, User: user}
 	setTime(&q, now)
 	q.Scope, ok = c.Scope.Narrow(f.OwningOrganizationUUIDs) // Spec gap: L8

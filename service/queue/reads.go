@@ -115,7 +115,13 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 	query.GaveBack = true
 	var calls map[apitype.UUID]service.CallRow
 	return service.AnswerForward(ctx, q.rules, c, service.ForwardList[service.Position]{
-		What: "list the queue", Cursor: service.QueueCursor, First: o.First, After: o.After, Now: now, IsEmpty: !ok, Filters: o.Query,
+		What:    "list the queue",
+		Cursor:  service.QueueCursor,
+		First:   o.First,
+		After:   o.After,
+		Now:     now,
+		IsEmpty: !ok,
+		Filters: o.Query,
 		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.Position, error) {
 			rules, err := q.rules.ReadFloorRules(r)
 			if err != nil {
@@ -150,17 +156,19 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 	if err != nil {
 		return service.Answer{}, err
 	}
-	return service.Answered(service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
-		rows, err := r.Leases(service.LeaseQuery{Scope: c.Scope, User: o.UserUUID, Person: o.PersonUUID, Now: now})
-		if err != nil {
+	return service.Answered(
+		service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
+			rows, err := r.Leases(service.LeaseQuery{Scope: c.Scope, User: o.UserUUID, Person: o.PersonUUID, Now: now})
+			if err != nil {
+				return all, err
+			}
+			if all.Leases, err = named(r, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
+				return all, err
+			}
+			all.NumberBlocked, err = q.numberBlocked(r, *o.PersonUUID, c.Scope)
 			return all, err
-		}
-		if all.Leases, err = named(r, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
-			return all, err
-		}
-		all.NumberBlocked, err = q.numberBlocked(r, *o.PersonUUID, c.Scope)
-		return all, err
-	}))
+		}),
+	)
 }
 
 // numberBlocked reports whether a number of a person is blocked. It returns nil if the account does not see the
@@ -188,7 +196,11 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 		since = *o.Since
 	}
 	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
-		return service.Answer{}, service.NotValid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
+		return service.Answer{}, service.NotValid(
+			apitype.Violations{
+				{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))},
+			},
+		)
 	}
 	read := func(read func(service.Reader) error) error {
 		if o.UserUUID == nil { // The work of all users is many rows.

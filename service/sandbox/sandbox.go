@@ -111,7 +111,10 @@ func (s *Sandbox) orders() http.Handler {
 	mux.HandleFunc("POST /sandbox/reset", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, s.clock, s.reset(r.Context()))
 	})
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"openapi": "/openapi.json"}) })
+	mux.HandleFunc(
+		"GET /{$}",
+		func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"openapi": "/openapi.json"}) },
+	)
 	mux.HandleFunc("/", s.spoiled)
 	return mux
 }
@@ -232,7 +235,10 @@ func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
 		return false
 	}
 	header.Set("Access-Control-Allow-Methods", "GET, POST, PUT")
-	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
+	header.Set(
+		"Access-Control-Allow-Headers",
+		"Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id",
+	)
 	header.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

@@ -159,7 +159,12 @@ func (f *Faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *Faulty) deliver(r *http.Request) *httptest.ResponseRecorder {
 	body, _ := io.ReadAll(r.Body) // It is in memory.
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	again := httptest.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, r.URL.RequestURI(), bytes.NewReader(body))
+	again := httptest.NewRequestWithContext(
+		context.WithoutCancel(r.Context()),
+		r.Method,
+		r.URL.RequestURI(),
+		bytes.NewReader(body),
+	)
 	again.Header = r.Header
 	answer := httptest.NewRecorder()
 	f.Inner.ServeHTTP(answer, again)

@@ -58,7 +58,11 @@ func fillLarge(ctx context.Context, folder, database string, calls int, said fun
 	if err != nil {
 		return err
 	}
-	m := &multiplier{random: rand.New(rand.NewPCG(7, uint64(calls))), tables: map[string]*largeTable{}, numbers: map[string]int{}}
+	m := &multiplier{
+		random:  rand.New(rand.NewPCG(7, uint64(calls))),
+		tables:  map[string]*largeTable{},
+		numbers: map[string]int{},
+	}
 	if err := m.read(ctx, strings.TrimPrefix(template, "sqlite:")); err != nil {
 		return err
 	}
@@ -199,7 +203,10 @@ func (m *multiplier) multiply(ctx context.Context, calls int, said func(string))
 
 // household adds a copy of one household from a moment on, with calls within some time.
 func (m *multiplier) household(h household, at int64, spread time.Duration) {
-	names := renaming{identifiers: map[string]string{}, numbers: map[string]map[any]any{"person_number": {}, "pledge_number": {nil: nil}}}
+	names := renaming{
+		identifiers: map[string]string{},
+		numbers:     map[string]map[any]any{"person_number": {}, "pledge_number": {nil: nil}},
+	}
 	now := Start.UnixMilli() - 1
 	later := func(from int64, within time.Duration) int64 {
 		return min(from+m.random.Int64N(within.Milliseconds()+1), now)
@@ -302,7 +309,10 @@ type bulk interface {
 
 func openBulk(ctx context.Context, database string) (bulk, error) {
 	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
-		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=cache_size(-3000000)")
+		db, err := sql.Open(
+			"sqlite",
+			"file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=cache_size(-3000000)",
+		)
 		if err == nil {
 			db.SetMaxOpenConns(1)
 		}
@@ -324,7 +334,10 @@ func (s sqliteBulk) insert(ctx context.Context, table string, columns []string, 
 		return err
 	}
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (`+places+`)`) //nolint:sqlclosecheck // The end of the transaction closes it.
+	insert, err := tx.PrepareContext(
+		ctx,
+		`INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (`+places+`)`,
+	) //nolint:sqlclosecheck // The end of the transaction closes it.
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
@@ -345,7 +358,10 @@ type postgresBulk struct {
 
 // dropIndexes takes away the indexes until the rows are there.
 func (p *postgresBulk) dropIndexes(ctx context.Context) error {
-	rows, err := p.db.Query(ctx, `SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)`)
+	rows, err := p.db.Query(
+		ctx,
+		`SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)`,
+	)
 	if err != nil {
 		return err
 	}

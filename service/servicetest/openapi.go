@@ -76,7 +76,16 @@ const maxShape = 16 << 10
 // description takes milliseconds, and tests make many alike.
 func shape(r *http.Request, body []byte, answer Answer) [sha256.Size]byte {
 	var all bytes.Buffer
-	fmt.Fprintf(&all, "%s %s %s\n%q %d %q\n", r.Method, r.URL.Path, r.URL.RawQuery, r.Header["Content-Type"], answer.Status, answer.Header["Content-Type"])
+	fmt.Fprintf(
+		&all,
+		"%s %s %s\n%q %d %q\n",
+		r.Method,
+		r.URL.Path,
+		r.URL.RawQuery,
+		r.Header["Content-Type"],
+		answer.Status,
+		answer.Header["Content-Type"],
+	)
 	for _, name := range slices.Sorted(maps.Keys(answer.Header)) {
 		fmt.Fprintln(&all, name)
 	}

@@ -49,7 +49,10 @@ func Personalities() []Personality {
 		{Name: "no embedded objects", NoEmbeds: true},
 		{Name: "circular references", Circular: true},
 		{Name: "errors as text", PlainErrors: true},
-		{Name: "other actions", Actions: map[string]string{"activate": "start", "drop": "discard", "cancel": "stop", "fulfill": "finish"}},
+		{
+			Name:    "other actions",
+			Actions: map[string]string{"activate": "start", "drop": "discard", "cancel": "stop", "fulfill": "finish"},
+		},
 	}
 }
 

@@ -28,7 +28,12 @@ func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database st
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := fmt.Sprintf("[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\npool_mode = %s\n", c.folder, folder, mode)
+	settings := fmt.Sprintf(
+		"[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\npool_mode = %s\n",
+		c.folder,
+		folder,
+		mode,
+	)
 	if sessions > 0 {
 		settings += fmt.Sprintf("default_pool_size = %d\n", sessions)
 	}

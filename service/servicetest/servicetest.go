@@ -180,7 +180,10 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
 	var err error
-	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}}); err != nil {
+	if h.Store, err = sqlstore.Open(
+		t.Context(),
+		sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -228,7 +231,10 @@ func May(permissions ...service.Permission) Right {
 // MayNot takes permissions from an account.
 func MayNot(permissions ...service.Permission) Right {
 	return func(a *service.Account) {
-		a.Permissions = slices.DeleteFunc(slices.Clone(a.Permissions), func(p service.Permission) bool { return slices.Contains(permissions, p) })
+		a.Permissions = slices.DeleteFunc(
+			slices.Clone(a.Permissions),
+			func(p service.Permission) bool { return slices.Contains(permissions, p) },
+		)
 	}
 }
 
@@ -311,16 +317,39 @@ func (h *Harness) LoadForChanges(owner apitype.UUID) (person, call, pledge apity
 	at := apitype.NewTime(Start.Add(-24 * time.Hour))
 	h.Load(
 		service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, Email: new("old@example.org")},
-			OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+			Person: apitype.Person{
+				UUID:       person,
+				PersonUUID: person,
+				CreatedAt:  at,
+				Email:      new("old@example.org"),
+			},
+			OwningOrganizationUUID:     owner,
+			RecruitingOrganizationUUID: owner,
 		}},
 		service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: apitype.Pledge{
-			UUID: pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at, Person: apitype.Embed(apitype.Person{UUID: person}),
-			OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner, RecruiterUserUUID: person,
-			InitialDonationAmount: apitype.Cents(1250), DonationAmount: apitype.Cents(1250), InitialDonationInterval: "monthly", DonationInterval: "monthly",
+			UUID:                       pledge,
+			Status:                     apitype.PledgeActive,
+			StartsAt:                   at,
+			CreatedAt:                  at,
+			UpdatedAt:                  at,
+			Person:                     apitype.Embed(apitype.Person{UUID: person}),
+			OwningOrganizationUUID:     owner,
+			RecruitingOrganizationUUID: owner,
+			RecruiterUserUUID:          person,
+			InitialDonationAmount: apitype.Cents(
+				1250,
+			),
+			DonationAmount:          apitype.Cents(1250),
+			InitialDonationInterval: "monthly",
+			DonationInterval:        "monthly",
 		}}},
 		service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: call, Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
+			UUID:          call,
+			Status:        apitype.CallRequested,
+			RequestedAt:   at,
+			LastUpdatedAt: at,
+			PersonUUID:    person,
+			Type:          apitype.CallVerification,
 		}}},
 	)
 	return person, call, pledge

@@ -12,7 +12,16 @@ import (
 	"fundesk/service"
 )
 
-var accountColumns = []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}
+var accountColumns = []string{
+	"uuid",
+	"name",
+	"permissions",
+	"all_organizations",
+	"organizations",
+	"external_sources",
+	"created_at",
+	"revoked_at",
+}
 
 var accountFields = sync.OnceValue(func() string { return strings.Join(accountColumns, `, `) })
 
@@ -67,8 +76,12 @@ const epochSetting = "epoch"
 // AccountOfToken reads the account of a request, and along with it which programs may serve the schema.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
-	row := r.row(`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
-		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
+	row := r.row(
+		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
+		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`,
+		identifier(token),
+		identifier(account),
+	)
 	var epoch string
 	a, err = r.scanAccount(func(dest ...any) error {
 		return row.scan(append([]any{&programs, &epoch, nullTimeDest{&ended}}, dest...)...)
@@ -99,7 +112,9 @@ func (t *tx) UpdateAccount(a service.Account) error {
 	if err != nil {
 		return err
 	}
-	return t.change(`UPDATE accounts SET (`+accountFields()+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
+	return t.change(
+		`UPDATE accounts SET (`+accountFields()+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`,
+		values...)
 }
 
 func accountValues(a service.Account) ([]any, error) {
@@ -174,8 +189,13 @@ func (t *tx) UpdateOrganization(o service.Organization) error {
 	if err := t.saveRules(o); err != nil {
 		return err
 	}
-	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
-		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds(), doc)
+	return t.change(
+		`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
+		identifier(o.UUID),
+		o.MaxCallAttempts,
+		o.CoolingOff.Milliseconds(),
+		doc,
+	)
 }
 
 // settingsDoc returns the settings for agents in the form of the column, or nil without settings. Settings with
@@ -194,7 +214,8 @@ func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.Organizati
 	if places, some := q.organizations(scope); some {
 		q.conds = append(q.conds, `uuid`+isOne(places))
 	}
-	text := `SELECT settings, uuid, max_call_attempts FROM organizations WHERE ` + strings.Join(q.conds, ` AND `) + ` ORDER BY uuid`
+	conds := strings.Join(q.conds, ` AND `)
+	text := `SELECT settings, uuid, max_call_attempts FROM organizations WHERE ` + conds + ` ORDER BY uuid`
 	settings, err := all(r.conn, text, q.args, func(one *apitype.OrganizationSettings) []any {
 		return []any{jsonDest{one}, uuidDest{&one.UUID}, &one.MaxCallAttempts}
 	})
@@ -223,20 +244,30 @@ func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 }
 
 func (t *tx) InsertUser(u service.User) error {
-	return t.insert(`INSERT INTO users (organization, doc, uuid) VALUES ($1, $2, $3)`, append(userDest(&u), identifier(u.UUID))...)
+	return t.insert(
+		`INSERT INTO users (organization, doc, uuid) VALUES ($1, $2, $3)`,
+		append(userDest(&u), identifier(u.UUID))...)
 }
 
 func (t *tx) UpdateUser(u service.User) error {
-	return t.change(`UPDATE users SET organization = $1, doc = $2 WHERE uuid = $3`, append(userDest(&u), identifier(u.UUID))...)
+	return t.change(
+		`UPDATE users SET organization = $1, doc = $2 WHERE uuid = $3`,
+		append(userDest(&u), identifier(u.UUID))...)
 }
 
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
-	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).scan(uuidDest{&a.Organization}, jsonDest{&a.FocusArea})
+	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
+		scan(uuidDest{&a.Organization}, jsonDest{&a.FocusArea})
 	return a, err
 }
 
 func (t *tx) InsertFocusArea(a service.FocusArea) error {
-	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`, identifier(a.UUID), identifier(a.Organization), jsonDest{&a.FocusArea})
+	return t.insert(
+		`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`,
+		identifier(a.UUID),
+		identifier(a.Organization),
+		jsonDest{&a.FocusArea},
+	)
 }
 
 func (c *conn) Setting(name string) (value string, err error) {
@@ -281,8 +312,14 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 }
 
 func (t *tx) InsertToken(token service.IssuedToken) error {
-	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5)`,
-		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt))
+	return t.insert(
+		`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5)`,
+		identifier(token.UUID),
+		identifier(token.Account),
+		token.IssuedAt.UnixMilli(),
+		nullTime(token.ExpiresAt),
+		nullTime(token.EndedAt),
+	)
 }
 
 func (t *tx) EndToken(id apitype.UUID, at apitype.Time) error {

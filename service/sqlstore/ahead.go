@@ -35,7 +35,10 @@ func (r *reader) NewestChange() (newest apitype.Time, err error) {
 
 // PersonsAhead, PledgesAhead and CallsAhead return records that were changed after a time, or created.
 func (t *tx) PersonsAhead(now apitype.Time) ([]apitype.UUID, error) {
-	return t.identifiers(`SELECT uuid FROM persons WHERE erased_at IS NULL AND (updated_at > $1 OR created_at > $1)`, now.UnixMilli())
+	return t.identifiers(
+		`SELECT uuid FROM persons WHERE erased_at IS NULL AND (updated_at > $1 OR created_at > $1)`,
+		now.UnixMilli(),
+	)
 }
 
 func (t *tx) PledgesAhead(now apitype.Time) ([]apitype.UUID, error) {
@@ -66,7 +69,8 @@ func (e *postgresEngine) resetTimes(c *conn, now int64) error {
 // Others counts the sessions of our other programs. Programs with an SQLite file are found by its locks.
 func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
 	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
-		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '` + application + `%'`).scan(&others)
+		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '` + application + `%'`).
+			scan(&others)
 	})
 	return others - e.db.Stats().OpenConnections, err
 }

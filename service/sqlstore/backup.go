@@ -106,7 +106,11 @@ func replace(from, to string) error {
 // Restore puts a backup in the place of an SQLite database, which no program may have open; the backup stays as it
 // is. It is copied, brought up to date, changed and checked first. kept are the files that were there before, under
 // other names. Spec gap: S51.
-func Restore(ctx context.Context, file, database string, change func(restored *Store) error) (kept []string, err error) {
+func Restore(
+	ctx context.Context,
+	file, database string,
+	change func(restored *Store) error,
+) (kept []string, err error) {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
@@ -175,7 +179,11 @@ func unrestored(path string) error {
 	case err != nil:
 		return err
 	default:
-		return fmt.Errorf("a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in their place and erase %s", path, path+restoring)
+		return fmt.Errorf(
+			"a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in their place and erase %s",
+			path,
+			path+restoring,
+		)
 	}
 }
 

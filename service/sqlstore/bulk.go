@@ -57,7 +57,12 @@ func inGroups[T any](rows []T, insert func(rows []T) error) error {
 
 // byIdentifier reads a value for each of many identifiers. text reads the identifier first, then the columns of dest,
 // and ends with the name of the column to compare.
-func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest func(*V) []any) (map[apitype.UUID]V, error) {
+func byIdentifier[V any](
+	c *conn,
+	text, column string,
+	ids []apitype.UUID,
+	dest func(*V) []any,
+) (map[apitype.UUID]V, error) {
 	found := make(map[apitype.UUID]V, len(ids))
 	if len(ids) == 0 {
 		return found, nil
@@ -76,13 +81,21 @@ func byIdentifier[V any](c *conn, text, column string, ids []apitype.UUID, dest 
 func identifierOf(id *apitype.UUID) []any { return []any{uuidDest{id}} }
 
 // insertNew saves rows whose first column identifies them, and returns the identifiers that are already stored.
-func insertNew[T any](t *tx, table string, columns []string, rows []T, values func(T) []any) (taken []apitype.UUID, err error) {
+func insertNew[T any](
+	t *tx,
+	table string,
+	columns []string,
+	rows []T,
+	values func(T) []any,
+) (taken []apitype.UUID, err error) {
 	err = inGroups(rows, func(group []T) error {
 		var args []any
 		for _, row := range group {
 			args = append(args, values(row)...)
 		}
-		saved, err := t.identifiers(insertRows(table, columns, len(group), true)+` ON CONFLICT DO NOTHING RETURNING `+columns[0], args...)
+		saved, err := t.identifiers(
+			insertRows(table, columns, len(group), true)+` ON CONFLICT DO NOTHING RETURNING `+columns[0],
+			args...)
 		if err != nil || len(saved) == len(group) {
 			return err
 		}

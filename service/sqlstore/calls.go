@@ -14,8 +14,19 @@ import (
 // in the order of callValues, with references by identifier.
 var (
 	callColumns = []string{
-		"uuid", "owner", "requested_at", "updated_at", "external", "external_application", "external_reference", "external_status",
-		"private", "rev", "doc", "status", "completed_by",
+		"uuid",
+		"owner",
+		"requested_at",
+		"updated_at",
+		"external",
+		"external_application",
+		"external_reference",
+		"external_status",
+		"private",
+		"rev",
+		"doc",
+		"status",
+		"completed_by",
 	}
 	newCallColumns = append(slices.Clip(callColumns), "person_number", "pledge_number")
 	selectCall     = `SELECT ` + strings.Join(callColumns, `, `) + ` FROM calls t WHERE `
@@ -63,7 +74,11 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	switch {
 	case f.ExternalReference != "":
 		q.checkBranches()
-		q.conds = append(q.conds, q.text(`t.external_application`, f.ExternalApplication), q.text(`t.external_reference`, f.ExternalReference))
+		q.conds = append(
+			q.conds,
+			q.text(`t.external_application`, f.ExternalApplication),
+			q.text(`t.external_reference`, f.ExternalReference),
+		)
 		byTime.parts = byTime.parts[1:]
 	case f.NoExternalReference:
 		q.checkBranches()
@@ -252,5 +267,7 @@ func (t *tx) UpdateCall(c service.CallRow, moved bool) error {
 	if moved {
 		set, args = `, status = $6, completed_by = $7`, append(args, string(c.Status), nullUUID(c.CompletedBy))
 	}
-	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1`+set+` WHERE uuid = $1 AND rev = $2`, args...)
+	return t.change(
+		`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1`+set+` WHERE uuid = $1 AND rev = $2`,
+		args...)
 }

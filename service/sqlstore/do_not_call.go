@@ -21,7 +21,11 @@ func (t *tx) InsertBlock(b service.Block) error {
 	return err
 }
 
-func (t *tx) DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error) {
+func (t *tx) DeleteBlocks(
+	organization apitype.UUID,
+	person *apitype.UUID,
+	numbers []apitype.UUID,
+) ([]apitype.UUID, error) {
 	q := &listQuery{}
 	owner := q.arg(identifier(organization))
 	which := `digest` + isOne(bind(q, numbers, identifier))
@@ -33,7 +37,9 @@ func (t *tx) DeleteBlocks(organization apitype.UUID, person *apitype.UUID, numbe
 		none := q.arg(identifier(apitype.UUID{}))
 		which = `person_uuid = ` + own + ` OR person_uuid = ` + none + ` AND ` + which
 	}
-	return t.identifiers(`DELETE FROM do_not_call WHERE organization = `+owner+` AND (`+which+`) RETURNING digest`, q.args...)
+	return t.identifiers(
+		`DELETE FROM do_not_call WHERE organization = `+owner+` AND (`+which+`) RETURNING digest`,
+		q.args...)
 }
 
 // BlockOf writes the block again as it is: a transaction that lifts it at the same time would not see the call that is

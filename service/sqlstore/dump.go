@@ -35,10 +35,22 @@ const copyBatch = 2000
 // copyTables has all tables, each after the tables that it refers to.
 func copyTables() []copyTable {
 	return []copyTable{
-		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
+		{
+			"settings",
+			1,
+			[]string{"name", "value"},
+			copyBatch,
+			`name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`,
+		},
 		{"accounts", 1, accountColumns, copyBatch, ``},
 		{"tokens", 1, tokenColumns, copyBatch, ``},
-		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off", "settings"}, copyBatch, ``},
+		{
+			"organizations",
+			1,
+			[]string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off", "settings"},
+			copyBatch,
+			``,
+		},
 		{"queue_rules", 1, []string{"organization", "rules"}, copyBatch, ``},
 		{"users", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
@@ -131,7 +143,20 @@ func dumped(column string, value any) (json.RawMessage, error) {
 	return json.Marshal(id)
 }
 
-var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "digest", "completed_by"}
+var identifierColumns = []string{
+	"uuid",
+	"owner",
+	"recruiting",
+	"recruiter",
+	"organization",
+	"account",
+	"entity",
+	"consumer",
+	"kept_for",
+	"pledge",
+	"digest",
+	"completed_by",
+}
 
 // loaded reads the value of a column of a dump, as it is bound.
 func loaded(column string, text json.RawMessage) (value any, err error) {
@@ -174,11 +199,13 @@ var errUnfinishedErasure = &service.Error{
 func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (saved int, isKnown bool, err error) {
 	_, isWork := rows[0]["what"]
 	_, hasContacts := rows[0]["rung_at"]
-	if table == "queue_leases" || table == "queue_work" || table == "queue_hours" && isWork || table == "queue_numbers" && hasContacts {
+	if table == "queue_leases" || table == "queue_work" || table == "queue_hours" && isWork ||
+		table == "queue_numbers" && hasContacts {
 		return 0, true, nil
 	}
 	for _, row := range rows {
-		isUnfinished := table == "settings" && strings.HasPrefix(string(row["name"]), `"`+service.ErasingSetting) && string(row["value"]) == `""`
+		isUnfinished := table == "settings" && strings.HasPrefix(string(row["name"]), `"`+service.ErasingSetting) &&
+			string(row["value"]) == `""`
 		if isUnfinished {
 			return 0, false, errUnfinishedErasure
 		}

@@ -79,7 +79,9 @@ var claimDonor = sync.OnceValue(func() string {
 const logDonors = `INSERT INTO ended_leases (` + endedFields + `) SELECT ` + leaseFields + `, `
 
 var (
-	claimOne         = sync.OnceValue(func() string { return insertRows("donors", columnsOf(claimFields), 1, false) + claimDonor() })
+	claimOne = sync.OnceValue(func() string {
+		return insertRows("donors", columnsOf(claimFields), 1, false) + claimDonor()
+	})
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
 	})
@@ -100,8 +102,8 @@ var (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
 			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
-		), ineligible AS (` +
-			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_number = theirs.call_number
+		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + `
+			FROM theirs WHERE c.call_number = theirs.call_number
 		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
 	})
 )
@@ -143,7 +145,10 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 	if len(leases) == 0 {
 		return nil, 0, nil
 	}
-	leases = slices.SortedFunc(slices.Values(leases), func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) })
+	leases = slices.SortedFunc(
+		slices.Values(leases),
+		func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) },
+	)
 	columns := make([]any, len(columnsOf(claimFields)))
 	for i := range columns {
 		values := make([]any, len(leases))
@@ -240,8 +245,12 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 		q.conds = append(q.conds, `(`+strings.Join(either, ` OR `)+`)`)
 	}
 	q.amongOwners(query.Scope)
-	return all(r.conn, `SELECT `+leaseFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
-		q.args, leaseDest)
+	return all(
+		r.conn,
+		`SELECT `+leaseFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
+		q.args,
+		leaseDest,
+	)
 }
 
 // The end of a lease logs the claim, and then clears it. PostgreSQL does both in one statement. If two changes end one
@@ -281,8 +290,16 @@ func (t *tx) EndLease(person, call apitype.UUID, now apitype.Time, by service.Le
 }
 
 func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
-	return t.change(`UPDATE donors SET expires_at = $3, shown_at = $4, pending = $5 WHERE person_uuid = $1 AND lease_uuid = $2 AND expires_at > $6`,
-		identifier(l.Person), identifier(l.LeaseUUID), l.ExpiresAt.UnixMilli(), nullTime(l.ShownAt), bit(l.Pending), now.UnixMilli())
+	return t.change(
+		`UPDATE donors SET expires_at = $3, shown_at = $4, pending = $5
+		WHERE person_uuid = $1 AND lease_uuid = $2 AND expires_at > $6`,
+		identifier(l.Person),
+		identifier(l.LeaseUUID),
+		l.ExpiresAt.UnixMilli(),
+		nullTime(l.ShownAt),
+		bit(l.Pending),
+		now.UnixMilli(),
+	)
 }
 
 func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {
@@ -292,7 +309,10 @@ func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {
 		return 0, err
 	}
 	cond, arg := t.engine.among("person_uuid", ids)
-	_, err = t.exec(logDonors+`expires_at, '`+string(service.EndedByTime)+`' FROM donors WHERE `+cond+` ON CONFLICT DO NOTHING`, arg)
+	_, err = t.exec(
+		logDonors+`expires_at, '`+string(service.EndedByTime)+`' FROM donors WHERE `+cond+` ON CONFLICT DO NOTHING`,
+		arg,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -352,11 +372,20 @@ func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, 
 		q.where(`kept_for = %s`, identifier(*query.User))
 	}
 	if after := query.After; after != nil {
-		q.conds = append(q.conds, `(due_at, call_uuid) > (`+q.arg(after.At.UnixMilli())+`, `+q.arg(identifier(after.UUID))+`)`)
+		q.conds = append(
+			q.conds,
+			`(due_at, call_uuid) > (`+q.arg(after.At.UnixMilli())+`, `+q.arg(identifier(after.UUID))+`)`,
+		)
 	}
-	text := `SELECT ` + deferralFields + `, (SELECT p.doc FROM persons p WHERE p.uuid = queue_calls.person_uuid) FROM queue_calls WHERE ` +
-		strings.Join(q.conds, ` AND `) + ` ORDER BY due_at, call_uuid LIMIT ` + q.arg(query.Limit)
-	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
+	text := `SELECT ` + deferralFields + `, (SELECT p.doc FROM persons p WHERE p.uuid = queue_calls.person_uuid)
+		FROM queue_calls WHERE ` + strings.Join(q.conds, ` AND `) + `
+		ORDER BY due_at, call_uuid LIMIT ` + q.arg(query.Limit)
+	return all(
+		r.conn,
+		text,
+		q.args,
+		func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) },
+	)
 }
 
 func (r *reader) DeferralCounts(scope service.Scope, user *apitype.UUID) (map[apitype.UUID]int, error) {
@@ -365,13 +394,17 @@ func (r *reader) DeferralCounts(scope service.Scope, user *apitype.UUID) (map[ap
 	if user != nil {
 		q.where(`kept_for = %s`, identifier(*user))
 	}
-	err := r.each(`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`, q.args, func(rows *sql.Rows) error {
-		var user apitype.UUID
-		var n int
-		err := rows.Scan(uuidDest{&user}, &n)
-		counts[user] = n
-		return err
-	})
+	err := r.each(
+		`SELECT kept_for, COUNT(*) FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY kept_for`,
+		q.args,
+		func(rows *sql.Rows) error {
+			var user apitype.UUID
+			var n int
+			err := rows.Scan(uuidDest{&user}, &n)
+			counts[user] = n
+			return err
+		},
+	)
 	return counts, err
 }
 
@@ -379,11 +412,22 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 	q := &listQuery{}
 	q.where(`due_at IS NOT NULL AND kept_for = %s`, identifier(user))
 	q.amongOwners(scope)
-	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
+	return all(
+		t.conn,
+		`UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields,
+		q.args,
+		deferralDest,
+	)
 }
 
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error) {
-	users, err := byIdentifier(r.conn, `SELECT uuid, doc FROM users WHERE `, `uuid`, ids, func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} })
+	users, err := byIdentifier(
+		r.conn,
+		`SELECT uuid, doc FROM users WHERE `,
+		`uuid`,
+		ids,
+		func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} },
+	)
 	names := make(map[apitype.UUID]*string, len(users))
 	for id, user := range users {
 		names[id] = &user.Name

@@ -13,8 +13,21 @@ import (
 // new pledge, in the order of pledgeValues, with its person by identifier.
 var (
 	pledgeColumns = []string{
-		"uuid", "owner", "recruiting", "recruiter", "status", "created_at", "updated_at", "released_at", "external", "payment_qr",
-		"has_signature", "private", "rev", "doc", "ended_at",
+		"uuid",
+		"owner",
+		"recruiting",
+		"recruiter",
+		"status",
+		"created_at",
+		"updated_at",
+		"released_at",
+		"external",
+		"payment_qr",
+		"has_signature",
+		"private",
+		"rev",
+		"doc",
+		"ended_at",
 	}
 	newPledgeColumns = append(slices.Clip(pledgeColumns), "person_number")
 	// selectPledge reads pledges with their recruiters, in the order of pledgeReadDest.
@@ -126,30 +139,36 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	if f.WithPerson {
 		columns += `, p.doc`
 	}
-	return readPage(r, q.page(columns, joins, part), q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
-		var person service.PersonRow
-		dest := []any{
-			&p.Number,
-			uuidDest{&p.UUID},
-			timeDest{&p.CreatedAt},
-			nullTimeDest{&p.ReleasedAt},
-			&p.External,
-			&p.HasSignature,
-			docDest{&p.Doc},
-			docDest{&p.RecruiterUser},
-			uuidDest{&p.PersonOwner},
-		}
-		if f.WithRev {
-			dest = append(dest, &p.Rev)
-		}
-		if f.WithPerson {
-			dest = append(dest, docDest{&person.Doc})
-			p.PersonRow = &person
-		}
-		err = result.Scan(dest...)
-		person.Owner = p.PersonOwner
-		return p, err
-	})
+	return readPage(
+		r,
+		q.page(columns, joins, part),
+		q.args,
+		part,
+		func(result *sql.Rows) (p service.PledgeRow, err error) {
+			var person service.PersonRow
+			dest := []any{
+				&p.Number,
+				uuidDest{&p.UUID},
+				timeDest{&p.CreatedAt},
+				nullTimeDest{&p.ReleasedAt},
+				&p.External,
+				&p.HasSignature,
+				docDest{&p.Doc},
+				docDest{&p.RecruiterUser},
+				uuidDest{&p.PersonOwner},
+			}
+			if f.WithRev {
+				dest = append(dest, &p.Rev)
+			}
+			if f.WithPerson {
+				dest = append(dest, docDest{&person.Doc})
+				p.PersonRow = &person
+			}
+			err = result.Scan(dest...)
+			person.Owner = p.PersonOwner
+			return p, err
+		},
+	)
 }
 
 func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
@@ -185,7 +204,13 @@ func (t *tx) InsertPledge(p service.PledgeRow) error {
 }
 
 func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return byIdentifier(t.conn, `SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `, `t.uuid`, ids, identifierOf)
+	return byIdentifier(
+		t.conn,
+		`SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `,
+		`t.uuid`,
+		ids,
+		identifierOf,
+	)
 }
 
 func (t *tx) UpdatePledge(p service.PledgeRow) error {

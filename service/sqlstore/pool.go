@@ -53,7 +53,13 @@ func (p *pool) stats() PoolStats {
 
 func (s PoolStats) plus(o PoolStats) PoolStats {
 	return PoolStats{
-		s.InUse + o.InUse, s.Most + o.Most, s.Opened + o.Opened, s.Lost + o.Lost, s.Waited + o.Waited, s.TimedOut + o.TimedOut, s.Retried + o.Retried,
+		s.InUse + o.InUse,
+		s.Most + o.Most,
+		s.Opened + o.Opened,
+		s.Lost + o.Lost,
+		s.Waited + o.Waited,
+		s.TimedOut + o.TimedOut,
+		s.Retried + o.Retried,
 	}
 }
 

@@ -73,7 +73,10 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	}
 	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
-		if away, ok := errors.AsType[*service.Error](err); ok && away.Cause != nil && strings.Contains(away.Cause.Error(), statementPooling) {
+		if away, ok := errors.AsType[*service.Error](
+			err,
+		); ok && away.Cause != nil &&
+			strings.Contains(away.Cause.Error(), statementPooling) {
 			err = errNoSessions
 		}
 		return nil, err
@@ -109,7 +112,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 // away, which is waited for.
 const statementPooling = "statement pooling mode"
 
-var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
+var errNoSessions = errors.New(
+	"the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself",
+)
 
 // keepsSessions refuses a pooler that gives a session of the server to the next client: two
 // connections of ours then reach the same one, or find there what the other one prepared.
@@ -136,7 +141,10 @@ func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) err
 			return nil
 		})
 	})
-	if code := e.driver.Code(err); code == "42P05" || code == "26000" { // A statement of that name is there already, or is not.
+	if code := e.driver.Code(
+		err,
+	); code == "42P05" ||
+		code == "26000" { // A statement of that name is there already, or is not.
 		return errNoSessions
 	}
 	if e.full(err) {
@@ -270,7 +278,11 @@ func takeRoom(c *conn, size int) error {
 	random := make([]byte, 16+size) // So that it is not made smaller.
 	_, _ = rand.Read(random)        // It never fails.
 	name := writableSetting + " " + hex.EncodeToString(random[:16])
-	if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)`, name, hex.EncodeToString(random)); err != nil {
+	if _, err := c.exec(
+		`INSERT INTO settings (name, value) VALUES ($1, $2)`,
+		name,
+		hex.EncodeToString(random),
+	); err != nil {
 		return err
 	}
 	_, err := c.exec(`DELETE FROM settings WHERE name = $1`, name)
@@ -358,7 +370,10 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 
 // errUnconfirmed means that the server got a change and has not confirmed it. It may confirm it later. The change is
 // never cancelled, because it would then be kept only on a server that a failover may lose.
-var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the database has not confirmed changes in time; this one may be kept later"}
+var errUnconfirmed = &service.Error{
+	Kind:   service.Unavailable,
+	Detail: "the database has not confirmed changes in time; this one may be kept later",
+}
 
 // commit ends a transaction. If it takes longer than the caller waits, it continues with its connection in the
 // background. Spec gap: S31.

@@ -16,7 +16,10 @@ func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id,
 // LockPersonData is Kept for a change: until this transaction ends, no other one changes these rows or adds to them.
 func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
 	// A change that adds something locks the person, so that it is there when the person can be locked.
-	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
+	if _, err := t.identifiers(
+		`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`),
+		identifier(id),
+	); err != nil {
 		return service.Kept{}, err
 	}
 	return t.kept(id, t.engine.locking(`UPDATE OF t`))
@@ -30,17 +33,46 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 		return k, err
 	}
 	// Without columns after the document, such as the status: SQLite would read through the document.
-	k.Calls, err = all(r.conn, `SELECT uuid, owner, requested_at, updated_at, external, rev, LENGTH(doc) + LENGTH(private) FROM calls t
-		WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, func(c *service.CallRow) []any {
-		return []any{uuidDest{&c.UUID}, uuidDest{&c.Owner}, timeDest{&c.RequestedAt}, timeDest{&c.UpdatedAt}, &c.External, &c.Rev, &c.Bytes}
-	})
+	k.Calls, err = all(
+		r.conn,
+		`SELECT uuid, owner, requested_at, updated_at, external, rev, LENGTH(doc) + LENGTH(private) FROM calls t
+		WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock,
+		[]any{number},
+		func(c *service.CallRow) []any {
+			return []any{
+				uuidDest{&c.UUID},
+				uuidDest{&c.Owner},
+				timeDest{&c.RequestedAt},
+				timeDest{&c.UpdatedAt},
+				&c.External,
+				&c.Rev,
+				&c.Bytes,
+			}
+		},
+	)
 	if err != nil {
 		return k, err
 	}
-	k.Pledges, err = all(r.conn, `SELECT number, uuid, owner, recruiting, status, created_at, updated_at, has_signature, rev, LENGTH(doc) + LENGTH(private) FROM pledges t
-		WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock, []any{number}, func(p *service.PledgeRow) []any {
-		return []any{&p.Number, uuidDest{&p.UUID}, uuidDest{&p.Owner}, uuidDest{&p.Recruiting}, &p.Status, timeDest{&p.CreatedAt}, timeDest{&p.UpdatedAt}, &p.HasSignature, &p.Rev, &p.Bytes}
-	})
+	k.Pledges, err = all(
+		r.conn,
+		`SELECT number, uuid, owner, recruiting, status, created_at, updated_at, has_signature, rev, LENGTH(doc) + LENGTH(private) FROM pledges t
+		WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock,
+		[]any{number},
+		func(p *service.PledgeRow) []any {
+			return []any{
+				&p.Number,
+				uuidDest{&p.UUID},
+				uuidDest{&p.Owner},
+				uuidDest{&p.Recruiting},
+				&p.Status,
+				timeDest{&p.CreatedAt},
+				timeDest{&p.UpdatedAt},
+				&p.HasSignature,
+				&p.Rev,
+				&p.Bytes,
+			}
+		},
+	)
 	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k), r.keptConsents(&k))
 }
 
@@ -58,14 +90,18 @@ func (r *reader) keptOfPledges(k *service.Kept) (err error) {
 	}
 	slices.SortFunc(k.Signatures, func(a, b service.SignatureRow) int { return a.Pledge.Compare(b.Pledge) })
 	cond, arg := r.engine.amongNumbers("pledge_number", numbers)
-	return r.each(`SELECT uuid, pledge_number, created_at, method, LENGTH(doc) FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`, []any{arg}, func(rows *sql.Rows) error {
-		var t service.TransactionRow
-		var number int64
-		err := rows.Scan(uuidDest{&t.UUID}, &number, timeDest{&t.CreatedAt}, &t.Method, &t.Bytes)
-		t.Pledge = pledges[number]
-		k.Transactions = append(k.Transactions, t)
-		return err
-	})
+	return r.each(
+		`SELECT uuid, pledge_number, created_at, method, LENGTH(doc) FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`,
+		[]any{arg},
+		func(rows *sql.Rows) error {
+			var t service.TransactionRow
+			var number int64
+			err := rows.Scan(uuidDest{&t.UUID}, &number, timeDest{&t.CreatedAt}, &t.Method, &t.Bytes)
+			t.Pledge = pledges[number]
+			k.Transactions = append(k.Transactions, t)
+			return err
+		},
+	)
 }
 
 // inOrder sorts rows in the order of identifiers, and drops missing ones.
@@ -100,9 +136,14 @@ func (r *reader) KeptPledges(ids []apitype.UUID) ([]service.PledgeRow, error) {
 
 func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow, error) {
 	cond, arg := r.engine.among("uuid", ids)
-	rows, err := all(r.conn, `SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond, []any{arg}, func(t *service.TransactionRow) []any {
-		return []any{uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc}}
-	})
+	rows, err := all(
+		r.conn,
+		`SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond,
+		[]any{arg},
+		func(t *service.TransactionRow) []any {
+			return []any{uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc}}
+		},
+	)
 	return inOrder(ids, rows, func(t service.TransactionRow) apitype.UUID { return t.UUID }), err
 }
 
@@ -138,16 +179,27 @@ func (r *reader) keptMarks(k *service.Kept) error {
 		ids = append(ids, t.UUID)
 	}
 	cond, arg := r.engine.among("entity", ids)
-	return r.each(`SELECT account, source, entity_name, entity, processed_at, consumer FROM processed WHERE `+cond+` ORDER BY processed_at, entity, account, source`, []any{arg}, func(rows *sql.Rows) error {
-		var m service.MarkRow
-		var source string
-		err := rows.Scan(uuidDest{&m.Account}, &source, &m.EntityName, uuidDest{&m.EntityUUID}, timeDest{&m.ProcessedAt}, nullUUIDDest{&m.ConsumerIdentifier})
-		if source != "" {
-			m.ExternalSourceName = &source
-		}
-		k.Marks = append(k.Marks, m)
-		return err
-	})
+	return r.each(
+		`SELECT account, source, entity_name, entity, processed_at, consumer FROM processed WHERE `+cond+` ORDER BY processed_at, entity, account, source`,
+		[]any{arg},
+		func(rows *sql.Rows) error {
+			var m service.MarkRow
+			var source string
+			err := rows.Scan(
+				uuidDest{&m.Account},
+				&source,
+				&m.EntityName,
+				uuidDest{&m.EntityUUID},
+				timeDest{&m.ProcessedAt},
+				nullUUIDDest{&m.ConsumerIdentifier},
+			)
+			if source != "" {
+				m.ExternalSourceName = &source
+			}
+			k.Marks = append(k.Marks, m)
+			return err
+		},
+	)
 }
 
 func (r *reader) keptOfQueue(k *service.Kept) (err error) {
@@ -177,8 +229,14 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 	if err := t.eraseSearched(id); err != nil {
 		return err
 	}
-	if err := t.change(`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
-		WHERE uuid = $1 AND erased_at IS NULL`, identifier(id), identifier(apitype.UUID{}), []byte{}, at.UnixMilli()); err != nil {
+	if err := t.change(
+		`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
+		WHERE uuid = $1 AND erased_at IS NULL`,
+		identifier(id),
+		identifier(apitype.UUID{}),
+		[]byte{},
+		at.UnixMilli(),
+	); err != nil {
 		return err
 	}
 	return t.ForgetPerson(id, at)
@@ -206,14 +264,36 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 
 func (t *tx) EraseUnknown(id apitype.UUID, at apitype.Time) error {
 	nobody := apitype.UUID{}
-	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, updated_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, $3, 1, $4, $3)`,
-		identifier(id), identifier(nobody), at.UnixMilli(), []byte{})
+	return t.insert(
+		`INSERT INTO persons (uuid, owner, recruiting, created_at, updated_at, rev, doc, erased_at)
+		VALUES ($1, $2, $2, $3, $3, 1, $4, $3)`,
+		identifier(id),
+		identifier(nobody),
+		at.UnixMilli(),
+		[]byte{},
+	)
 }
 
 func (t *tx) RewriteCall(c service.CallRow) error {
-	return t.change(`UPDATE calls SET updated_at = $3, external_application = $4, external_reference = $5, external_status = $6, private = $7, doc = $8, rev = rev + 1
+	return t.change(
+		`UPDATE calls SET
+			updated_at = $3,
+			external_application = $4,
+			external_reference = $5,
+			external_status = $6,
+			private = $7,
+			doc = $8,
+			rev = rev + 1
 		WHERE uuid = $1 AND rev = $2`,
-		identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.ExternalApplication, c.ExternalReference, c.ExternalStatus, c.Private, c.Doc)
+		identifier(c.UUID),
+		c.Rev,
+		c.UpdatedAt.UnixMilli(),
+		c.ExternalApplication,
+		c.ExternalReference,
+		c.ExternalStatus,
+		c.Private,
+		c.Doc,
+	)
 }
 
 // RewritePledge saves a pledge with the columns that no operation changes, without its signature file.
@@ -247,9 +327,14 @@ func (t *tx) ClockAhead() time.Duration { return t.ahead }
 func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.conn, load) }
 
 func (r *reader) Retentions() ([]service.Retention, error) {
-	return all(r.conn, `SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(one *service.Retention) []any {
-		return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
-	})
+	return all(
+		r.conn,
+		`SELECT organization, calls, leads, persons FROM retention ORDER BY organization`,
+		nil,
+		func(one *service.Retention) []any {
+			return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
+		},
+	)
 }
 
 func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
@@ -276,9 +361,22 @@ func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error)
 		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
 		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
-	text := q.page(`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`, ``, service.Range{Backward: true, Limit: query.Limit})
+	text := q.page(
+		`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`,
+		``,
+		service.Range{Backward: true, Limit: query.Limit},
+	)
 	return all(t.conn, text, q.args, func(c *service.CallRow) []any {
-		return []any{uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc}}
+		return []any{
+			uuidDest{&c.UUID},
+			timeDest{&c.UpdatedAt},
+			&c.ExternalApplication,
+			&c.ExternalReference,
+			&c.ExternalStatus,
+			&c.Private,
+			&c.Rev,
+			docDest{&c.Doc},
+		}
 	})
 }
 
@@ -286,18 +384,32 @@ func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow
 	q := &listQuery{}
 	before := q.arg(query.Before.UnixMilli())
 	q.where(`t.owner = %s`, identifier(query.Organization))
-	q.conds = append(q.conds, `t.erased_at IS NULL`, `t.created_at < `+before,
-		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested' OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`)
+	q.conds = append(
+		q.conds,
+		`t.erased_at IS NULL`,
+		`t.created_at < `+before,
+		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested' OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`,
+	)
 	pledge := `EXISTS (SELECT 1 FROM pledges l WHERE l.person_number = t.number`
 	if query.Leads {
 		q.conds = append(q.conds, `NOT `+pledge+`)`)
 	} else {
-		q.conds = append(q.conds, pledge+`)`, `NOT `+pledge+` AND (l.status IN ('lead', 'active') OR l.updated_at >= `+before+`))`)
+		q.conds = append(
+			q.conds,
+			pledge+`)`,
+			`NOT `+pledge+` AND (l.status IN ('lead', 'active') OR l.updated_at >= `+before+`))`,
+		)
 	}
 	if query.After != nil {
 		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
 		q.conds = append(q.conds, `(t.created_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
-	text := `SELECT t.uuid, t.created_at FROM persons t` + q.condition("") + ` ORDER BY t.created_at, t.uuid LIMIT ` + q.arg(query.Limit)
-	return all(r.conn, text, q.args, func(p *service.PersonRow) []any { return []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}} })
+	text := `SELECT t.uuid, t.created_at FROM persons t` + q.condition("") + `
+		ORDER BY t.created_at, t.uuid LIMIT ` + q.arg(query.Limit)
+	return all(
+		r.conn,
+		text,
+		q.args,
+		func(p *service.PersonRow) []any { return []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}} },
+	)
 }

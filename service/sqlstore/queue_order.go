@@ -128,7 +128,10 @@ func (p *queueParts) narrowed() (conds []string) {
 		conds = append(conds, `1 = 0`)
 	}
 	if len(p.query.Types) > 0 {
-		conds = append(conds, `type`+isOne(bind(&p.listQuery, p.query.Types, func(t apitype.CallType) any { return string(t) })))
+		conds = append(
+			conds,
+			`type`+isOne(bind(&p.listQuery, p.query.Types, func(t apitype.CallType) any { return string(t) })),
+		)
 	}
 	if len(p.query.Languages) > 0 {
 		languages := append([]string{``}, p.query.Languages...)
@@ -139,8 +142,9 @@ func (p *queueParts) narrowed() (conds []string) {
 
 // returned returns the condition that the user gave a call back a moment ago.
 func (p *queueParts) returned() string {
-	return `call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
-		` AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
+	return `call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid
+		WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) + `
+		AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
 }
 
 // forUser returns the condition that no deferral reserves a call for another user.
@@ -170,10 +174,15 @@ func (p *queueParts) add(part queuePart) {
 	}
 	conds := append(part.under(), p.eligible())
 	if after != nil && part.rank == after.Rank {
-		conds = append(conds, `(`+part.column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`)
+		conds = append(
+			conds,
+			`(`+part.column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`,
+		)
 	}
-	p.parts = append(p.parts, `SELECT * FROM (SELECT `+strconv.Itoa(part.rank)+` AS position_rank, `+part.column+` AS position_at, call_uuid FROM queue_calls WHERE `+
-		strings.Join(conds, ` AND `)+` ORDER BY `+part.column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+strconv.Itoa(len(p.parts)))
+	positions := strconv.Itoa(part.rank) + ` AS position_rank, ` + part.column + ` AS position_at, call_uuid`
+	rows := `SELECT ` + positions + ` FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + `
+		ORDER BY ` + part.column + `, call_uuid LIMIT ` + p.arg(p.query.Limit)
+	p.parts = append(p.parts, `SELECT * FROM (`+rows+`) AS part`+strconv.Itoa(len(p.parts)))
 }
 
 // eligible returns the condition that a call may be offered by now.
@@ -226,7 +235,8 @@ func (p *queueParts) requestedOf(kind string) queuePart {
 // givenBack returns the part with calls that the user gave back a moment ago.
 func (p *queueParts) givenBack() queuePart {
 	return queuePart{rankReturned, `requested_at`, func() []string {
-		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
+		user, until := p.arg(identifier(*p.query.User)), p.arg(p.query.KeptUntil.UnixMilli())
+		kept := `(kept_for IS NULL OR kept_for = ` + user + ` OR due_at <= ` + until + `)`
 		conds := append(p.narrowed(), kept, p.returned())
 		if !p.ruled {
 			return conds
@@ -250,7 +260,12 @@ func (r *reader) positions(p *queueParts) (positions []service.Position, err err
 	}
 	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
 		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
-	positions, err = all(r.conn, text, p.args, func(p *service.Position) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
+	positions, err = all(
+		r.conn,
+		text,
+		p.args,
+		func(p *service.Position) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} },
+	)
 	p.parts, p.args = nil, nil
 	return positions, err
 }
@@ -328,9 +343,16 @@ func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err
 func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
 	order := ` ORDER BY ` + part.column + `, call_uuid`
 	conds := append(part.under(), p.eligible())
-	text := strings.Replace(queueFacts, `FROM queue_calls c`, `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
-		order+` LIMIT `+strconv.Itoa(limit)+t.engine.locking(`UPDATE SKIP LOCKED`)+`) AS c`, 1) + order
-	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(factsDest(q), docDest{&q.PersonDoc}) })
+	locked := `SELECT * FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + order +
+		` LIMIT ` + strconv.Itoa(limit) + t.engine.locking(`UPDATE SKIP LOCKED`)
+	source := `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (` + locked + `) AS c`
+	text := strings.Replace(queueFacts, `FROM queue_calls c`, source, 1) + order
+	rows, err := all(
+		t.conn,
+		text,
+		p.args,
+		func(q *service.QueueRow) []any { return append(factsDest(q), docDest{&q.PersonDoc}) },
+	)
 	p.args = nil
 	return rows, err
 }
@@ -390,8 +412,13 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 		kinds := bind(&p.listQuery, p.kinds, func(kind string) any { return kind })
 		conds, order = append(conds, `kind`+isOne(kinds)), ` ORDER BY kind, requested_at, call_uuid`
 	}
-	overdue := append(p.narrowed(), isReady, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
-		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)
+	overdue := append(
+		p.narrowed(),
+		isReady,
+		`due_at <= `+p.arg(query.Now.UnixMilli()),
+		`(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
+			` OR kept_for = `+p.arg(nullUUID(query.User))+`)`,
+	)
 	overdue = append(overdue, p.given(p.due)...)
 	err = r.row(`SELECT
 			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+` LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),
@@ -477,16 +504,20 @@ func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow
 	calls, bytes := make(map[apitype.UUID]service.CallRow, len(ids)), 0
 	for some := range slices.Chunk(ids, 50) {
 		cond, arg := r.engine.among("t.uuid", some)
-		err := r.each(`SELECT t.uuid, t.doc, p.doc FROM calls t LEFT JOIN persons p ON p.number = t.person_number WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
-			var call service.CallRow
-			var person service.PersonRow
-			err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
-			if len(person.Doc) > 0 {
-				call.PersonRow = &person
-			}
-			calls[call.UUID], bytes = call, bytes+len(call.Doc)
-			return err
-		})
+		err := r.each(
+			`SELECT t.uuid, t.doc, p.doc FROM calls t LEFT JOIN persons p ON p.number = t.person_number WHERE `+cond,
+			[]any{arg},
+			func(rows *sql.Rows) error {
+				var call service.CallRow
+				var person service.PersonRow
+				err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
+				if len(person.Doc) > 0 {
+					call.PersonRow = &person
+				}
+				calls[call.UUID], bytes = call, bytes+len(call.Doc)
+				return err
+			},
+		)
 		if err != nil || bytes > service.PageBytes {
 			return calls, err
 		}

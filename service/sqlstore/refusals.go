@@ -138,7 +138,9 @@ func ofStorage(code string) string {
 		return "the database has no space left"
 	case code == "XX001", code == "XX002":
 		return errDamaged.Detail
-	case strings.HasPrefix(code, "58"), strings.HasPrefix(code, "XX"), code == "42501": // 42501: on a disk that can only be read, too.
+	case strings.HasPrefix(code, "58"),
+		strings.HasPrefix(code, "XX"),
+		code == "42501": // 42501: on a disk that can only be read, too.
 		return "the database cannot be read or written"
 	default:
 		return ""

@@ -19,12 +19,16 @@ import (
 func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err error) {
 	waiting = make(map[string]string)
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
-		return c.each(`SELECT name, value FROM settings WHERE name LIKE '`+service.UncleanSetting+`%'`, nil, func(rows *sql.Rows) error {
-			var name, value string
-			err := rows.Scan(&name, &value)
-			waiting[strings.TrimPrefix(name, service.UncleanSetting)] = value
-			return err
-		})
+		return c.each(
+			`SELECT name, value FROM settings WHERE name LIKE '`+service.UncleanSetting+`%'`,
+			nil,
+			func(rows *sql.Rows) error {
+				var name, value string
+				err := rows.Scan(&name, &value)
+				waiting[strings.TrimPrefix(name, service.UncleanSetting)] = value
+				return err
+			},
+		)
 	})
 	return waiting, err
 }
@@ -55,7 +59,10 @@ const (
 	usualPatience = `PRAGMA busy_timeout = 10000`
 )
 
-var errLogInUse = &service.Error{Kind: service.Unavailable, Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd clean again when it has ended"}
+var errLogInUse = &service.Error{
+	Kind:   service.Unavailable,
+	Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd clean again when it has ended",
+}
 
 // emptyLog brings all of the log into the file, and cuts it to nothing.
 func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
@@ -87,7 +94,20 @@ const maxRewritten = 1 << 30
 // scrubbed are the tables that may hold what is erased: ours, and then the server's statistics of
 // them, which keep some of the values that are found in columns. Its owner alone may write it
 // anew, and the owner of the database.
-var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "donors", "queue_numbers", "consents", "search_persons", "search_terms", statistics}
+var scrubbed = []string{
+	"persons",
+	"pledges",
+	"signatures",
+	"calls",
+	"transactions",
+	"queue_calls",
+	"donors",
+	"queue_numbers",
+	"consents",
+	"search_persons",
+	"search_terms",
+	statistics,
+}
 
 const statistics = "pg_statistic"
 
@@ -141,7 +161,11 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 
 // rewriteTable rewrites a table, unless it is too large, and reports whether it did, and the number of its file. A table
 // that stays in use, or whose dead rows another transaction can still see, is [errInUse].
-func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, file int64, err error) {
+func (e *postgresEngine) rewriteTable(
+	ctx context.Context,
+	raw *sql.Conn,
+	table string,
+) (rewritten bool, file int64, err error) {
 	var size, before int64
 	err = raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).
 		Scan(&size, &before)

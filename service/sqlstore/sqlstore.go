@@ -153,7 +153,10 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		at, err := c.Setting(retiredSetting)
 		if err == nil && at != "" {
-			return fmt.Errorf("it was retired at %s, when its records were moved to another database; name that one with --database or FUNDESKD_DATABASE", at)
+			return fmt.Errorf(
+				"it was retired at %s, when its records were moved to another database; name that one with --database or FUNDESKD_DATABASE",
+				at,
+			)
 		}
 		return err
 	})
@@ -161,7 +164,11 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 
 // Retire marks a database whose records move to another one: from then on it opens only for reading.
 func (s *Store) Retire(ctx context.Context, at apitype.Time) error {
-	return s.engine.write(ctx, service.WriteIsolated, func(c *conn) error { return c.SetSetting(retiredSetting, at.String()) })
+	return s.engine.write(
+		ctx,
+		service.WriteIsolated,
+		func(c *conn) error { return c.SetSetting(retiredSetting, at.String()) },
+	)
 }
 
 // Reinstate takes the mark away again.
@@ -198,7 +205,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		var read int64
 		var programs *string
-		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).scan(&read, &programs)
+		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).
+			scan(&read, &programs)
 		return cmp.Or(err, checkServedBy(programs))
 	})
 }
@@ -226,15 +234,42 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 
 // referenceChecks count rows that name another that is not there.
 var referenceChecks = []struct{ what, query string }{
-	{"persons without their owning organization", `SELECT COUNT(*) FROM persons WHERE erased_at IS NULL AND owner NOT IN (SELECT uuid FROM organizations)`},
-	{"pledges without their person", `SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = pledges.person_number)`},
-	{"pledges without their owning organization", `SELECT COUNT(*) FROM pledges WHERE owner NOT IN (SELECT uuid FROM organizations)`},
-	{"pledges without their recruiting organization", `SELECT COUNT(*) FROM pledges WHERE recruiting NOT IN (SELECT uuid FROM organizations)`},
-	{"pledges without their signature file", `SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`},
-	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND (persons.owner = calls.owner OR persons.erased_at IS NOT NULL))`},
-	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`},
-	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`},
-	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
+	{
+		"persons without their owning organization",
+		`SELECT COUNT(*) FROM persons WHERE erased_at IS NULL AND owner NOT IN (SELECT uuid FROM organizations)`,
+	},
+	{
+		"pledges without their person",
+		`SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = pledges.person_number)`,
+	},
+	{
+		"pledges without their owning organization",
+		`SELECT COUNT(*) FROM pledges WHERE owner NOT IN (SELECT uuid FROM organizations)`,
+	},
+	{
+		"pledges without their recruiting organization",
+		`SELECT COUNT(*) FROM pledges WHERE recruiting NOT IN (SELECT uuid FROM organizations)`,
+	},
+	{
+		"pledges without their signature file",
+		`SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`,
+	},
+	{
+		"calls without their person",
+		`SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND (persons.owner = calls.owner OR persons.erased_at IS NOT NULL))`,
+	},
+	{
+		"calls without their pledge",
+		`SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`,
+	},
+	{
+		"transactions without their pledge",
+		`SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`,
+	},
+	{
+		"focus areas without their organization",
+		`SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`,
+	},
 }
 
 type reader struct {

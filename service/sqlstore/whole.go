@@ -36,7 +36,14 @@ const (
 // The row of the record: the time that its list is sorted by, and its pledge, which is the record itself or beside it.
 var (
 	wholeOfCall = sync.OnceValue(func() string {
-		return fmt.Sprintf(wholeRecordText, `calls`, `requested_at`, `l`, `l.doc`, `LEFT JOIN pledges l ON l.number = t.pledge_number`)
+		return fmt.Sprintf(
+			wholeRecordText,
+			`calls`,
+			`requested_at`,
+			`l`,
+			`l.doc`,
+			`LEFT JOIN pledges l ON l.number = t.pledge_number`,
+		)
 	})
 	wholeOfPledge = sync.OnceValue(func() string {
 		return fmt.Sprintf(wholeRecordText, `pledges`, `created_at`, `t`, `NULL`, ``)
@@ -97,7 +104,12 @@ func wholeText(record, table, pledge, cond, own string) string {
 
 // whole reads a whole record. It returns nil for a record that is not light enough, which the size of its own row
 // shows first.
-func (r *reader) whole(record, table, pledge, cond string, args []any, bytes string, weight service.Weight) (_ *service.WholeCall, err error) {
+func (r *reader) whole(
+	record, table, pledge, cond string,
+	args []any,
+	bytes string,
+	weight service.Weight,
+) (_ *service.WholeCall, err error) {
 	row, size, most, w := newWholeRow(), 0, math.MaxInt, &service.WholeCall{Pledge: &service.WholePledge{}}
 	own, isLight := cond, weight == service.LightOnly
 	if isLight && r.isLate {
@@ -201,7 +213,11 @@ func (r *reader) WholeCall(id apitype.UUID, scope service.Scope, weight service.
 	return w, nil
 }
 
-func (r *reader) WholePledge(id apitype.UUID, scope service.Scope, weight service.Weight) (*service.WholePledge, error) {
+func (r *reader) WholePledge(
+	id apitype.UUID,
+	scope service.Scope,
+	weight service.Weight,
+) (*service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
 	w, err := r.whole(wholeOfPledge(), `pledges`, `number`, cond, args, bytesOfPledge, weight)
 	if err != nil || w == nil {

@@ -24,7 +24,10 @@ var addWork = sync.OnceValue(func() string {
 	for _, column := range workCounts {
 		sets = append(sets, column+` = queue_hours.`+column+` + excluded.`+column)
 	}
-	sets = append(sets, `seen_at = CASE WHEN queue_hours.seen_at > excluded.seen_at THEN queue_hours.seen_at ELSE excluded.seen_at END`)
+	sets = append(
+		sets,
+		`seen_at = CASE WHEN queue_hours.seen_at > excluded.seen_at THEN queue_hours.seen_at ELSE excluded.seen_at END`,
+	)
 	return insertRows("queue_hours", workColumns, 1, false) +
 		` ON CONFLICT (` + strings.Join(workKey, `, `) + `) DO UPDATE SET ` + strings.Join(sets, `, `)
 })

@@ -27,7 +27,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-var errNoSSLMode = errors.New("its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require")
+var errNoSSLMode = errors.New(
+	"its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require",
+)
 
 // isEncryptionNamed reports whether the name of a database, or the environment, sets its encryption.
 func isEncryptionNamed(database string) bool {
@@ -38,7 +40,8 @@ func isEncryptionNamed(database string) bool {
 // isLocal reports whether a host is this machine: a folder of sockets, or a loopback address.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
-	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" ||
+		ip != nil && ip.IsLoopback()
 }
 
 // application begins the name of each session at the server, by which the service finds its own.
@@ -52,7 +55,9 @@ const defaultConnectTimeout = 3 * time.Second
 
 // errSeveralHosts refuses a name with several hosts. Only a monitor of them can find out which is the primary: a
 // replaced primary may come back without noticing.
-var errSeveralHosts = errors.New("its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as deploy/patroni does")
+var errSeveralHosts = errors.New(
+	"its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as deploy/patroni does",
+)
 
 // Open returns a pool of connections to a server. It gives up a connection that is silent for answerTimeout during a
 // request. Zero waits without limit. Its error does not contain the name, which may have a password.
@@ -221,7 +226,8 @@ func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err
 // returns the server's time of the start, in the same round trip.
 func (Driver) BeginAt(ctx context.Context, connection any, text string) (began time.Time, err error) {
 	c := connection.(*stdlib.Conn).Conn().PgConn()
-	results, err := c.Exec(ctx, text+`; SELECT CAST(EXTRACT(EPOCH FROM transaction_timestamp()) * 1000000 AS BIGINT)`).ReadAll()
+	results, err := c.Exec(ctx, text+`; SELECT CAST(EXTRACT(EPOCH FROM transaction_timestamp()) * 1000000 AS BIGINT)`).
+		ReadAll()
 	if err != nil {
 		return began, err
 	}
