@@ -20,7 +20,7 @@ import (
 	"fundesk/service"
 )
 
-// statuses are the refusals of the service as HTTP says them. Spec gap: R2.
+// statuses has the HTTP status of each kind of refusal. Spec gap: R2.
 var statuses = map[service.Kind]int{
 	service.Unauthenticated:    http.StatusUnauthorized,
 	service.Forbidden:          http.StatusForbidden,
@@ -73,16 +73,23 @@ func WriteError(w http.ResponseWriter, err error) error {
 	}
 	refusal, ok := errors.AsType[*service.Error](err)
 	if !ok || refusal.Kind == service.Internal {
-		WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
+		WriteProblem(
+			w,
+			http.StatusInternalServerError,
+			"the service could not answer; nothing is known to be wrong with the request",
+		)
 		return err
 	}
 	status := statuses[refusal.Kind]
 	advise(w.Header(), status)
-	sendProblem(w, apitype.Problem{Status: status, Detail: refusal.Detail, Errors: refusal.Violations, Lease: refusal.Lease})
+	sendProblem(
+		w,
+		apitype.Problem{Status: status, Detail: refusal.Detail, Errors: refusal.Violations, Lease: refusal.Lease},
+	)
 	return refusal.Cause
 }
 
-// advise sets the header that tells a caller the way on from a refusal.
+// advise sets the header with the advice for a refusal, such as Retry-After.
 func advise(header http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -99,7 +106,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	WriteProblem(w, status, detail)
 }
 
-// WriteProblem answers with problem+json, also for handlers beside the interface.
+// WriteProblem answers with problem+json. Handlers beside the interface use it, too.
 func WriteProblem(w http.ResponseWriter, status int, detail string) {
 	sendProblem(w, apitype.Problem{Status: status, Detail: detail})
 }
@@ -119,7 +126,7 @@ func sendProblem(w http.ResponseWriter, p apitype.Problem) {
 	write(w, p.Status, problemType, body)
 }
 
-// write sends a whole body, compressed where that is wanted and worth it. Spec gap: S32.
+// write sends a whole body, compressed if the caller accepts that and it is worth it. Spec gap: S32.
 func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
 	header := w.Header()
 	recorded, ok := w.(*recorder)
@@ -148,11 +155,11 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // A caller that went away cannot be told.
+	_, _ = w.Write(body) // The caller may have left.
 }
 
-// respond answers with what an operation answers, if it does: a record has its entity tag, and where
-// there is nothing to say the status is 204. Spec gap: R12.
+// respond sends the answer of an operation. A record has its entity tag. Without content the status is 204. Spec gap:
+// R12.
 func respond(w http.ResponseWriter, status int, answer service.Answer, err error) error {
 	switch {
 	case err != nil:
@@ -181,7 +188,7 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 
 func entityTag(rev int64) []string { return []string{`"` + strconv.FormatInt(rev, 10) + `"`} }
 
-// isSame reports whether the caller has the revision already, as If-None-Match says.
+// isSame reports whether the caller already has the revision, according to If-None-Match.
 func isSame(r *http.Request, rev int64) bool {
 	tags := r.Header.Values("If-None-Match")
 	if len(tags) == 0 {
@@ -215,7 +222,7 @@ func revisions(values []string) service.Match {
 	return revisions
 }
 
-// gzipFrom is how long a body is that is worth compressing, in bytes.
+// gzipFrom is the length from which a body is worth compressing, in bytes.
 const gzipFrom = 1 << 10
 
 var gzipCoding = []string{"gzip"}
@@ -267,9 +274,9 @@ const (
 	streamWeight = 2 << 20   // What such an answer takes of the memory while it is made.
 )
 
-// stream sends an answer that is not in memory, piece by piece, each of which is paid for. It is
-// weighed before anything is read, and refused where it does not fit. One that fails when a part was
-// sent ends the connection: half an answer must not look whole.
+// stream sends an answer in pieces, and counts the bytes of each against the rate. The answer is weighed before
+// anything is read, and refused if there is no room for it. An error after the first piece ends the connection,
+// because half an answer must not look complete.
 func stream(w *recorder, r *http.Request, answer service.Answer) error {
 	leave, err := w.api.answers.enter(w.account, streamWeight, false)
 	if err != nil {
@@ -288,7 +295,7 @@ func stream(w *recorder, r *http.Request, answer service.Answer) error {
 		return nil
 	}
 	if p.flush(); p.gzip != nil {
-		_ = p.gzip.Close() // A caller that went away cannot be told.
+		_ = p.gzip.Close() // The caller may have left.
 		gzipWriters.Put(p.gzip)
 	}
 	return nil
@@ -300,7 +307,7 @@ type pieces struct {
 	ctx    context.Context //nolint:containedctx // Of the request whose body it is.
 	buffer []byte
 	sent   bool
-	gzip   *gzip.Writer // Nil: it is not compressed.
+	gzip   *gzip.Writer // Nil if the answer is not compressed.
 	err    error
 }
 

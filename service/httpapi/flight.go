@@ -11,10 +11,8 @@ import (
 	"fundesk/service"
 )
 
-// flight weighs what is held in memory for requests at once, so that many large ones do not
-// take the memory of everybody: all of it together, and that of each account. One weighs the
-// bodies that are being read and worked on, another the answers that are being sent.
-// Spec gap: S32.
+// flight limits the memory of concurrent requests, in total and for each account, so that large ones leave some for
+// others. One flight weighs bodies that are read and processed, another one answers that are sent. Spec gap: S32.
 type flight struct {
 	mu         sync.Mutex
 	all        int64
@@ -23,8 +21,8 @@ type flight struct {
 
 func newFlight() *flight { return &flight{ofAccounts: map[apitype.UUID]int64{}} }
 
-// refusalPause is how long a refusal takes. A client that sends a mebibyte as soon as the last one was
-// refused would keep a processor busy with receiving them.
+// refusalPause is how long a refusal takes. A client that sends a mebibyte after each refusal would keep a processor
+// busy with receiving them.
 const refusalPause = 250 * time.Millisecond
 
 // enter weighs something of an account until leave is called. What does not fit is refused,
@@ -43,8 +41,8 @@ func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave fun
 	return func() { f.leave(account, weight) }, nil
 }
 
-// share is what something takes of the share of its account. One that is larger leaves a little: what
-// weighs nothing passes beside it.
+// share returns the part of an account's share that a weight takes. A larger weight leaves a little, so that requests
+// without weight pass.
 func share(weight int64) int64 {
 	if weight > apitype.MaxInFlightOfOne {
 		return apitype.MaxInFlightOfOne - 1<<20
@@ -89,7 +87,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID
 		err = service.ErrNoRoom
 	}
 	if err != nil {
-		_ = service.Pause(r.Context(), refusalPause) // A caller that left is not told anyway.
+		_ = service.Pause(r.Context(), refusalPause) // The caller has left.
 	} else if err = a.pacer.pay(r.Context(), account, weight, false); err != nil {
 		leave()
 	}
@@ -132,8 +130,7 @@ func (a *api) send(ctx context.Context, account apitype.UUID, sent, weight int64
 	return leave, err
 }
 
-// bodyWeight is how much of a body is read at most: one that is too large is refused and
-// not kept.
+// bodyWeight returns how much of a body is read at most: a larger one is refused.
 func bodyWeight(r *http.Request) int64 {
 	switch {
 	case r.Body == nil || r.Body == http.NoBody || r.ContentLength > apitype.MaxBody:
@@ -145,9 +142,9 @@ func bodyWeight(r *http.Request) int64 {
 	}
 }
 
-// heavyFrom is how long a body or an answer is that is heavy, in bytes: it is worked on in turn,
-// paid for, and weighed while it is sent. A shorter answer is with the system at once, however slowly
-// it is read.
+// heavyFrom is the length from which a body or an answer is heavy, in bytes. A heavy one is processed in turn, counts
+// against the rate, and is weighed while it is sent. The system takes a shorter answer at once, however slowly the
+// client reads it.
 const heavyFrom = 64 << 10
 
 const (
@@ -170,7 +167,7 @@ type pacer struct {
 
 func newPacer() *pacer { return &pacer{free: map[apitype.UUID]time.Time{}} }
 
-// paced is how long so many bytes of an account take.
+// paced returns how long so many bytes of an account take.
 func paced(weight int64) time.Duration {
 	return time.Duration(weight) * time.Second / apitype.MaxPaced
 }

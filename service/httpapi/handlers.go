@@ -15,16 +15,20 @@ import (
 type handler struct {
 	serve   func(w *recorder, r *http.Request, c service.Caller) error // An error is written as a problem.
 	status  int                                                        // Of an answer with a body.
-	options any                                                        // A value of the type of its parameters. Nil is none.
-	body    any                                                        // A value of the type of its body. Nil is none.
+	options any                                                        // A value of the type of its parameters, or nil.
+	body    any                                                        // A value of the type of its body, or nil.
 
 	readsIfMatch bool
-	isGuarded    bool // It checks permissions beside that of its route.
+	isGuarded    bool // It checks more permissions than the one of its route.
 }
 
 // list answers with a page: parse reads the options from the query, and what refuses them to a
 // caller comes before what is wrong with them. Spec gap: R3.
-func list[O any](parse func(url.Values) (O, apitype.Violations), page func(context.Context, service.Caller, O) (service.Answer, error), allow ...func(service.Caller, O) error) handler {
+func list[O any](
+	parse func(url.Values) (O, apitype.Violations),
+	page func(context.Context, service.Caller, O) (service.Answer, error),
+	allow ...func(service.Caller, O) error,
+) handler {
 	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		values, err := query(r)
 		if err != nil {
@@ -48,11 +52,11 @@ func list[O any](parse func(url.Values) (O, apitype.Violations), page func(conte
 	return handler{serve: serve, status: http.StatusOK, options: *new(O)}
 }
 
-// largePage is how many records a page is asked for that is made in its turn.
+// largePage is the requested number of records from which a page waits for its turn.
 const largePage = 200
 
-// pageTurn waits until a large page may be made, and refuses it where the account takes nothing of
-// those that it was given: it would be made for nothing.
+// pageTurn waits until a large page may be made. It refuses the page if the account does not read its earlier pages:
+// the work would be wasted.
 func pageTurn(w *recorder, r *http.Request, values url.Values) error {
 	size, err := strconv.Atoi(cmp.Or(values.Get("first"), values.Get("last")))
 	if err != nil || size < largePage {
@@ -82,7 +86,7 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 	return handler{serve: serve, status: http.StatusOK}
 }
 
-// respondUnlessSame answers with a record, or with 304 where the caller has it already.
+// respondUnlessSame answers with a record, or with 304 if the caller already has it.
 func respondUnlessSame(w http.ResponseWriter, r *http.Request, answer service.Answer, err error) error {
 	if err == nil && answer.Rev > 0 && isSame(r, answer.Rev) {
 		w.Header()["Etag"] = entityTag(answer.Rev)
@@ -92,7 +96,7 @@ func respondUnlessSame(w http.ResponseWriter, r *http.Request, answer service.An
 	return respond(w, http.StatusOK, answer, err)
 }
 
-// read answers a question that takes no parameters, and only says so where the caller has the answer.
+// read answers an operation without parameters, with 304 if the caller already has the answer.
 func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
 	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		if err := service.NotValid(noParameters(r)); err != nil {
@@ -133,7 +137,10 @@ func createFor[T any](save func(context.Context, service.Caller, apitype.UUID, T
 	return actOnAs(http.StatusCreated, save)
 }
 
-func actOnAs[T any](status int, do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
+func actOnAs[T any](
+	status int,
+	do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error),
+) handler {
 	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
@@ -149,9 +156,10 @@ func actOnAs[T any](status int, do func(context.Context, service.Caller, apitype
 	return handler{serve: serve, status: status, body: *new(T)}
 }
 
-// change answers with the record of the path as the body has changed it, where it has a
-// revision that the change is meant for.
-func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
+// change applies the body to the record of the path, if the record has a revision that the change is meant for.
+func change[T any](
+	save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error),
+) handler {
 	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
 			return save(ctx, c, id, match(r), request)

@@ -38,24 +38,24 @@ var OpenAPI []byte
 // Options configure the handler. Only Service is needed.
 type Options struct {
 	Service *service.Service
-	Logger  *slog.Logger // Nil: no log.
-	// BaseURL is where callers reach the service, for signed links; empty: the scheme
-	// and host of each request.
+	Logger  *slog.Logger // Nil means no log.
+	// BaseURL is the address of the service for callers, in signed links. If it is empty, links have the scheme and
+	// host of each request.
 	BaseURL string
-	// Rate is how many requests a second one account may make; 0: any number.
+	// Rate is how many requests a second one account may make. Zero sets no limit.
 	Rate float64
-	// Version is the program's, for GET /fundesk/v1; empty: "devel".
+	// Version is the program's version, for GET /fundesk/v1. Empty means "devel".
 	Version string
-	Now     func() time.Time // Nil: the system's clock. Only the rate hangs on it.
+	Now     func() time.Time // Nil means the system's clock. Only the rate depends on it.
 	// RecordErasure notes each erasure outside the database before it is made; it may be nil.
 	RecordErasure func(service.ErasedPerson) error
-	// CountQueue is told of what happens in the queue; it may be nil.
+	// CountQueue is called for each event of the queue. It may be nil.
 	CountQueue func(event queue.Event, n int)
-	// Observe is told of each request when it has been answered; it may be nil.
+	// Observe is called after each answered request. It may be nil.
 	Observe func(Observation)
 }
 
-// Observation is what may be counted about one request.
+// Observation has the figures of one request for metrics.
 type Observation struct {
 	Route    string // The template, such as "GET /api/v1/calls/{uuid}"; empty when none fits.
 	Status   int
@@ -81,8 +81,8 @@ type api struct {
 	mux     *http.ServeMux
 }
 
-// New is the handler of the whole interface, of the links to signature files and of
-// /healthz, /readyz and /openapi.json.
+// New returns the handler of the whole interface, of the links to signature files, and of /healthz, /readyz and
+// /openapi.json.
 func New(o Options) http.Handler {
 	a := &api{
 		service: o.Service,
@@ -115,9 +115,15 @@ func (a *api) routes() {
 		a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 	}
 	// What lies outside the interface needs no account.
-	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) })
+	a.mux.HandleFunc(
+		"GET /healthz",
+		func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, textType, []byte("ok\n")) },
+	)
 	a.mux.HandleFunc("GET /readyz", a.ready)
-	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) })
+	a.mux.HandleFunc(
+		"GET /openapi.json",
+		func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) },
+	)
 	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
 }
@@ -125,7 +131,7 @@ func (a *api) routes() {
 // elsewhere is the pattern of whatever no route takes.
 const elsewhere = "/"
 
-// elsewhere answers for a path that does not exist, and for one that has other methods.
+// elsewhere answers requests to unknown paths, and to paths with other methods.
 func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
@@ -145,7 +151,7 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 
 type route struct {
 	method, path string
-	permission   service.Permission // Empty: any account may.
+	permission   service.Permission // Empty allows any account.
 	handler      handler
 }
 
@@ -187,7 +193,7 @@ func begin(header http.Header, r *http.Request) (id string) {
 	return id
 }
 
-// template is the pattern of the route that a request took, empty when none.
+// template returns the pattern of a request's route, or an empty text.
 func template(r *http.Request) string {
 	if r.Pattern == elsewhere {
 		return ""
@@ -208,16 +214,16 @@ func cleanPath(p string) string {
 	return clean
 }
 
-// requestNote is what the log says of a request beyond its answer.
+// requestNote has the log's fields of a request that its answer does not show.
 type requestNote struct {
-	trace   string // Of which the request is a part; empty: unknown.
+	trace   string // The trace of the request. Empty if unknown.
 	route   string
 	account string
 	err     error // Not the caller's doing.
 }
 
-// log writes the one line of a request. The route stands for the path: that holds
-// identifiers, and the query holds filters.
+// log writes the one line of a request. It has the route instead of the path, because paths have identifiers and
+// queries have filters.
 func (a *api) log(ctx context.Context, id string, note *requestNote, status int, duration time.Duration) {
 	level := slog.LevelInfo
 	if status >= http.StatusInternalServerError {
@@ -225,7 +231,7 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 	}
 	isProbe := note.route == "GET /healthz" || note.route == "GET /readyz"
 	if !a.logger.Enabled(ctx, level) || isProbe && level == slog.LevelInfo {
-		return // Probes come every second; what they find is told.
+		return // Probes come every second, so only their failures are logged.
 	}
 	attributes := []slog.Attr{
 		slog.String("id", id),
@@ -243,8 +249,8 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 	a.logger.LogAttrs(ctx, level, "request", attributes...)
 }
 
-// panicked answers a request whose handler panicked, when nothing was sent yet. What
-// was thrown may hold values of the request, so that only its type and place are told.
+// panicked answers a request whose handler panicked before it sent anything. The log gets only the type and place of
+// the panic, because its value may contain values of the request.
 func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNote, p any) {
 	if p == http.ErrAbortHandler { //nolint:errorlint // What was thrown need not be an error.
 		panic(p)
@@ -255,7 +261,11 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	if w.wrote {
 		panic(http.ErrAbortHandler) // Cut the connection: half an answer must not look whole.
 	}
-	WriteProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request")
+	WriteProblem(
+		w,
+		http.StatusInternalServerError,
+		"the service could not answer; nothing is known to be wrong with the request",
+	)
 }
 
 type recorder struct {
@@ -270,12 +280,12 @@ type recorder struct {
 	account apitype.UUID
 	turn    heldTurn // Of a heavy request.
 	heavy   heldTurn // Of a heavy answer.
-	// send lets an answer of so many bytes be sent, which had a weight before it was compressed, until
-	// leave is called; nil before the account is known.
+	// send waits until an answer may be sent, by its length and its weight before compression. It holds the room until
+	// leave is called. Nil before the account is known.
 	send func(sent, weight int64) (leave func(), err error)
 }
 
-// answerTo makes the answer one to a request of an account, which is sent in any case where it must be.
+// answerTo binds the answer to an account's request. An answer that must be sent is never refused.
 func (w *recorder) answerTo(a *api, r *http.Request, account apitype.UUID, must bool) {
 	w.api, w.account = a, account
 	w.send = func(sent, weight int64) (func(), error) {
@@ -298,8 +308,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// heldTurn is a turn of a heavy request or answer; the zero value is none. Each at work has a processor for
-// ten milliseconds, and behind many of them all others wait. Spec gap: S32.
+// heldTurn is a turn of a heavy request or answer. The zero value is no turn. Each one that runs occupies a processor
+// for ten milliseconds, so many of them would delay all other requests. Spec gap: S32.
 type heldTurn struct{ end func() }
 
 func (t *heldTurn) take(ctx context.Context, turns *service.Turns) error {
@@ -372,7 +382,7 @@ func (a *api) authenticated(route route) http.Handler {
 	})
 }
 
-// statusGone is logged and counted where the caller left before the answer: nothing failed.
+// statusGone is logged and counted if the caller left before the answer. It is no failure.
 const statusGone = 499
 
 func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
@@ -382,7 +392,7 @@ func withAccount(w *recorder, r *http.Request, account service.Account) *http.Re
 	return r.WithContext(service.WithRequest(r.Context(), request))
 }
 
-// bearer is the token of a request that has exactly one.
+// bearer returns the token of a request with exactly one.
 func bearer(r *http.Request) (token string, ok bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
@@ -393,7 +403,7 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// base is where the caller reaches the service.
+// base returns the address of the service for the caller.
 func (a *api) base(r *http.Request) string {
 	if a.baseURL != "" {
 		return a.baseURL
@@ -404,8 +414,7 @@ func (a *api) base(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// requestID is the caller's own when it can be written in a header and a log, else a
-// new one. Spec gap: R11.
+// requestID returns the caller's identifier if it fits into a header and a log, or else a new one. Spec gap: R11.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -418,8 +427,8 @@ var traceForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
 })
 
-// traceOf is the trace of a header traceparent (W3C Trace Context), empty where that is not well
-// formed: what callers send is not written to the log.
+// traceOf returns the trace of a header traceparent (W3C Trace Context). It is empty if the header is not well formed,
+// so that the log has no text of callers.
 func traceOf(parent string) string {
 	if found := traceForm().FindStringSubmatch(parent); found != nil {
 		return found[1]

@@ -13,7 +13,7 @@ import (
 	"fundesk/service"
 )
 
-// maxDrain is how much of a body that is too large is read all the same.
+// maxDrain is how many bytes of a refused body are still read.
 const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.
@@ -34,7 +34,7 @@ func decode[T any](w *recorder, r *http.Request) (request T, err error) {
 	return request, service.NotValid(service.DecodeStrict(data, &request))
 }
 
-// body is the whole body, whose type must be JSON when there is one.
+// body returns the whole body. Its type must be JSON, if it has one.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -50,7 +50,10 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, &statusError{http.StatusBadRequest, "the body could not be read whole"}
 	}
 	if len(data) > 0 && !isJSON(r.Header) {
-		return nil, &statusError{http.StatusUnsupportedMediaType, "the body must be of Content-Type application/json, in UTF-8 and not encoded"}
+		return nil, &statusError{
+			http.StatusUnsupportedMediaType,
+			"the body must be of Content-Type application/json, in UTF-8 and not encoded",
+		}
 	}
 	return data, nil
 }
@@ -70,7 +73,7 @@ func drain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readAll is io.ReadAll with the size known beforehand, as it mostly is.
+// readAll is io.ReadAll with a known size, as bodies usually have.
 func readAll(from io.Reader, size int64) ([]byte, error) {
 	if size <= 0 {
 		return io.ReadAll(from)
@@ -80,7 +83,7 @@ func readAll(from io.Reader, size int64) ([]byte, error) {
 	return data[:n], err
 }
 
-// isJSON reports whether a body says that it is JSON in UTF-8.
+// isJSON reports whether the type of a body is JSON in UTF-8.
 func isJSON(h http.Header) bool {
 	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset, named := parameters["charset"]
@@ -97,7 +100,7 @@ func query(r *http.Request) (url.Values, error) {
 	return values, nil
 }
 
-// pathUUID is the identifier in the path, of an operation that takes no parameters.
+// pathUUID returns the identifier in the path of an operation without parameters.
 func pathUUID(r *http.Request) (apitype.UUID, error) {
 	v := noParameters(r)
 	id, err := apitype.ParseUUID(r.PathValue("uuid"))
@@ -107,7 +110,7 @@ func pathUUID(r *http.Request) (apitype.UUID, error) {
 	return id, service.NotValid(v)
 }
 
-// noParameters says what is wrong with the query of an operation that takes none.
+// noParameters returns the violations of a query for an operation without parameters.
 func noParameters(r *http.Request) (v apitype.Violations) {
 	if r.URL.RawQuery == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/queue"
 )
 
-// operations returns those of the interface and of its extensions.
+// operations returns the operations of the interface and of its extensions.
 func (a *api) operations() []route {
 	s, p, q := a.service, a.privacy, a.queue
 	return []route{
@@ -23,40 +23,75 @@ func (a *api) operations() []route {
 		{http.MethodPost, "/api/v1/persons", service.PersonsCreate, create(s.CreatePerson)},
 		{http.MethodGet, "/api/v1/persons/{uuid}", service.PersonsRead, get(s.GetPerson)},
 		{http.MethodPut, "/api/v1/persons/{uuid}/actions/update", service.PersonsUpdate, change(s.UpdatePerson)},
-		{http.MethodGet, "/api/v1/calls", service.CallsRead, list(apitype.ParseCallListOptions, s.ListCalls, service.AllowCallIncludes)},
+		{
+			http.MethodGet,
+			"/api/v1/calls",
+			service.CallsRead,
+			list(apitype.ParseCallListOptions, s.ListCalls, service.AllowCallIncludes),
+		},
 		{http.MethodPost, "/api/v1/calls", service.CallsCreate, create(s.CreateCall)},
 		{http.MethodGet, "/api/v1/calls/{uuid}", service.CallsRead, get(s.GetCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/add-attempt", service.CallsAttempt, change(s.AddAttempt)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/complete", service.CallsComplete, change(s.CompleteCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/cancel", service.CallsCancel, change(s.CancelCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/expire", service.CallsExpire, change(s.ExpireCall)},
-		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, list(apitype.ParsePledgeListOptions, s.ListPledges, service.AllowPledgeIncludes)},
+		{
+			http.MethodGet,
+			"/api/v1/pledges",
+			service.PledgesRead,
+			list(apitype.ParsePledgeListOptions, s.ListPledges, service.AllowPledgeIncludes),
+		},
 		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, create(s.CreatePledge)},
 		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, get(s.GetPledge)},
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, change(s.UpdatePledge)},
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge()},
-		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, act(http.StatusBadRequest, a.markProcessed)},
+		{
+			http.MethodPost,
+			"/api/v1/entity-access/actions/mark-processed",
+			service.EntitiesMark,
+			act(http.StatusBadRequest, a.markProcessed),
+		},
 		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
 		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, q.State)},
 		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, q.Calls)},
 		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, list(apitype.ParseQueueLeaseListOptions, q.Leases)},
 		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, q.Agents)},
 		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, q.Take))},
-		{http.MethodGet, "/fundesk/v1/queue/deferrals", service.CallsRead, list(apitype.ParseQueueDeferralListOptions, q.Deferrals)},
+		{
+			http.MethodGet,
+			"/fundesk/v1/queue/deferrals",
+			service.CallsRead,
+			list(apitype.ParseQueueDeferralListOptions, q.Deferrals),
+		},
 		{http.MethodPost, "/fundesk/v1/queue/release", service.CallsRead, worked(act(http.StatusOK, q.ReleaseUser))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/lease", service.CallsRead, worked(actOn(q.Lease))},
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/extend", service.CallsRead, worked(actOn(q.Extend))},
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(q.Release))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(q.Defer))},
 		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(q.LeaveNote))},
-		{http.MethodGet, "/fundesk/v1/calls/missing-checks", service.CallsRead, list(apitype.ParseMissingChecksOptions, s.ListMissingChecks)},
+		{
+			http.MethodGet,
+			"/fundesk/v1/calls/missing-checks",
+			service.CallsRead,
+			list(apitype.ParseMissingChecksOptions, s.ListMissingChecks),
+		},
 		{http.MethodGet, "/fundesk/v1/calls/{uuid}/checks", service.CallsRead, get(s.Checks)},
 		{http.MethodPut, "/fundesk/v1/calls/{uuid}/checks", "", allowed(service.MayCheck, actOn(s.PutChecks))},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/consents", service.PersonsRead, get(s.Consents)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/consents", service.PersonsUpdate, createFor(s.AddConsent)},
 		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},
-		{http.MethodPost, "/fundesk/v1/do-not-call", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.BlockNumber))},
-		{http.MethodPost, "/fundesk/v1/do-not-call/remove", service.SettingsWrite, act(http.StatusNoContent, withoutAnswer(s.UnblockNumber))},
+		{
+			http.MethodPost,
+			"/fundesk/v1/do-not-call",
+			service.SettingsWrite,
+			act(http.StatusNoContent, withoutAnswer(s.BlockNumber)),
+		},
+		{
+			http.MethodPost,
+			"/fundesk/v1/do-not-call/remove",
+			service.SettingsWrite,
+			act(http.StatusNoContent, withoutAnswer(s.UnblockNumber)),
+		},
 		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
 		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
 		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
@@ -84,8 +119,12 @@ type markRequest struct {
 	Entries []apitype.UncheckedEntry `json:"entries"`
 }
 
-// markProcessed has something to say of entries that fail alone.
-func (a *api) markProcessed(ctx context.Context, c service.Caller, request markRequest) (answer service.Answer, err error) {
+// markProcessed answers with the entries that failed alone.
+func (a *api) markProcessed(
+	ctx context.Context,
+	c service.Caller,
+	request markRequest,
+) (answer service.Answer, err error) {
 	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
 	if err != nil || len(failures) == 0 {
 		return answer, err
@@ -94,7 +133,7 @@ func (a *api) markProcessed(ctx context.Context, c service.Caller, request markR
 	return answer, err
 }
 
-// extensionNames are what answers announce.
+// extensionNames are the names that answers announce.
 var extensionNames = []string{
 	apitype.ExtensionQueue,
 	apitype.ExtensionStatus,
@@ -149,8 +188,10 @@ func without[T any](save func(context.Context, service.Caller, apitype.UUID, T) 
 	})
 }
 
-// withoutAnswer handles a change of no single record, whose answer has no body.
-func withoutAnswer[T any](save func(context.Context, service.Caller, T) error) func(context.Context, service.Caller, T) (service.Answer, error) {
+// withoutAnswer handles a change of several records, whose answer has no body.
+func withoutAnswer[T any](
+	save func(context.Context, service.Caller, T) error,
+) func(context.Context, service.Caller, T) (service.Answer, error) {
 	return func(ctx context.Context, c service.Caller, request T) (service.Answer, error) {
 		return service.Answer{}, save(ctx, c, request)
 	}
@@ -173,7 +214,7 @@ func announceTo(header http.Header, account service.Account) {
 
 var textType = []string{"text/plain; charset=utf-8"}
 
-// ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
+// ready reports that a change could be made now, or with ?for=reads that reads are answered.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 	err := a.service.Ready(r.Context())
 	if err == nil && r.URL.Query().Get("for") != "reads" {
@@ -193,7 +234,13 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 
 // signatureTypes are the forms of files that a browser may show; others are only
 // downloaded, so that none can act as a page of the service.
-var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true}
+var signatureTypes = map[string]bool{
+	"image/png":       true,
+	"image/jpeg":      true,
+	"image/gif":       true,
+	"image/webp":      true,
+	"application/pdf": true,
+}
 
 // signature sends a signature file to the holder of a link to it. Spec gap: G10.
 func (a *api) signature(w http.ResponseWriter, r *http.Request) {
