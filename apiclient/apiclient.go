@@ -53,30 +53,29 @@ const (
 // Options of a client. Only BaseURL is required.
 type Options struct {
 	BaseURL   string                                    // Such as https://host/base; /api/v1/… is appended.
-	Token     func(ctx context.Context) (string, error) // Asked when first needed; nil: no Authorization header.
-	Transport http.RoundTripper                         // Nil: an own one, and https wherever the host is not this machine.
+	Token     func(ctx context.Context) (string, error) // Called for the first request. Nil sends no token.
+	Transport http.RoundTripper                         // Nil means its own, with https unless the host is this machine.
 	Network   Network                                   // The way there; only of an own transport.
-	Timeout   time.Duration                             // Of one request; zero: DefaultTimeout.
-	Tries     int                                       // Of what may be repeated, in all; zero: four.
+	Timeout   time.Duration                             // Of one request. Zero means DefaultTimeout.
+	Tries     int                                       // Of a request that may be repeated, in all. Zero means four.
 	UserAgent string
-	Trace     io.Writer // Masked requests and answers; nil: none.
+	Trace     io.Writer // Gets masked requests and answers. Nil writes none.
 
 	// Account names the account of a token that names none itself; "": see TokenIdentity. A new
 	// token of the same account is then known for one.
 	Account string
 
-	PaymentQRParameter string // Name of the pledge filter WithPaymentQR; empty: apitype.PaymentQRParameter.
+	PaymentQRParameter string // The name of the pledge filter WithPaymentQR. Empty means apitype.PaymentQRParameter.
 
-	// Unpaged are the nouns (person, call, pledge) whose lists the service is known to send
-	// whole, without pages.
+	// Unpaged are the nouns (person, call, pledge) whose lists the service sends whole, without pages.
 	Unpaged []string
-	// Omitted is told of each embedded object that could not be read, and that a record was
-	// decoded without: its record and its place there. Of a record that is left out whole it is
-	// told why, and the place is empty. Nil: nobody wants to know.
+	// Omitted is called for each unreadable embedded object, with its record and its place there. The record is
+	// decoded without it. For a record that is left out as a whole, it gets the reason and an empty place. It may be
+	// nil.
 	Omitted func(record, place string)
 
 	Now   func() time.Time
-	Sleep func(ctx context.Context, d time.Duration) error // Between retries; nil: a timer.
+	Sleep func(ctx context.Context, d time.Duration) error // Waits between retries. Nil means a timer.
 }
 
 // Client sends requests to one service on behalf of one account.
@@ -93,14 +92,14 @@ type Client struct {
 	options Options
 	base    *url.URL
 	trace   *tracer
-	own     bool // The transport is our own: it tells whether a connection was made.
+	own     bool // The transport is our own, and reports whether a connection was made.
 	behind  atomic.Int64
 
-	extensions atomic.Pointer[[]string] // What the service has beside the interface; nil until it is known.
+	extensions atomic.Pointer[[]string] // The extensions of the service. Nil until they are known.
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 
-	pinned atomic.Pointer[string] // The account whose tokens alone are sent; nil: every account's.
+	pinned atomic.Pointer[string] // The only account whose tokens are sent. Nil allows every account.
 
 	mu       sync.Mutex
 	token    string
@@ -139,12 +138,18 @@ func New(o Options) (*Client, error) {
 	if o.Trace != nil {
 		c.trace = &tracer{out: o.Trace}
 	}
-	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
+	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{
+		endpoint[apitype.Person]{client: c, path: personsPath},
+	}
 	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
-	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
+	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{
+		endpoint[apitype.Pledge]{client: c, path: pledgesPath},
+	}
 	c.EntityAccess = &EntityAccessService{client: c}
 	c.Queue = &QueueService{client: c}
-	c.Queue.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: c.Queue.required}}
+	c.Queue.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{
+		endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: c.Queue.required},
+	}
 	c.MissingChecks = &Collection[apitype.MissingChecks, apitype.MissingChecksOptions]{endpoint[apitype.MissingChecks]{
 		client: c,
 		path:   extensionsPath + "/calls/missing-checks",
@@ -152,11 +157,13 @@ func New(o Options) (*Client, error) {
 			return c.required(ctx, apitype.ExtensionChecks, apitype.ExtensionChecks)
 		},
 	}}
-	c.Queue.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: c.Queue.required}}
+	c.Queue.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{
+		endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: c.Queue.required},
+	}
 	return c, nil
 }
 
-// BaseURL is the address that every path is appended to, without a slash at its end.
+// BaseURL returns the address before every path, without a slash at its end.
 func (c *Client) BaseURL() string { return c.base.String() }
 
 // parseBaseURL checks an address; with secure set plain http is for this machine only.
@@ -181,15 +188,15 @@ func parseBaseURL(text string, secure bool) (*url.URL, error) {
 	return base, nil
 }
 
-// isLoopback reports whether a host is this machine. Names below localhost are not: who
-// resolves them, or a proxy, may send them elsewhere.
+// isLoopback reports whether a host is this machine. Names below localhost are not: a resolver or a proxy may send
+// them elsewhere.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// newTransport is what carries requests to a service. Plain http never leaves this machine,
-// whatever a resolver or a proxy says.
+// newTransport returns the transport for requests to a service. Plain http never leaves this machine, whatever a
+// resolver or a proxy answers.
 func newTransport(base *url.URL) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
@@ -225,8 +232,8 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return connection, err
 }
 
-// Identity is a stable name of the account that is no secret: the subject of the token, or what
-// the options call the account of a token without one; else its TokenIdentity.
+// Identity returns a stable name of the account that is no secret: the subject of the token, or the account in the
+// options for a token without one, or else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	name, isNamed, err := c.identity(ctx)
 	if err == nil && !isNamed && c.options.Account != "" {
@@ -235,7 +242,7 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// ErrOtherAccount is a token of another account than the one that the client is pinned to.
+// ErrOtherAccount refuses a token of another account than the pinned one.
 var ErrOtherAccount = errors.New("the token belongs to another account")
 
 // Pin lets the client send nothing with a token of another account than this one, as Identity names it. Such a
@@ -263,15 +270,14 @@ func (c *Client) checkPinned(token string) error {
 	return &Error{Kind: KindUnauthenticated, Message: ErrOtherAccount.Error(), Err: ErrOtherAccount}
 }
 
-// TokenIdentity is a name of the account that another token of the same account may not have: the
-// subject of the token, the beginning of its SHA-256 where it names none, or "embedded" where there
-// is no token.
+// TokenIdentity returns a name that other tokens of the same account may not have: the subject of the token, or the
+// beginning of its SHA-256 without one, or "embedded" without a token.
 func (c *Client) TokenIdentity(ctx context.Context) (string, error) {
 	name, _, err := c.identity(ctx)
 	return name, err
 }
 
-// identity is the name of the account by its token; isNamed is false where the token says none.
+// identity returns the name of the account of the present token. isNamed is false if the token has none.
 func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err error) {
 	token, err := c.bearer(ctx)
 	if err != nil {
@@ -281,7 +287,7 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 	return name, isNamed, nil
 }
 
-// nameOf returns the name of the account of a token; isNamed is false if the token says none.
+// nameOf returns the name of the account of a token. isNamed is false if the token has none.
 func (c *Client) nameOf(token string) (name string, isNamed bool) {
 	if token == "" {
 		return "embedded", true
@@ -293,13 +299,13 @@ func (c *Client) nameOf(token string) (name string, isNamed bool) {
 	return "token-" + hex.EncodeToString(sum[:8]), false
 }
 
-// Claims are what a token says of itself.
+// Claims are the readable parts of a token.
 type Claims struct {
 	Subject string    // Empty for none.
-	Ends    time.Time // Zero for no end.
+	Ends    time.Time // Zero if it does not expire.
 }
 
-// ClaimsOf reads a JWT and verifies nothing; an opaque token says nothing.
+// ClaimsOf reads a JWT without verifying it. An opaque token has no claims.
 func ClaimsOf(token string) (c Claims) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -310,15 +316,15 @@ func ClaimsOf(token string) (c Claims) {
 		Subject string   `json:"sub"`
 		Expires *float64 `json:"exp"` // Seconds.
 	}
-	_ = json.Unmarshal(text, &said) // What cannot be read says nothing.
+	_ = json.Unmarshal(text, &said) // An unreadable token has none.
 	if c.Subject = said.Subject; said.Expires != nil {
 		c.Ends = time.Unix(int64(*said.Expires), 0)
 	}
 	return c
 }
 
-// bearer is the token, asked for once. A refused token is forgotten, so that a new one
-// is found after a login elsewhere.
+// bearer returns the token, which it asks for once. It forgets a refused token, so that it finds a new one after a
+// login elsewhere.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	if c.options.Token == nil {
 		return "", nil
@@ -344,8 +350,8 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// noteToken notes what a status says of the token of its request: one that is refused is
-// forgotten. isExpired reports that it was accepted before, or that another one is known by now.
+// noteToken stores the effect of a status on the token of its request: a refused token is forgotten. isExpired reports
+// that the token was accepted before, or that another one is known by now.
 func (c *Client) noteToken(token string, status int) (isExpired bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -362,9 +368,8 @@ func (c *Client) noteToken(token string, status int) (isExpired bool) {
 	}
 }
 
-// Behind is how far the service's clock was behind Options.Now when it last answered,
-// to the second; zero where it was not, or did not tell. The times that a list is
-// filtered by are the service's.
+// Behind returns how far the service's clock was behind Options.Now at its last answer, to the second. It returns zero
+// if the clock was not behind, or is unknown. Lists are filtered by the service's times.
 func (c *Client) Behind() time.Duration { return time.Duration(c.behind.Load()) }
 
 // noteClock reads the service's own time from an answer to a request of a time of ours.

@@ -11,9 +11,9 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Send sends a change until its outcome is known. An answer that was lost is settled by
-// reading the record; only what certainly did not take effect is sent again. When it
-// cannot be told, the error is of kind unknown_outcome.
+// Send sends a change until its outcome is known. After a lost answer it reads the record. It sends a change again
+// only if the change certainly had no effect. If the outcome cannot be found out, the error is of kind
+// unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 	op, h := ch.Operation(), History{}
 	var failed *Error         // Of the last request with the change.
@@ -38,7 +38,8 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 		case step == StepRefused:
 			return nil, a.Refusal(h, failed)
 		case step == StepLookUp && a.IsLook:
-			if failed == nil || failed.Kind == KindConflict && a.Err != nil { // A conflict tells nothing of the change.
+			if failed == nil ||
+				failed.Kind == KindConflict && a.Err != nil { // A conflict does not show whether the change was applied.
 				failed = a.Err
 			}
 			return nil, unknown(failed)
@@ -77,7 +78,8 @@ func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 	case err != nil:
 		e := asError(err)
 		shown, wrong := apitype.RecordUUID(e.body)
-		if errors.Is(err, errTooLarge) && e.answered == http.StatusOK && wrong == nil && shown == ch.UUID { // It begins with the record.
+		if errors.Is(err, errTooLarge) && e.answered == http.StatusOK && wrong == nil &&
+			shown == ch.UUID { // It begins with the record.
 			return Answer{Response: &Response{Status: e.answered, Header: http.Header{}}}
 		}
 		return Answer{Err: e}

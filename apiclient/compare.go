@@ -14,9 +14,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// answerPaths says where answers show what a request carries under another path, "" for nowhere in a
-// form that can be compared. null for one of the groups, which answers show field by field elsewhere,
-// clears all of it.
+// answerPaths has the path in answers for values that requests have under another one. It is empty if answers do not
+// have the value in a comparable form. null for a group, whose fields answers show elsewhere, clears all of them.
 var answerPaths = sync.OnceValues(func() (paths map[string]string, groups map[string][]string) {
 	paths, groups = map[string]string{}, map[string][]string{}
 	for _, f := range apitype.PersonFields() {
@@ -41,13 +40,13 @@ func noteRecast[T any](paths map[string]string, fields []apitype.Field[T]) {
 	}
 }
 
-// tally is how the fields of a change compare with the record that was read.
+// tally counts how the fields of a change compare with the record that was read.
 type tally struct {
 	equal     int      // Shown as they were sent.
 	changed   bool     // One of those was shown otherwise before.
 	hidden    []string // Not shown.
 	foreign   []string // Shown otherwise than they were sent,
-	elsewhere []string // of them those that are not as they were shown before.
+	elsewhere []string // The part of them that differs from the shown values.
 }
 
 // tally compares what was sent with the record, and both with what was shown before.
@@ -73,8 +72,8 @@ func (j *judge) tally() (t tally) {
 	return t
 }
 
-// SeenOf is what a record shows of the fields that an update names, as [Change.Seen] keeps it:
-// by fingerprints, so that no value is in it. The record is one that was decoded, or its JSON.
+// SeenOf returns the values of a record for the fields that an update names, as [Change.Seen] has them: as
+// fingerprints, so that it contains no value. The record is a decoded one, or its JSON.
 func SeenOf(ch Change, record any) json.RawMessage {
 	text, _ := json.Marshal(record) // What is no JSON shows nothing.
 	var shown, sent map[string]any
@@ -92,8 +91,7 @@ func SeenOf(ch Change, record any) json.RawMessage {
 	return text
 }
 
-// Without is the change without some fields of its body, by their names there; Body is nil where none is
-// left.
+// Without returns the change without some fields of its body, by their names there. Body is nil if none is left.
 func (ch Change) Without(fields []string) Change {
 	var body map[string]any
 	if apitype.DecodeExact(ch.Body, &body) != nil {
@@ -112,7 +110,7 @@ func (ch Change) Without(fields []string) Change {
 	return ch
 }
 
-// fingerprint tells values of a field apart without showing them.
+// fingerprint returns a text that differs for different values of a field, without showing them.
 func fingerprint(path string, value any) string {
 	switch v := value.(type) {
 	case string:
@@ -127,7 +125,7 @@ func fingerprint(path string, value any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// visit calls f for each value of a request with the place where answers show it, "" for none.
+// visit calls f for each value of a request with its path in answers, which is empty if there is none.
 func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
 	paths, groups := answerPaths()
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -154,8 +152,7 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 	}
 }
 
-// Shown is the value of a dotted field of a record, and whether it is there. A parent that is
-// null makes its fields null.
+// Shown returns the value of a dotted field of a record, and whether it exists. The fields of a null parent are null.
 func Shown(record map[string]any, path string) (value any, there bool) {
 	name, below, nested := strings.Cut(path, ".")
 	value, there = record[name]
@@ -179,7 +176,8 @@ func isShown(path string, sent, shown any, keepsFractions bool) bool {
 	s, isText := sent.(string)
 	got, alike := shown.(string)
 	var a, b apitype.Time
-	if keepsFractions || !isText || !alike || !strings.HasSuffix(path, "At") || a.UnmarshalText([]byte(s)) != nil || b.UnmarshalText([]byte(got)) != nil {
+	if keepsFractions || !isText || !alike || !strings.HasSuffix(path, "At") || a.UnmarshalText([]byte(s)) != nil ||
+		b.UnmarshalText([]byte(got)) != nil {
 		return false
 	}
 	return b.Time.Equal(a.Truncate(time.Second)) || b.Time.Equal(a.Round(time.Second))
@@ -215,8 +213,8 @@ func hasFraction(text string) bool {
 	return isTime && strings.ContainsAny(clock, ".,") && at.UnmarshalText([]byte(text)) == nil
 }
 
-// IsSame reports whether a value that would be sent is the one that a record shows, which the
-// service may have normalised. What is absent is as null.
+// IsSame reports whether a value to send equals the one in a record, which the service may have normalised. An absent
+// value equals null.
 func IsSame(path string, sent, shown any) bool {
 	switch s := sent.(type) {
 	case string:
@@ -237,7 +235,7 @@ func IsSame(path string, sent, shown any) bool {
 	}
 }
 
-// canonical is a text of a field in one form, where services write the same in several.
+// canonical returns a text of a field in one form, if services write the same value in several.
 func canonical(path, text string) string {
 	switch name := lastName(path); {
 	case name == "iban":

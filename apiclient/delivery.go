@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Step is what follows for a change from what came of it.
+// Step is the next step of a change after an answer.
 type Step int
 
 // The steps. Wait is the zero value.
@@ -17,24 +17,24 @@ const (
 	StepWait     Step = iota // It certainly did not take effect; it may be sent later.
 	StepAccepted             // It took effect.
 	StepRefused              // It did not take effect and never will.
-	StepLookUp               // Its record has to say what became of it. After a look-up: later.
+	StepLookUp               // Read its record to find the outcome. After a reading: later.
 	StepSend                 // It is sent, or sent again.
 )
 
-// Answer is what came of a request with a change, or of reading its record.
+// Answer is the result of a request with a change, or of reading its record.
 type Answer struct {
-	Response *Response // Nil where nothing whole came.
-	Err      *Error    // Why the request was not a success, or the record was not read; nil for neither.
+	Response *Response // Nil without a complete answer.
+	Err      *Error    // The reason why the request failed, or the record was not read. Nil if neither did.
 
 	IsLook  bool     // The record was read.
-	Outcome Outcome  // What the record says.
-	Differ  []string // The fields that were changed elsewhere: of an update in a conflict, or of a creation that took effect.
+	Outcome Outcome  // The outcome according to the record.
+	Differ  []string // The fields with other values, of an update in a conflict or a finished creation.
 }
 
-// History is what is known of a change before an answer.
+// History is the knowledge about a change before an answer.
 type History struct {
 	Sent     bool // It may have reached the service.
-	Answered bool // The service itself said of the last try that it failed: nothing is on its way.
+	Answered bool // ServerFailed: the last attempt got a complete 5xx, so none is in flight.
 	Expired  bool // What was lost can no longer arrive.
 	MayWait  bool // The caller can wait until Expired, as the outbox does.
 	Looked   bool // Its record was read since it was sent, and does not show it.
@@ -50,7 +50,7 @@ func Before(ch Change) Step {
 	return StepSend
 }
 
-// Next is the step that follows from an answer. Direct changes and the outbox both go by it.
+// Next returns the step after an answer. Direct changes and the outbox both use it.
 func Next(ch Change, h History, a Answer) Step {
 	if a.IsLook {
 		return afterLook(ch, h, a)
@@ -120,13 +120,13 @@ func (a Answer) isExternal() bool {
 	return len(record.ExternalMetadata) > 0 && string(record.ExternalMetadata) != "null"
 }
 
-// shows reports whether the record that was read has a revision: a service that refuses the one that it
-// shows would refuse it for ever.
+// shows reports whether the record that was read has a revision. A service that refuses the revision in its own answer
+// would refuse it for ever.
 func (a Answer) shows(revision string) bool {
 	return revision != "" && a.Response != nil && a.Response.Header.Get("ETag") == revision
 }
 
-// After is the history with an answer.
+// After returns the history with an answer.
 func (h History) After(a Answer) History {
 	switch {
 	case a.IsLook:
@@ -144,8 +144,8 @@ func (h History) After(a Answer) History {
 	return h
 }
 
-// After returns the change with the revision of a reading. A change without shown values takes those of the
-// first reading.
+// After returns the change with the revision of a reading. A change without shown values takes the values of the first
+// reading.
 func (ch Change) After(a Answer) Change {
 	if !a.IsLook || a.Response == nil || a.Outcome != NotLanded || !ch.Operation().compares() {
 		return ch
@@ -172,8 +172,7 @@ func statusOf(record json.RawMessage) apitype.PledgeStatus {
 	return shown.Status
 }
 
-// Overtaken is in the chain of the error of an update that would overwrite what somebody else
-// changed after it was shown.
+// Overtaken is in the chain of the error of an update that would overwrite a value that changed after it was shown.
 type Overtaken struct {
 	Fields []string // By their names in the request.
 }
@@ -183,7 +182,7 @@ func (o *Overtaken) Error() string {
 	return strings.Join(o.Fields, ", ") + " changed elsewhere since it was shown"
 }
 
-// Refusal is the error of a change that was refused, last by failed; nil for none.
+// Refusal returns the error of a refused change. failed is the last refusal, or nil.
 func (a Answer) Refusal(h History, failed *Error) *Error {
 	isConflict := a.IsLook && a.Outcome == Conflict
 	switch {
@@ -191,7 +190,10 @@ func (a Answer) Refusal(h History, failed *Error) *Error {
 		cause := &Overtaken{Fields: a.Differ}
 		return &Error{Kind: KindConflict, Message: cause.Error(), Err: cause}
 	case isConflict && h.Refused == 0:
-		e := &Error{Kind: KindConflict, Message: "the answer was lost, and the record has another value now: it was changed elsewhere"}
+		e := &Error{
+			Kind:    KindConflict,
+			Message: "the answer was lost, and the record has another value now: it was changed elsewhere",
+		}
 		if failed != nil {
 			e.RequestID, e.Err = failed.RequestID, failed
 		}

@@ -13,17 +13,17 @@ import (
 // EntityAccessService marks retrieved records as processed.
 type EntityAccessService struct{ client *Client }
 
-// MarkError says which entries were not marked; all others are.
+// MarkError has the entries that were not marked. All others are.
 type MarkError struct {
 	Failed []apitype.ProcessedError // Refused by the service.
-	// Unconfirmed are the last entries, from those of a request that failed as a whole on: these
-	// may be marked, and what comes after them was not sent. Marking again is safe.
+	// Unconfirmed are the last entries, beginning with a request that failed as a whole. The entries of that request
+	// may be marked, and later ones were not sent. Marking again is safe.
 	Unconfirmed []apitype.ProcessedEntry
 	Cause       *Error // The last refusal, or why the request failed.
 	none        bool   // All were refused.
 }
 
-// Error says how many entries failed and why the first did.
+// Error returns how many entries failed, and the reason of the first.
 func (e *MarkError) Error() string {
 	var parts []string
 	switch n := len(e.Failed); n {
@@ -43,7 +43,7 @@ func (e *MarkError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Unwrap is the refusal, with a detail for each entry.
+// Unwrap returns the refusal, with a detail for each entry.
 func (e *MarkError) Unwrap() error {
 	whole := *e.Cause
 	whole.Err, whole.Detail = e.Cause, nil
@@ -60,10 +60,9 @@ func (e *MarkError) Unwrap() error {
 	return &whole
 }
 
-// MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a
-// refusal of some entries the others are sent once more alone, so that each of them is
-// known to be marked. A MarkError says that some are. Spec gaps: E1, E3.
-// POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
+// MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a refusal of some entries it
+// sends the others once more alone, so that each of them is known to be marked. It returns a MarkError if some are
+// not. Spec gaps: E1, E3. POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
 func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apitype.ProcessedEntry) error {
 	all := &MarkError{}
 	for start := 0; start < len(entries); start += apitype.ChunkEntries {
@@ -85,7 +84,11 @@ func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apity
 }
 
 // markChunk marks one chunk and notes in refused what failed.
-func (s *EntityAccessService) markChunk(ctx context.Context, entries []apitype.ProcessedEntry, refused *MarkError) error {
+func (s *EntityAccessService) markChunk(
+	ctx context.Context,
+	entries []apitype.ProcessedEntry,
+	refused *MarkError,
+) error {
 	for len(entries) > 0 {
 		failed, err := s.mark(ctx, entries)
 		if err == nil {
@@ -105,7 +108,10 @@ func (s *EntityAccessService) markChunk(ctx context.Context, entries []apitype.P
 }
 
 // mark sends one request; failed are the entries that its refusal names.
-func (s *EntityAccessService) mark(ctx context.Context, entries []apitype.ProcessedEntry) (failed []apitype.ProcessedError, err error) {
+func (s *EntityAccessService) mark(
+	ctx context.Context,
+	entries []apitype.ProcessedEntry,
+) (failed []apitype.ProcessedError, err error) {
 	ch, err := MarkProcessedChange(entries)
 	if err != nil {
 		return nil, err
@@ -122,7 +128,7 @@ func (s *EntityAccessService) mark(ctx context.Context, entries []apitype.Proces
 	return slices.DeleteFunc(body.Errors, func(f apitype.ProcessedError) bool { return f.EntityUUID == "" }), err
 }
 
-// MarkProcessedChange is one request that marks entries, as it is sent.
+// MarkProcessedChange returns the change that marks the entries of one request.
 func MarkProcessedChange(entries []apitype.ProcessedEntry) (Change, error) {
 	return newChange(OpMarkProcessed, apitype.UUID{}, apitype.MarkProcessedRequest{Entries: entries})
 }

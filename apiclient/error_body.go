@@ -10,14 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxRefusal is how much of a refusal's body is read, in bytes: a thousand processed
-// marks that fail take a quarter of it.
+// maxRefusal is how much of a refusal's body is read, in bytes. A thousand failed marks take a quarter of it.
 const maxRefusal = 1 << 20
 
-// maxDetails is how many details of a refusal are told.
+// maxDetails is how many details of a refusal an error has.
 const maxDetails = 100
 
-// maxSentence is how much of a foreign error text is kept, in characters.
+// maxSentence is how much of a foreign error text an error has, in characters.
 const maxSentence = 300
 
 // readBody finds the readable sentence and the details in the body of a refusal: a
@@ -121,7 +120,7 @@ func firstText(object map[string]any, keys ...string) string {
 	return ""
 }
 
-// htmlSentence is the heading, the title or the first text of a page.
+// htmlSentence returns the heading, the title or the first text of a page.
 func htmlSentence(page string) string {
 	lower := strings.ToLower(page)
 	if len(lower) == len(page) {
@@ -159,8 +158,7 @@ func stripTags(page string) string {
 	return strings.TrimSpace(html.UnescapeString(b.String()))
 }
 
-// sentence is the first line of a text with spaces for white space, cut to a length
-// that fits a message.
+// sentence returns the first line of a text, with single spaces, cut to the length of a message.
 func sentence(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "�")), " ")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Kind is what went wrong, in the words that scripts rely on.
+// Kind is the kind of an error. Scripts rely on its text.
 type Kind string
 
 // The kinds of errors.
@@ -27,7 +27,7 @@ const (
 	KindFailure         Kind = "failure"         // Anything else.
 )
 
-// Error is what went wrong with a request.
+// Error is the error of a request.
 type Error struct {
 	Kind       Kind
 	Status     int      // HTTP; 0 when there was no answer.
@@ -45,7 +45,7 @@ type Error struct {
 	came     int    // Records of a page that came in before its time was over.
 }
 
-// Error is the message with the status before it.
+// Error returns the message, with the status before it.
 func (e *Error) Error() string {
 	if e.Status == 0 {
 		return e.Message
@@ -59,10 +59,10 @@ func (e *Error) IsOwnFailure() bool {
 	return e.Status == http.StatusServiceUnavailable || e.Status == http.StatusInternalServerError
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf is the kind of any error; "" for nil.
+// KindOf returns the kind of any error, or an empty text for nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return ""
@@ -76,7 +76,7 @@ func KindOf(err error) Kind {
 	return KindFailure
 }
 
-// asError is the Error in err's chain, nil when there is none.
+// asError returns the Error in err's chain, or nil.
 func asError(err error) *Error {
 	known, _ := errors.AsType[*Error](err)
 	return known
@@ -93,14 +93,18 @@ func kindOfStatus(status int) Kind {
 		return KindNotFound
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
 		return KindConflict
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500, status < 400:
+	case status == http.StatusRequestTimeout,
+		status == http.StatusTooEarly,
+		status == http.StatusTooManyRequests,
+		status >= 500,
+		status < 400:
 		return KindUnavailable
 	default:
 		return KindRejected
 	}
 }
 
-// Err is nil for a 2xx answer, else an *Error with everything readable of the body.
+// Err returns nil for a 2xx answer, or else an *Error with the readable parts of the body.
 func (r *Response) Err() error {
 	if r.Status >= 200 && r.Status < 300 {
 		return nil
@@ -108,8 +112,7 @@ func (r *Response) Err() error {
 	return r.failure(time.Time{})
 }
 
-// failure is the error of an answer that is not 2xx; now is for a Retry-After that
-// names a date.
+// failure returns the error of an answer that is not 2xx. now is for a Retry-After with a date.
 func (r *Response) failure(now time.Time) *Error {
 	e := &Error{
 		Kind:      kindOfStatus(r.Status),
@@ -147,7 +150,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// broken is the error of an answer that is not what the interface promises.
+// broken returns the error of an answer that breaks the interface.
 func broken(r *Response, what string) *Error {
 	e := &Error{Kind: KindUnavailable, Message: "the answer is not what the interface promises: " + what, Sent: true}
 	if r != nil {

@@ -18,12 +18,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Feed is what has changed in a list since a time. It is read again and again, by one process or by
-// one after the other: a Position says where it goes on.
+// Feed reads the changes of a list since a time, in rounds of one or several processes. A Position has the place where
+// the next round begins.
 type Feed struct {
 	Path  string
-	Query url.Values // The filters, without that of the time.
-	Since string     // The filter of the time, such as updatedAfter; "" for erasures, the newest of which come first.
+	Query url.Values // The filters, except the time.
+	Since string     // The filter of the time, such as updatedAfter. Empty for erasures, whose newest come first.
 	// Live is a feed that one process reads again and again, from the service's own now. It gives a
 	// record without a time once; any other feed gives it each time, so that none is lost.
 	Live bool
@@ -34,7 +34,7 @@ func (c *Collection[T, O]) Feed(o O, since string) Feed {
 	return Feed{Path: c.path, Query: c.query(o), Since: since}
 }
 
-// Position is where a feed goes on.
+// Position is the place where a feed goes on.
 type Position struct {
 	After apitype.Time     `json:"after"`
 	Given map[string]Stamp `json:"written"` // The records that the overlap finds again, by UUID.
@@ -45,7 +45,7 @@ type Position struct {
 // ErrEpoch is in the chain of the error of a round whose position is of another epoch.
 var ErrEpoch = errors.New("the service was restored or reloaded, or this account may see other records now")
 
-// ErrBehind is in the chain of the error of a round whose service's time is before the position.
+// ErrBehind is in the chain of the error of a round whose service has a time before the position.
 var ErrBehind = errors.New("the service's clock is before the position")
 
 // Stamp is the version of a record that was given.
@@ -59,18 +59,18 @@ type Round struct {
 	Feed
 	from    Position
 	given   map[string]Stamp
-	settled apitype.Time // Up to which the service knows all changes; zero where it does not say it.
+	settled apitype.Time // The service has shown all changes up to this time. Zero if it reports none.
 	epoch   string       // Of the first answer; "" if the service names none.
 	date    apitype.Time // The service's own time of the first answer.
 	newest  apitype.Time // By which the service filters, of the records so far.
 }
 
-// feedOverlap is how far a round reaches back before its position. Clocks differ and may be set back, and a
-// record may become visible a little after its time. Repeats are dropped.
+// feedOverlap is how far a round reads back before its position. Clocks differ and may be set back, and a record may
+// become visible a little after its time. Repeats are dropped.
 const feedOverlap = 120 * time.Second
 
-// maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
-// of whatever stands in between, would hide all that comes until then.
+// maxAhead is how far a service's clock may be ahead of this machine's. A later time, perhaps of a proxy, would hide
+// all changes until then.
 const maxAhead = 24 * time.Hour
 
 // From returns the reading of the feed that begins at a position.
@@ -141,19 +141,20 @@ func (r *Round) check() error {
 	return &Error{Kind: KindUnavailable, Message: cause.Error() + ": changes since then may be missing", Err: cause}
 }
 
-// News is what a feed has found after a time, for a screen that is kept up to date.
+// News has the changes of a feed after a time, for a screen that stays up to date.
 type News[T any] struct {
 	Found []T
 	IsCut bool         // There is more, or may be.
-	Next  apitype.Time // Where the feed goes on. What came lately comes again: an answer on its way may be older.
+	Next  apitype.Time // Where to go on. Recent changes come again, because an older answer may be late.
 }
 
-// ReadNews reads what is new in a feed after a time, at most limit records. One that cannot be read is left out, and
-// Options.Omitted is told.
+// ReadNews reads the changes of a feed after a time, at most limit records. It leaves out unreadable ones and reports
+// them to Options.Omitted.
 func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time, limit int) (n News[T], err error) {
 	f.Live = true
 	round := f.From(Position{After: after})
-	for value, err := range Readable(Changes[T](ctx, c, round, AllOptions{Limit: limit, More: func() { n.IsCut = true }}), c.Omit) {
+	options := AllOptions{Limit: limit, More: func() { n.IsCut = true }}
+	for value, err := range Readable(Changes[T](ctx, c, round, options), c.Omit) {
 		if err != nil {
 			return n, err
 		}
@@ -163,7 +164,7 @@ func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time,
 	return n, nil
 }
 
-// isNew reports whether a record was not given before, and notes one that comes again.
+// isNew reports whether a record was not yielded before, and remembers records that may come again.
 func (r *Round) isNew(times times, at apitype.Time) bool {
 	again := at.After(r.keepAfter().Time) || r.Live && at.IsZero()
 	if !again && len(r.from.Given) == 0 {
@@ -204,8 +205,8 @@ func (r *Round) keepAfter() apitype.Time {
 	return apitype.NewTime(after.Add(-feedOverlap))
 }
 
-// after is how far the round has surely seen everything: what the service says, or else a while before the
-// newest record and the service's own time. It is zero before anything was seen.
+// after returns the time up to which the round has certainly seen everything: the service's settled time, or else a
+// while before the newest record and the service's own time. It is zero before anything was seen.
 func (r *Round) after() apitype.Time {
 	switch {
 	case !r.settled.IsZero():
@@ -225,8 +226,8 @@ func (r *Round) isBehind() bool {
 	return r.epoch == "" && r.date.Add(feedOverlap).Before(r.from.After.Time)
 }
 
-// Begun returns the position of a round that has begun and may not end: where it began, with the epoch of the service.
-// ok is false if the position has an epoch already, the service names none, or the user chose the time.
+// Begun returns the position of a round that has begun and may not end: its start, with the epoch of the service. ok
+// is false if the position already has an epoch, the service has none, or the user chose the time.
 func (r *Round) Begun() (p Position, ok bool) {
 	if r.from.Epoch != "" || r.epoch == "" || r.from.Given == nil && !r.from.After.IsZero() {
 		return p, false
@@ -238,8 +239,8 @@ func (r *Round) Begun() (p Position, ok bool) {
 	return p, true
 }
 
-// Next returns where the feed goes on after a round that was read to its end. It never moves back, but
-// for a live feed that began beyond the service's own now.
+// Next returns the position after a round that was read to its end. It never moves back, except for a live feed that
+// began after the service's own time.
 func (r *Round) Next() Position {
 	next := Position{After: r.after(), Given: maps.Clone(r.from.Given), Epoch: r.epoch}
 	if next.Given == nil {
@@ -285,7 +286,7 @@ func timesOf(raw json.RawMessage) (t times) {
 	return t
 }
 
-// by returns the time by which a filter chooses, zero for none.
+// by returns the time that a filter uses, or zero.
 func (t times) by(filter string) apitype.Time {
 	at := t.CreatedAt
 	switch {
@@ -301,7 +302,7 @@ func (t times) by(filter string) apitype.Time {
 	return *cmp.Or(at, new(apitype.Time))
 }
 
-// version tells a record that changed from the same one.
+// version returns a text that differs when a record has changed.
 func (t times) version() string {
 	parts := []string{string(t.Status), string(t.AttemptsCount)}
 	for _, at := range []*apitype.Time{t.LastUpdatedAt, t.UpdatedAt, t.ReleasedAt} {

@@ -12,7 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListOptions are what a list is asked for.
+// ListOptions are the options of a list.
 type ListOptions interface {
 	Query() url.Values
 	IsBackward() bool
@@ -41,7 +41,8 @@ func (c *Collection[T, O]) All(ctx context.Context, o O, all AllOptions) iter.Se
 // query gives the payment filter of pledges the name that this service knows. Spec gap: L13.
 func (c *Collection[T, O]) query(o O) url.Values {
 	query := o.Query()
-	if name := c.client.options.PaymentQRParameter; name != apitype.PaymentQRParameter && query.Has(apitype.PaymentQRParameter) {
+	if name := c.client.options.PaymentQRParameter; name != apitype.PaymentQRParameter &&
+		query.Has(apitype.PaymentQRParameter) {
 		query.Set(name, query.Get(apitype.PaymentQRParameter))
 		query.Del(apitype.PaymentQRParameter)
 	}
@@ -52,7 +53,7 @@ func (c *Collection[T, O]) query(o O) url.Values {
 type endpoint[T any] struct {
 	client   *Client
 	path     string
-	required func(context.Context) error // Nil: it is part of the interface.
+	required func(context.Context) error // Nil if it is part of the interface.
 }
 
 // Get fetches one record.
@@ -68,8 +69,8 @@ func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error
 	return record[T](e.client, answer), nil
 }
 
-// list fetches one page, with fewer records than are wanted where those are too large; name is
-// the parameter that says how many.
+// list fetches one page, with fewer records than wanted if those are too large. name is the parameter for their
+// number.
 func (e endpoint[T]) list(ctx context.Context, query url.Values, name string) (Page[T], error) {
 	fewer := 0
 	for {
@@ -98,8 +99,8 @@ func (e endpoint[T]) list(ctx context.Context, query url.Values, name string) (P
 	}
 }
 
-// pageOfUnread is the page whose only record is too large, with the position that was read of
-// it; without one it is the error.
+// pageOfUnread returns the page whose only record is too large, with its position if that was read. Without a position
+// it returns the error.
 func pageOfUnread[T any](failed *Error, after string) (Page[T], error) {
 	info, id := failed.position()
 	if info.hasNextPage == nil && info.endCursor == "" {
@@ -116,15 +117,19 @@ func (e endpoint[T]) isUnpaged() bool {
 	return slices.Contains(e.client.options.Unpaged, strings.TrimSuffix(lastSegment(e.path), "s"))
 }
 
-// memory is what a page may lie in, that of an earlier one: both parts are empty, and one
-// that needs more takes more.
+// memory is space for a page, usually that of an earlier one. Both parts are empty, and grow if necessary.
 type memory[T any] struct {
 	body    []byte
 	records []Record[T]
 }
 
 // fetchWhole is fetch of a page whose records are all read.
-func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space memory[T], next func(cursor string)) (*pageReader[T], *Response, error) {
+func (e endpoint[T]) fetchWhole(
+	ctx context.Context,
+	query url.Values,
+	space memory[T],
+	next func(cursor string),
+) (*pageReader[T], *Response, error) {
 	page, answer, err := e.fetch(ctx, query, space, next)
 	if err != nil {
 		return nil, nil, err
@@ -135,9 +140,14 @@ func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space mem
 	return page, answer, nil
 }
 
-// fetch fetches one page, into space; next is told the cursor of the next one as soon as
-// it is known. The page lies in the answer.
-func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T], next func(cursor string)) (*pageReader[T], *Response, error) {
+// fetch fetches one page into space. It calls next with the cursor of the next page as soon as it is known. The page
+// refers to the answer's memory.
+func (e endpoint[T]) fetch(
+	ctx context.Context,
+	query url.Values,
+	space memory[T],
+	next func(cursor string),
+) (*pageReader[T], *Response, error) {
 	if e.required != nil {
 		if err := e.required(ctx); err != nil {
 			return nil, nil, err

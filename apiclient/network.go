@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// Network is the way to a service, where it is not that of the system.
+// Network is the way to a service, if it differs from the system's.
 type Network struct {
-	CACert     string // File of certificates (PEM) that are trusted beside those of the system.
+	CACert     string // File of certificates (PEM) that are trusted in addition to the system's.
 	ClientCert string // Files of the certificate and key that the service asks for.
 	ClientKey  string
-	Proxy      string // URL of a proxy, or direct; empty: that of the environment.
+	Proxy      string // URL of a proxy, or direct. Empty means the proxy of the environment.
 }
 
 // apply sets up a transport; plain http goes to this machine alone, and through no proxy.
@@ -51,7 +51,10 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 	default:
 		proxy, err := url.Parse(n.Proxy)
 		if err != nil || proxy.Host == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
-			return &Error{Kind: KindUsage, Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct"}
+			return &Error{
+				Kind:    KindUsage,
+				Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
+			}
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}

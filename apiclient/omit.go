@@ -21,18 +21,17 @@ type embedded interface {
 // omitting reads a record without what is not as the interface promises.
 type omitting struct {
 	options jsonv2.Options
-	at      string   // Where the value is that is being read.
-	isRead  bool     // The next part is the one that is being read.
-	places  []string // Where what was left out stood.
+	at      string   // The place of the present value.
+	isRead  bool     // The next part is the present one.
+	places  []string // The places of omitted values.
 	bad     int      // How much could not be read.
 }
 
-// mostOmitted is how much of a record may be bad.
+// mostOmitted is how many parts of a record may be bad.
 const mostOmitted = 100
 
-// decodeWithout reads a record that failed to be decoded without the embedded objects in it that
-// are not what the interface promises: one bad object must not hide the others. It tells where
-// those were; the error is that of the record itself.
+// decodeWithout decodes a record that failed to decode, without the embedded objects that break the interface: one bad
+// object must not hide the others. It returns their places, or the error of the record itself.
 func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, err error) {
 	if apitype.Depth(raw) > apitype.MaxDepth {
 		return value, nil, failed

@@ -24,7 +24,7 @@ const (
 	OpPledgeAction  = "pledge.action"
 	OpMarkProcessed = "processed.mark"
 	OpDeferCall     = "call.later" // Of the queue, an extension.
-	OpLeaveNote     = "call.note"  // Likewise.
+	OpLeaveNote     = "call.note"  // The same.
 	OpAddConsent    = "person.consent"
 	OpPutChecks     = "call.checks"
 )
@@ -33,7 +33,7 @@ const (
 // its answer was lost.
 type Operation struct {
 	Name   string // One of the constants.
-	Label  string // As a person says it.
+	Label  string // In the form of a person's record.
 	Method string
 	Path   string // {uuid} is the record, {action} a status action.
 
@@ -43,27 +43,115 @@ type Operation struct {
 	Moves      apitype.CallStatus   // The state that the call is in afterwards.
 	hidden     []string             // Fields of the request that no answer shows.
 	descends   bool                 // Answers show the external metadata field by field.
-	settle     func(*judge) Outcome // Nil: there is no record to look at.
-	extension  string               // That must be announced, and whose answer is an object. "" is the interface.
+	settle     func(*judge) Outcome // Nil if there is no record to read.
+	extension  string               // The extension that it belongs to. Empty for the interface.
 }
 
 // operations has a row for each operation.
 var operations = sync.OnceValue(func() []Operation {
 	const persons, calls, pledges = personsPath + "/{uuid}/actions/", callsPath + "/{uuid}/actions/", pledgesPath + "/{uuid}/actions/"
 	return []Operation{
-		{Name: OpCreatePerson, Label: "new person", Method: http.MethodPost, Path: personsPath, Creates: true, settle: (*judge).creation},
-		{Name: OpUpdatePerson, Label: "change of a person", Method: http.MethodPut, Path: persons + "update", settle: (*judge).update},
-		{Name: OpCreateCall, Label: "new call", Method: http.MethodPost, Path: callsPath, Creates: true, descends: true, settle: (*judge).creation},
-		{Name: OpAddAttempt, Label: "attempt", Method: http.MethodPut, Path: calls + "add-attempt", AddsUp: true, settle: (*judge).attempt},
-		{Name: OpCompleteCall, Label: "completion", Method: http.MethodPut, Path: calls + "complete", Moves: apitype.CallCompleted, hidden: []string{"userUuid"}, settle: (*judge).move},
-		{Name: OpCancelCall, Label: "cancellation", Method: http.MethodPut, Path: calls + "cancel", Moves: apitype.CallCancelled, settle: (*judge).move},
-		{Name: OpExpireCall, Label: "expiry", Method: http.MethodPut, Path: calls + "expire", Moves: apitype.CallExpired, settle: (*judge).move},
-		{Name: OpCreatePledge, Label: "new pledge", Method: http.MethodPost, Path: pledgesPath, Creates: true, settle: (*judge).creation},
-		{Name: OpUpdatePledge, Label: "change of a pledge", Method: http.MethodPut, Path: pledges + "update", settle: (*judge).update},
-		{Name: OpPledgeAction, Label: "status action", Method: http.MethodPut, Path: pledges + "{action}", AddsUp: true, settle: (*judge).action},
-		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
-		{Name: OpDeferCall, Label: "call back later", Method: http.MethodPut, Path: queuePath + "/calls/{uuid}/later", Repeatable: true},
-		{Name: OpLeaveNote, Label: "note for the next agent", Method: http.MethodPost, Path: queuePath + "/calls/{uuid}/notes", Repeatable: true},
+		{
+			Name:    OpCreatePerson,
+			Label:   "new person",
+			Method:  http.MethodPost,
+			Path:    personsPath,
+			Creates: true,
+			settle:  (*judge).creation,
+		},
+		{
+			Name:   OpUpdatePerson,
+			Label:  "change of a person",
+			Method: http.MethodPut,
+			Path:   persons + "update",
+			settle: (*judge).update,
+		},
+		{
+			Name:     OpCreateCall,
+			Label:    "new call",
+			Method:   http.MethodPost,
+			Path:     callsPath,
+			Creates:  true,
+			descends: true,
+			settle:   (*judge).creation,
+		},
+		{
+			Name:   OpAddAttempt,
+			Label:  "attempt",
+			Method: http.MethodPut,
+			Path:   calls + "add-attempt",
+			AddsUp: true,
+			settle: (*judge).attempt,
+		},
+		{
+			Name:   OpCompleteCall,
+			Label:  "completion",
+			Method: http.MethodPut,
+			Path:   calls + "complete",
+			Moves:  apitype.CallCompleted,
+			hidden: []string{"userUuid"},
+			settle: (*judge).move,
+		},
+		{
+			Name:   OpCancelCall,
+			Label:  "cancellation",
+			Method: http.MethodPut,
+			Path:   calls + "cancel",
+			Moves:  apitype.CallCancelled,
+			settle: (*judge).move,
+		},
+		{
+			Name:   OpExpireCall,
+			Label:  "expiry",
+			Method: http.MethodPut,
+			Path:   calls + "expire",
+			Moves:  apitype.CallExpired,
+			settle: (*judge).move,
+		},
+		{
+			Name:    OpCreatePledge,
+			Label:   "new pledge",
+			Method:  http.MethodPost,
+			Path:    pledgesPath,
+			Creates: true,
+			settle:  (*judge).creation,
+		},
+		{
+			Name:   OpUpdatePledge,
+			Label:  "change of a pledge",
+			Method: http.MethodPut,
+			Path:   pledges + "update",
+			settle: (*judge).update,
+		},
+		{
+			Name:   OpPledgeAction,
+			Label:  "status action",
+			Method: http.MethodPut,
+			Path:   pledges + "{action}",
+			AddsUp: true,
+			settle: (*judge).action,
+		},
+		{
+			Name:       OpMarkProcessed,
+			Label:      "processed mark",
+			Method:     http.MethodPost,
+			Path:       "/api/v1/entity-access/actions/mark-processed",
+			Repeatable: true,
+		},
+		{
+			Name:       OpDeferCall,
+			Label:      "call back later",
+			Method:     http.MethodPut,
+			Path:       queuePath + "/calls/{uuid}/later",
+			Repeatable: true,
+		},
+		{
+			Name:       OpLeaveNote,
+			Label:      "note for the next agent",
+			Method:     http.MethodPost,
+			Path:       queuePath + "/calls/{uuid}/notes",
+			Repeatable: true,
+		},
 		{
 			Name:       OpAddConsent,
 			Label:      "consent",
@@ -83,8 +171,8 @@ var operations = sync.OnceValue(func() []Operation {
 	}
 })
 
-// OperationOf is the operation of a name. Of one that is not known, as another version may
-// have put it into the outbox, nothing is known but its name.
+// OperationOf returns the operation of a name. An unknown one, which another version may have put into the outbox, has
+// only its name.
 func OperationOf(name string) Operation {
 	all := operations()
 	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Name == name }); i >= 0 {
@@ -93,7 +181,7 @@ func OperationOf(name string) Operation {
 	return Operation{Name: name, Label: name, AddsUp: true}
 }
 
-// Noun is what the operation changes: person, call, pledge or processed.
+// Noun returns the kind of record that the operation changes: person, call, pledge or processed.
 func (o Operation) Noun() string {
 	before, _, _ := strings.Cut(o.Name, ".")
 	return before
@@ -102,11 +190,11 @@ func (o Operation) Noun() string {
 // updates reports whether the operation changes fields of a record, and nothing else.
 func (o Operation) updates() bool { return strings.HasSuffix(o.Path, "/update") }
 
-// compares reports whether the record is read and compared before the change is sent: any value may be
-// overwritten, so it must be the one that the change was made against.
+// compares reports whether the record is read and compared before the change is sent. An update may overwrite a value
+// only if the change was made against it.
 func (o Operation) compares() bool { return o.updates() || o.Name == OpPledgeAction }
 
-// recordPath is where the record of a change is read; "" when there is none.
+// recordPath returns the path of the record of a change, or an empty text.
 func (o Operation) recordPath(id apitype.UUID) string {
 	if o.settle == nil {
 		return ""
@@ -119,12 +207,12 @@ func (o Operation) recordPath(id apitype.UUID) string {
 // it at the service when its answer was lost.
 type Change struct {
 	Op     string       `json:"op"`
-	UUID   apitype.UUID `json:"uuid"` // The record that is changed or created; zero for processed.mark.
+	UUID   apitype.UUID `json:"uuid"` // The changed or created record. Zero for processed.mark.
 	Method string       `json:"method"`
 	Path   string       `json:"path"`
-	Body   []byte       `json:"body"` // Nil: no body.
-	// Seen is what was shown of the fields of an update, if it is known, by [SeenOf]: the update
-	// never overwrites anything else.
+	Body   []byte       `json:"body"` // Nil without a body.
+	// Seen has the shown values of an update's fields, made by [SeenOf], if they are known. The update never
+	// overwrites other values.
 	Seen json.RawMessage `json:"seen,omitzero"`
 	// From is the pledge's status that was shown when a status action was chosen. "" takes the status of the
 	// first reading.
@@ -138,7 +226,7 @@ type Change struct {
 	Generated bool `json:"generated,omitzero"`
 }
 
-// Operation is what the change does.
+// Operation returns the operation of the change.
 func (ch Change) Operation() Operation { return OperationOf(ch.Op) }
 
 // newChange writes a change of a record; a nil request has no body.

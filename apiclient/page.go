@@ -15,26 +15,26 @@ type Page[T any] struct {
 	Records                      []Record[T]
 	StartCursor, EndCursor       string // Empty when the service gave none.
 	HasPreviousPage, HasNextPage bool
-	// MayBeCut says that nothing in the answer tells whether the list is whole: it holds
-	// fewer records than were asked for, no cursor and no flag. Spec gap: L9.
+	// MayBeCut means that the answer does not show whether the list is complete: it has fewer records than requested,
+	// no cursor and no flag. Spec gap: L9.
 	MayBeCut bool
-	// Fewer is how many records were asked for in the end, where those that were wanted are
-	// too large together; 0: as many as were wanted.
+	// Fewer is how many records were requested in the end, because more were too large together. Zero if all were
+	// requested.
 	Fewer int
 
-	unread       []unread                   // What stands among the records and could not be read.
-	omitted      func(record, place string) // Told of what Rows leaves out; may be nil.
-	hasNextKnown bool                       // The service said whether there is one.
-	exact        bool                       // It is one whose flags are always right.
+	unread       []unread                   // Unreadable values among the records.
+	omitted      func(record, place string) // Called for values that Rows leaves out. May be nil.
+	hasNextKnown bool                       // The service reported whether there is one.
+	exact        bool                       // The flags of this service are always right.
 }
 
-// MayHavePrevious reports whether it is worth asking for the page before this one: many
-// services say on every page that there is none. An empty page is the end. Spec gap: L3.
+// MayHavePrevious reports whether the page before this one is worth a request: many services answer on every page that
+// there is none. An empty page is the end. Spec gap: L3.
 func (p Page[T]) MayHavePrevious() bool {
 	return p.StartCursor != "" && (p.HasPreviousPage || !p.exact && p.count() > 0)
 }
 
-// count is how many records the page has, with those that could not be read.
+// count returns how many records the page has, including unreadable ones.
 func (p Page[T]) count() int { return len(p.Records) + len(p.unread) }
 
 // tolerant reads what no careful service would send, but a client can make sense of.
@@ -62,10 +62,13 @@ type pageReader[T any] struct {
 	ends   [2]string // The cursors of the first and the last element.
 }
 
-// openPage reads a page as far as its position, its records into space; the error says
-// what is wrong with it.
+// openPage reads a page up to its position, and its records into space. The error is that of the page.
 func openPage[T any](data []byte, space []Record[T]) (*pageReader[T], error) {
-	r := &pageReader[T]{Page: Page[T]{Records: space}, data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), tolerant)}
+	r := &pageReader[T]{
+		Page: Page[T]{Records: space},
+		data: data,
+		dec:  jsontext.NewDecoder(bytes.NewBuffer(data), tolerant),
+	}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -226,7 +229,7 @@ func (r *pageReader[T]) keep() error {
 	}
 }
 
-// next reads the next element of the list; isLast says that there was none.
+// next reads the next element of the list. isLast means that there was none.
 func (r *pageReader[T]) next() (record Record[T], isLast bool, err error) {
 	if r.begun == 0 {
 		if _, err := r.dec.ReadToken(); err != nil {
@@ -250,8 +253,8 @@ func (r *pageReader[T]) next() (record Record[T], isLast bool, err error) {
 	return record, false, err
 }
 
-// readElement reads an edge, or a bare record. Where a record should be and none is, as some
-// services answer for one that they cannot show, its Raw is nil.
+// readElement reads an edge, or a bare record. Some services send null for a record that they cannot show: then its
+// Raw is nil.
 func (r *pageReader[T]) readElement() (Record[T], error) {
 	switch r.dec.PeekKind() {
 	case '{':
@@ -322,7 +325,7 @@ func (r *pageReader[T]) value() ([]byte, error) {
 	return r.data[end-len(value) : end : end], nil
 }
 
-// skip passes a value over, and is what to say of it unless it is not whole.
+// skip skips a value, and returns its error if it is not complete.
 func (r *pageReader[T]) skip(whole error) error {
 	if r.dec.SkipValue() != nil {
 		return errNotWhole

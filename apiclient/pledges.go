@@ -9,12 +9,12 @@ import (
 
 const pledgesPath = "/api/v1/pledges"
 
-// CreatePledgeChange is a pledge's creation as it is sent.
+// CreatePledgeChange returns the change that creates a pledge.
 func CreatePledgeChange(r apitype.CreatePledgeRequest) (Change, error) {
 	return newCreation(OpCreatePledge, &r.UUID, &r)
 }
 
-// UpdatePledgeChange is a pledge's update as it is sent.
+// UpdatePledgeChange returns the change that updates a pledge.
 func UpdatePledgeChange(id apitype.UUID, r apitype.UpdatePledgeRequest) (Change, error) {
 	return newChange(OpUpdatePledge, id, r)
 }

@@ -53,7 +53,7 @@ func readPosition(dec *jsontext.Decoder) (info pageInfo, err error) {
 	return info, nil
 }
 
-// readCursor reads a cursor, "" for none.
+// readCursor reads a cursor, which is empty if it is null.
 func readCursor(dec *jsontext.Decoder) (string, error) {
 	switch kind := dec.PeekKind(); kind {
 	case '"', 'n', 0: // What is no value at all is an error of the decoder.
@@ -67,7 +67,7 @@ func readCursor(dec *jsontext.Decoder) (string, error) {
 	}
 }
 
-// readFlag reads a truth value, nil for none.
+// readFlag reads a truth value, or nil for null.
 func readFlag(dec *jsontext.Decoder) (*bool, error) {
 	switch kind := dec.PeekKind(); kind {
 	case 't', 'f', 'n', 0:
@@ -81,13 +81,12 @@ func readFlag(dec *jsontext.Decoder) (*bool, error) {
 	}
 }
 
-// isWhole reports whether the position says how the list goes on, without the records.
+// isWhole reports whether the position shows how the list goes on, without the records.
 func (i pageInfo) isWhole() bool {
 	return i.hasNextPage != nil && (!*i.hasNextPage || i.endCursor != "")
 }
 
-// locate says where the page stands in the list. What the position leaves out is taken
-// from the records.
+// locate sets the position of the page in the list. It takes missing parts from the records.
 func (r *pageReader[T]) locate() {
 	p := &r.Page
 	p.StartCursor, p.EndCursor = r.ends[0], r.ends[1]
@@ -115,8 +114,7 @@ func peekCursor(prefix []byte) (cursor string, done bool) {
 	return info.endCursor, done
 }
 
-// peekPosition reads the position where a page begins with it; done is false when more
-// must be read.
+// peekPosition reads the position at the beginning of a page. done is false if more must be read.
 func peekPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 	if dec.PeekKind() != '{' {
 		return info, true
@@ -145,8 +143,8 @@ func peekPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 	return info, true
 }
 
-// lastPosition is the position at the end of a page, behind its edges: nothing but the end of
-// the page follows it, so that it is not part of a record.
+// lastPosition returns the position at the end of a page, after its edges. Only the end of the page follows it, so it
+// is not part of a record.
 func lastPosition(tail []byte) (info pageInfo) {
 	at := bytes.LastIndex(tail, []byte(`"pageInfo"`))
 	if at < 0 {
@@ -168,7 +166,7 @@ func lastPosition(tail []byte) (info pageInfo) {
 	return info
 }
 
-// position is what an answer that is too large tells of its place, and the uuid of its record.
+// position returns the position in an answer that is too large, and the uuid of its record.
 func (e *Error) position() (info pageInfo, id string) {
 	if info, id = beginning(e.body); info.hasNextPage == nil && info.endCursor == "" {
 		info = lastPosition(e.tail)
@@ -176,8 +174,8 @@ func (e *Error) position() (info pageInfo, id string) {
 	return info, id
 }
 
-// beginning is what the beginning of a page of one record tells: its position, and the uuid
-// of the record, "" where it comes later.
+// beginning returns the position in the beginning of a page of one record, and the uuid of the record, which is empty
+// if it comes later.
 func beginning(prefix []byte) (info pageInfo, id string) {
 	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
 	info, _ = peekPosition(dec)

@@ -17,12 +17,10 @@ const (
 	queuePath      = extensionsPath + "/queue"
 )
 
-// QueueService takes calls for users, where the service has a queue: an extension beside the
-// interface. Every request of it may be repeated, and is after a lost answer. Where there is
-// no queue, its errors are of kind rejected.
+// QueueService takes calls for users if the service has a queue, which is an extension of the interface. Every request
+// of it may be repeated, and is repeated after a lost answer. Without a queue its errors are of kind rejected.
 type QueueService struct {
-	// Calls are those that wait, in the order in which they would be taken.
-	// GET /fundesk/v1/queue/calls
+	// Calls returns the waiting calls, in the order of takes. GET /fundesk/v1/queue/calls
 	Calls *Collection[apitype.Call, apitype.QueueCallListOptions]
 	// Deferrals are the callbacks, the earliest first.
 	// GET /fundesk/v1/queue/deferrals
@@ -41,7 +39,7 @@ func (s *QueueService) Take(ctx context.Context, r apitype.TakeRequest) (Record[
 // LeaseHeldError is the cause of an Error where another user holds the person of a call.
 type LeaseHeldError struct{ Holder apitype.LeaseHolder }
 
-// Error says which user holds the person, and how long.
+// Error names the user who holds the person, and the end of the lease.
 func (e *LeaseHeldError) Error() string {
 	name := "user " + e.Holder.UserUUID.String()
 	if e.Holder.Name != nil {
@@ -53,19 +51,29 @@ func (e *LeaseHeldError) Error() string {
 // Lease leases a call that a user chose. Where another user holds its person, the error's chain has a
 // *LeaseHeldError.
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
-func (s *QueueService) Lease(ctx context.Context, call apitype.UUID, r apitype.LeaseRequest) (Record[apitype.Lease], error) {
+func (s *QueueService) Lease(
+	ctx context.Context,
+	call apitype.UUID,
+	r apitype.LeaseRequest,
+) (Record[apitype.Lease], error) {
 	return ask[apitype.Lease](ctx, s, http.MethodPut, "/calls/"+call.String()+"/lease", nil, r)
 }
 
 // ReleaseUser gives back all that a user holds.
 // POST /fundesk/v1/queue/release
-func (s *QueueService) ReleaseUser(ctx context.Context, r apitype.ReleaseUserRequest) (Record[apitype.ReleasedUser], error) {
+func (s *QueueService) ReleaseUser(
+	ctx context.Context,
+	r apitype.ReleaseUserRequest,
+) (Record[apitype.ReleasedUser], error) {
 	return ask[apitype.ReleasedUser](ctx, s, http.MethodPost, "/release", nil, r)
 }
 
-// Extend keeps a lease from now on; one that has ended is not found.
-// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
-func (s *QueueService) Extend(ctx context.Context, lease apitype.UUID, r apitype.ExtendRequest) (Record[apitype.Lease], error) {
+// Extend extends a lease from now on. An ended one is not found. POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+func (s *QueueService) Extend(
+	ctx context.Context,
+	lease apitype.UUID,
+	r apitype.ExtendRequest,
+) (Record[apitype.Lease], error) {
 	return ask[apitype.Lease](ctx, s, http.MethodPost, "/leases/"+lease.String()+"/extend", nil, r)
 }
 
@@ -77,21 +85,20 @@ func (s *QueueService) Release(ctx context.Context, lease apitype.UUID, r apityp
 	return err
 }
 
-// Later defers a call that nobody has leased.
-// PUT /fundesk/v1/queue/calls/{callUuid}/later
+// Later defers a call without a lease. PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.DeferRequest) error {
 	_, err := ask[struct{}](ctx, s, http.MethodPut, "/calls/"+call.String()+"/later", nil, r)
 	return err
 }
 
-// DeferCallChange defers a call; where it names a lease of the call, that ends with it.
-// PUT /fundesk/v1/queue/calls/{callUuid}/later
+// DeferCallChange returns the change that defers a call. It ends the lease of the call if the request names it. PUT
+// /fundesk/v1/queue/calls/{callUuid}/later
 func DeferCallChange(call apitype.UUID, r apitype.DeferRequest) (Change, error) {
 	return newChange(OpDeferCall, call, r)
 }
 
-// LeaveNoteChange leaves a note for whoever makes a call next.
-// POST /fundesk/v1/queue/calls/{callUuid}/notes
+// LeaveNoteChange returns the change that adds a note for the next agent of a call. POST
+// /fundesk/v1/queue/calls/{callUuid}/notes
 func LeaveNoteChange(call apitype.UUID, r apitype.NoteRequest) (Change, error) {
 	return newChange(OpLeaveNote, call, r)
 }
@@ -102,21 +109,25 @@ func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Recor
 	return ask[apitype.QueueState](ctx, s, http.MethodGet, "", o.Query(), nil)
 }
 
-// Leases returns live leases that the account may see, without calls. The zero options list those of all users; others
-// need a service that announces pending.
-// GET /fundesk/v1/queue/leases
+// Leases returns live leases in the account's scope, without calls. The zero options list the leases of all users.
+// Other options need a service that announces pending. GET /fundesk/v1/queue/leases
 func (s *QueueService) Leases(ctx context.Context, o apitype.QueueLeaseListOptions) (Record[apitype.Leases], error) {
 	return ask[apitype.Leases](ctx, s, http.MethodGet, "/leases", o.Query(), nil)
 }
 
-// Agents are what users do and did.
-// GET /fundesk/v1/queue/agents
+// Agents returns what users do now, and their work. GET /fundesk/v1/queue/agents
 func (s *QueueService) Agents(ctx context.Context, o apitype.QueueAgentsOptions) (Record[apitype.QueueAgents], error) {
 	return ask[apitype.QueueAgents](ctx, s, http.MethodGet, "/agents", o.Query(), nil)
 }
 
-// ask sends a request of the queue until it is answered; body is nil for none.
-func ask[T any](ctx context.Context, s *QueueService, method, path string, query url.Values, body any) (r Record[T], err error) {
+// ask sends a request of the queue until it is answered. body may be nil.
+func ask[T any](
+	ctx context.Context,
+	s *QueueService,
+	method, path string,
+	query url.Values,
+	body any,
+) (r Record[T], err error) {
 	if err := s.required(ctx); err != nil {
 		return r, err
 	}
@@ -167,21 +178,24 @@ type MissingExtensionError struct{ Name string }
 // Error names the extension.
 func (e *MissingExtensionError) Error() string { return "the service does not announce " + e.Name }
 
-// noteExtensions notes what an answer says of what the service has beside the interface.
+// noteExtensions stores the extensions that an answer announces.
 func (c *Client) noteExtensions(h http.Header) {
 	if names := h.Get(apitype.ExtensionsHeader); names != "" {
 		c.extensions.Store(new(strings.Split(strings.ReplaceAll(names, " ", ""), ",")))
 	}
 }
 
-// Has reports whether the service has an extension. It is asked once, where no answer has
-// said it yet; an error is that nothing is known.
+// Has reports whether the service has an extension. It asks once, unless an answer has shown it already. An error
+// means that it is unknown.
 func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 	if known := c.extensions.Load(); known != nil {
 		return slices.Contains(*known, extension), nil
 	}
 	answer, err := c.read(ctx, request{path: extensionsPath})
-	if failed := asError(err); failed != nil && failed.Kind == KindUnavailable && !failed.Retryable { // By the service, or something before it? A list is always there.
+	if failed := asError(
+		err,
+	); failed != nil && failed.Kind == KindUnavailable &&
+		!failed.Retryable { // By the service, or something before it? A list is always there.
 		answer, err = c.read(ctx, request{path: callsPath, query: url.Values{"first": {"1"}}, isPage: true})
 	}
 	var said apitype.Extensions
@@ -189,7 +203,7 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 	case failed == nil && json.Unmarshal(answer.Body, &said) == nil:
 	case failed != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted, KindUsage}, failed.Kind):
 		return false, err
-	default: // Not found, or whatever else a service says of a path that it does not know.
+	default: // Not found, or another answer of a service to an unknown path.
 		said.Extensions = nil
 	}
 	c.extensions.CompareAndSwap(nil, &said.Extensions)

@@ -19,7 +19,7 @@ type Record[T any] struct {
 	Cursor string          // Its place in the list; list nodes only.
 	ETag   string          // Its revision; list nodes have it only if it was asked for.
 
-	omitted func(record, place string) // Told of what it was decoded without; may be nil.
+	omitted func(record, place string) // Called for parts that it was decoded without. May be nil.
 }
 
 // Decode reads the record, without the embedded objects in it that are not what the
@@ -34,7 +34,11 @@ func (r Record[T]) Decode() (T, error) {
 	}
 	value, omitted, err := decodeWithout[T](r.Raw, err)
 	if err != nil {
-		return value, &Error{Kind: KindUnavailable, Message: r.name() + " is not what the interface promises: " + decodeProblem(err), Err: errors.Join(err, ErrUnreadable)}
+		return value, &Error{
+			Kind:    KindUnavailable,
+			Message: r.name() + " is not what the interface promises: " + decodeProblem(err),
+			Err:     errors.Join(err, ErrUnreadable),
+		}
 	}
 	for _, place := range omitted {
 		if r.omitted != nil {
@@ -47,10 +51,10 @@ func (r Record[T]) Decode() (T, error) {
 // Revision returns the text in the quotes of the record's entity tag, or "" if it has none.
 func (r Record[T]) Revision() string { return RevisionOf(r.ETag) }
 
-// RevisionOf returns the text in the quotes of an entity tag, or "" for no tag.
+// RevisionOf returns the text in the quotes of an entity tag, or an empty text.
 func RevisionOf(etag string) string { return strings.Trim(strings.TrimPrefix(etag, "W/"), `"`) }
 
-// name is the record in a message.
+// name returns the name of the record in a message.
 func (r Record[T]) name() string {
 	id, err := apitype.RecordUUID(r.Raw)
 	if err != nil {
@@ -67,7 +71,7 @@ func decodeProblem(err error) string {
 	return "it cannot be decoded"
 }
 
-// record is the record of an answer that was checked.
+// record returns the record of a checked answer.
 func record[T any](c *Client, answer *Response) Record[T] {
 	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag"), omitted: c.options.Omitted}
 }
@@ -88,8 +92,8 @@ func checkObject(answer *Response) error {
 	return nil
 }
 
-// checkRecord wants a whole JSON object that is the record id: what stands between may
-// answer with a page of its own, in JSON too.
+// checkRecord checks that the answer is a complete JSON object with the record id. A proxy may answer with a page of
+// its own, in JSON too.
 func checkRecord(answer *Response, id apitype.UUID) error {
 	if err := checkObject(answer); err != nil {
 		return err
@@ -100,7 +104,7 @@ func checkRecord(answer *Response, id apitype.UUID) error {
 	return nil
 }
 
-// countValues is about how many values a JSON text holds: its commas outside of strings.
+// countValues returns about how many values a JSON text has: its commas outside of strings.
 func countValues(data []byte) int {
 	count, inString := 0, false
 	for i := 0; i < len(data); i++ {
@@ -125,7 +129,7 @@ func Decoded[T any](r Record[T], err error) (T, error) {
 	return r.Decode()
 }
 
-// ifMatch is the header of a change that must find the revision etag. No record matches a weak one.
+// ifMatch returns the header of a change that requires the revision etag. No record matches a weak one.
 func ifMatch(etag string) http.Header {
 	if etag == "" || strings.HasPrefix(etag, "W/") {
 		return nil

@@ -9,12 +9,11 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// settingsPath is that of the settings of the floor.
+// settingsPath is the path of the floor's settings.
 const settingsPath = extensionsPath + "/settings"
 
-// Settings reads the settings of the floor. Where those of etag still hold, isSame is true and nothing else
-// is said. Where the service has none, the error is of kind rejected.
-// GET /fundesk/v1/settings
+// Settings reads the settings of the floor. If they still have the revision etag, isSame is true and the settings are
+// empty. Without settings in the service, the error is of kind rejected. GET /fundesk/v1/settings
 func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Settings], isSame bool, err error) {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
 		return r, false, err
@@ -33,9 +32,9 @@ func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Se
 	return record[apitype.Settings](c, answer), false, checkObject(answer)
 }
 
-// SetSettings replaces those of one organization, where they are still those of etag; "" is any. Where the
-// answer was lost, or a repeat met its own change, what the service has now says whether they are set.
-// PUT /fundesk/v1/settings/{organizationUuid}
+// SetSettings replaces the settings of one organization if they still have the revision etag. An empty etag replaces
+// any. After a lost answer, or if a repeat met its own change, it reads whether they are set. PUT
+// /fundesk/v1/settings/{organizationUuid}
 func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) error {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
 		return err
@@ -55,7 +54,13 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 	if err != nil {
 		return &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
 	}
-	send := request{method: http.MethodPut, path: settingsPath + "/" + s.UUID.String(), body: body, header: ifMatch(etag), isPage: true}
+	send := request{
+		method: http.MethodPut,
+		path:   settingsPath + "/" + s.UUID.String(),
+		body:   body,
+		header: ifMatch(etag),
+		isPage: true,
+	}
 	wasLost := false
 	for try := 1; ; try++ {
 		answer, err := c.checked(ctx, send)
@@ -70,7 +75,11 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 		if failed.Sent || wasLost && failed.Status == http.StatusPreconditionFailed {
 			read, _, err := c.Settings(ctx, "")
 			all, err := Decoded(read, err)
-			if err == nil && slices.ContainsFunc(all.Organizations, func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) }) {
+			if err == nil &&
+				slices.ContainsFunc(
+					all.Organizations,
+					func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) },
+				) {
 				return nil // It has them.
 			}
 		}

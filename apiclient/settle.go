@@ -9,24 +9,24 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Outcome is what became of a change whose answer was lost.
+// Outcome is the outcome of a change whose answer was lost.
 type Outcome int
 
 // The outcomes. Unknown is the zero value.
 const (
-	Unknown   Outcome = iota // It cannot be told.
+	Unknown   Outcome = iota // It cannot be found out.
 	Landed                   // It took effect.
 	NotLanded                // It did not take effect so far.
-	Conflict                 // The record says something else: somebody else changed it.
+	Conflict                 // The record has another value: it was changed elsewhere.
 )
 
-// String is the outcome as a word.
+// String returns the outcome as a word.
 func (o Outcome) String() string {
 	return [...]string{"unknown", "landed", "not landed", "conflict"}[o]
 }
 
-// Look reads the record of a change and says what became of it, or, of an update that was not
-// sent yet, whether it is as it was shown.
+// Look reads the record of a change and returns its outcome. For an update that was not sent yet, the outcome is
+// whether the record has the shown values.
 func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
 	op := ch.Operation()
 	path := op.recordPath(ch.UUID)
@@ -60,7 +60,7 @@ type judge struct {
 	isSent       bool
 	revision     string
 	sent, record map[string]any
-	differ       []string // The fields that somebody else changed, where that is told.
+	differ       []string // The fields that were changed elsewhere, if they are known.
 }
 
 func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []string) {
@@ -129,8 +129,7 @@ func (j *judge) update() Outcome {
 	}
 }
 
-// attempt finds the attempt by its time and user. One that is known to be another entry's does
-// not count.
+// attempt finds the attempt by its time and user. It ignores attempts that belong to other entries.
 func (j *judge) attempt() Outcome {
 	attempts, ok := j.record["attempts"].([]any)
 	_, timed := j.sent["attemptAt"].(string)
@@ -140,7 +139,8 @@ func (j *judge) attempt() Outcome {
 	exact := showsFractions("attemptAt", j.record)
 	isIt := func(sent map[string]any, attempt map[string]any) bool {
 		user, given := sent["userUuid"]
-		return isShown("attemptAt", sent["attemptAt"], attempt["attemptAt"], exact) && (!given || IsSame("userUuid", user, attempt["userUuid"]))
+		return isShown("attemptAt", sent["attemptAt"], attempt["attemptAt"], exact) &&
+			(!given || IsSame("userUuid", user, attempt["userUuid"]))
 	}
 	shown := 0
 	for _, item := range attempts {
@@ -176,7 +176,7 @@ func (j *judge) move() Outcome {
 	switch t := j.tally(); {
 	case len(t.foreign) > 0:
 		return Conflict
-	case t.equal == 0: // In that state, but by whom cannot be told.
+	case t.equal == 0: // It has that status, but another caller may have set it.
 		return Unknown
 	default:
 		return Landed
@@ -191,9 +191,8 @@ var actionTargets = map[apitype.PledgeAction]apitype.PledgeStatus{
 	apitype.ActionFulfill:  apitype.PledgeFulfilled,
 }
 
-// action compares a status action with the pledge's status: the one that was shown, the action's target, or
-// a third one, which is a conflict. A shown status of a newer revision may have been set back, so it is a
-// conflict as well.
+// action compares a status action with the pledge's status: the shown one, the action's target, or a third one, which
+// is a conflict. A shown status in a newer revision may have been set back, so it is a conflict as well.
 func (j *judge) action() Outcome {
 	target, isKnown := actionTargets[apitype.PledgeAction(lastSegment(j.change.Path))]
 	text, _ := j.record["status"].(string)

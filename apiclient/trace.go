@@ -45,7 +45,15 @@ func (t *tracer) answer(r *http.Response, body []byte, took time.Duration) {
 	if !isWord(id) {
 		id = "-"
 	}
-	t.write("< %d %s, %d bytes in %s, request %s\n%s", r.StatusCode, http.StatusText(r.StatusCode), len(body), took.Round(time.Millisecond), id, t.body(body))
+	t.write(
+		"< %d %s, %d bytes in %s, request %s\n%s",
+		r.StatusCode,
+		http.StatusText(r.StatusCode),
+		len(body),
+		took.Round(time.Millisecond),
+		id,
+		t.body(body),
+	)
 }
 
 func (t *tracer) body(body []byte) string {
@@ -115,7 +123,7 @@ func maskQuery(query url.Values) string {
 	return strings.Join(parts, "&")
 }
 
-// maskBody is a body with what may be shown of it.
+// maskBody returns a body without donors' values.
 func maskBody(body []byte) string {
 	var value any
 	switch {

@@ -28,45 +28,58 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// EditedSince is set if this is the record of a creation whose answer was lost, and it has other values than
-	// were sent.
+	// EditedSince is set if this is the record of a creation whose answer was lost, and it has other values than were
+	// sent.
 	EditedSince bool
 
 	expired bool // The service refused a token that it took before.
 }
 
-// Effect is what the service confirmed of the result's effect on the person; "" for nothing.
+// Effect is the confirmed effect of the result on the person. Empty if there is none.
 func (r *Response) Effect() apitype.ResultEffect {
 	return apitype.ResultEffect(r.Header.Get(apitype.EffectsHeader))
 }
 
 // Do sends one request and returns whatever was answered: no retry, no
 // interpretation. The path lies below the base URL. Its errors are of type *Error.
-func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {
+func (c *Client) Do(
+	ctx context.Context,
+	method, path string,
+	query url.Values,
+	body []byte,
+	header http.Header,
+) (*Response, error) {
 	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
 }
 
 // Export returns everything that a service keeps of a person, which is longer than a record.
 // GET /fundesk/v1/persons/{uuid}/export
 func (c *Client) Export(ctx context.Context, person apitype.UUID) (*Response, error) {
-	return c.once(ctx, request{method: http.MethodGet, path: extensionsPath + "/persons/" + person.String() + "/export", limit: apitype.MaxExportBytes})
+	return c.once(
+		ctx,
+		request{
+			method: http.MethodGet,
+			path:   extensionsPath + "/persons/" + person.String() + "/export",
+			limit:  apitype.MaxExportBytes,
+		},
+	)
 }
 
 // request is one request before it is sent.
 type request struct {
 	method, path string
 	query        url.Values
-	body         []byte // Nil: none.
+	body         []byte // Nil sends none.
 	header       http.Header
 	// peek sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
 	peek   func(prefix []byte) bool
-	space  []byte // For the answer's body, empty; one that needs more takes more.
+	space  []byte // Memory for the answer's body, which is empty and may grow.
 	isPage bool   // The answer may hold several records.
-	// keepsTail is of a page of one record: its end is kept where the record is too large.
+	// keepsTail is for a page of one record: if the record is too large, the end of the page is kept.
 	keepsTail bool
 	lasts     bool // It changes what lasts: where an answer was lost, and no repeat has one, the outcome is unknown.
-	limit     int  // Bytes of the answer; 0: those of a record, or of a page.
+	limit     int  // The most bytes of the answer. Zero means the limit of a record or a page.
 }
 
 // once sends a request once.
@@ -99,8 +112,8 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	}
 	started := c.options.Now()
 	c.trace.request(req, r.body)
-	// No http.Client: a followed redirect would carry the token elsewhere and turn a PUT
-	// into a GET, and one to nowhere is told with its address.
+	// No http.Client: following a redirect would send the token elsewhere and turn a PUT into a GET, and the error of
+	// a failed one has its address.
 	answer, err := c.options.Transport.RoundTrip(req)
 	if err != nil {
 		return nil, c.fault(parent, err, connected.Load())
@@ -136,7 +149,12 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))
-	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body, expired: c.noteToken(token, answer.StatusCode)}, nil
+	return &Response{
+		Status:  answer.StatusCode,
+		Header:  answer.Header,
+		Body:    body,
+		expired: c.noteToken(token, answer.StatusCode),
+	}, nil
 }
 
 // build makes the request that is sent.
@@ -174,7 +192,7 @@ func (c *Client) build(ctx context.Context, r request, token string) (*http.Requ
 	return req, nil
 }
 
-// fault is the error of a request without a whole answer.
+// fault returns the error of a request without a complete answer.
 func (c *Client) fault(parent context.Context, err error, connected bool) *Error {
 	err = unwrapURL(err)
 	if known := asError(err); known != nil {
@@ -189,7 +207,7 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 		e.Message = "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String()
 	case !connected:
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-			err = dial.Err // Without the address, which is said already.
+			err = dial.Err // Without the address, which the message already has.
 		}
 		e.Message = "cannot reach " + c.base.Host + ": " + err.Error()
 	default:
@@ -207,10 +225,15 @@ func unwrapURL(err error) error {
 	return err
 }
 
-// interim is the error of a status that answers nothing: the request was whole, and no other
-// protocol was asked for.
+// interim returns the error of a status that answers nothing: the request was complete, and asked for no other
+// protocol.
 func interim(status int) *Error {
-	return &Error{Kind: KindUnavailable, Status: status, Sent: true, Message: "the service answers without an end; check the base URL"}
+	return &Error{
+		Kind:    KindUnavailable,
+		Status:  status,
+		Sent:    true,
+		Message: "the service answers without an end; check the base URL",
+	}
 }
 
 var (
@@ -218,8 +241,7 @@ var (
 	errTooSlow  = errors.New("the answer takes too long")
 )
 
-// tooSlow is the error of an answer that had begun when its time was over. It is not asked for
-// again as it was: it would take as long.
+// tooSlow returns the error of an answer that began and did not end in time. A repeat would take as long.
 func (c *Client) tooSlow(read []byte) *Error {
 	return &Error{
 		Kind: KindUnavailable, Message: "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String(),
@@ -228,8 +250,8 @@ func (c *Client) tooSlow(read []byte) *Error {
 	}
 }
 
-// smaller is how many records to ask for in place of size after a page that is too large, or
-// takes too long; 0 where asking for fewer changes nothing.
+// smaller returns how many records to request instead of size after a page that is too large, or takes too long. It
+// returns 0 if fewer would change nothing.
 func smaller(failed error, size int) int {
 	e := asError(failed)
 	switch {
@@ -251,8 +273,8 @@ const (
 	maxTail    = 8 << 10
 )
 
-// tailOf is the end of a body of which the last that was read is tail, nil where it does not
-// come in time; the error is that of a body that broke.
+// tailOf returns the end of a body whose last bytes read are tail, or nil if it does not come in time. The error is
+// that of a broken body.
 func tailOf(body io.Reader, tail []byte) ([]byte, error) {
 	block := make([]byte, 64<<10)
 	for skipped := 0; skipped < maxSkipped; {
@@ -272,19 +294,23 @@ func tailOf(body io.Reader, tail []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// tooLarge is the error of an answer beyond a limit, in bytes; it keeps the beginning.
+// tooLarge returns the error of an answer beyond a limit, in bytes. It has the beginning of the answer.
 func tooLarge(limit int, read []byte) *Error {
 	return &Error{
-		Kind: KindUnavailable, Message: "the answer is larger than " + strconv.Itoa(limit>>20) + " MiB", Sent: true, Err: errors.Join(errTooLarge, ErrUnreadable),
-		body: bytes.Clone(read[:min(len(read), maxRefusal)]), tail: bytes.Clone(read[max(0, len(read)-maxTail):]),
+		Kind:    KindUnavailable,
+		Message: "the answer is larger than " + strconv.Itoa(limit>>20) + " MiB",
+		Sent:    true,
+		Err:     errors.Join(errTooLarge, ErrUnreadable),
+		body:    bytes.Clone(read[:min(len(read), maxRefusal)]),
+		tail:    bytes.Clone(read[max(0, len(read)-maxTail):]),
 	}
 }
 
-// maxPeek is how much is read before the beginning of a body is looked at, in bytes.
+// maxPeek is how much of a body is read before its beginning is checked, in bytes.
 const maxPeek = 1 << 10
 
-// readBody reads an answer whole, up to limit, into buffer as far as that holds it. Of one that
-// breaks off it returns what came. What should be JSON and does not begin as any is not read on.
+// readBody reads an answer up to limit, into buffer as far as it fits. It returns the received part of a broken one.
+// It stops early if an answer that should be JSON does not begin like JSON.
 func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
@@ -299,7 +325,8 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):end])
 		buffer = buffer[:len(buffer)+n]
-		if len(buffer) > min(limit, maxRefusal) && answer.StatusCode/100 == 2 && !beginsJSON(buffer) { // All of it would change nothing.
+		if len(buffer) > min(limit, maxRefusal) && answer.StatusCode/100 == 2 &&
+			!beginsJSON(buffer) { // All of it would change nothing.
 			return nil, broken(&Response{Status: answer.StatusCode, Header: answer.Header}, "it is not JSON")
 		}
 		if len(buffer) > limit {
@@ -317,8 +344,8 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 	}
 }
 
-// grown is a buffer with room for twice as much. What is larger than a page gets all the room
-// that it may have at once, and what was used before is given back first.
+// grown returns a buffer with room for twice as much. A buffer larger than a page gets all the room that it may have
+// at once, and the old one is released first.
 func grown(buffer []byte, limit int) []byte {
 	room := max(4096, 2*len(buffer))
 	if room > maxPage {
@@ -367,8 +394,7 @@ func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 	return answer, err
 }
 
-// repeat sends a request that may be repeated until it is answered, at most so many times as
-// the client is to.
+// repeat sends a repeatable request until it is answered, at most as many times as the client allows.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
 	for try, mayCome := 1, false; ; try++ {
 		answer, err := c.checked(ctx, r)
@@ -386,7 +412,7 @@ func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
 	}
 }
 
-// checkJSON is nil for an answer that may be read as JSON.
+// checkJSON returns nil if an answer may be read as JSON.
 func (c *Client) checkJSON(r *Response, method string) error {
 	if r.Status/100 != 2 {
 		e := r.failure(c.options.Now())

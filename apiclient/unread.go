@@ -8,8 +8,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ErrUnreadable is in the chain of the error of a record that cannot be read, now or later:
-// it is too large, or not what the interface promises. It stands in the way of no other.
+// ErrUnreadable is in the chain of the error of a record that is too large or breaks the interface. A repeat would not
+// help, and it does not hide other records.
 var ErrUnreadable = errors.New("the record cannot be read")
 
 // unread is a record of a list that could not be read.
@@ -23,7 +23,7 @@ func noRecord(cursor string) unread {
 	return unread{name, "is not a record"}
 }
 
-// tooLargeAlone is the record of a page that is too large though it has no other one.
+// tooLargeAlone returns the record of a page that is too large with this record alone.
 func tooLargeAlone(id, after string) unread {
 	if id == "" {
 		id = "one after the cursor " + strconv.Quote(after)
@@ -31,11 +31,10 @@ func tooLargeAlone(id, after string) unread {
 	return unread{id, "is larger than " + strconv.Itoa(apitype.MaxRecordBytes>>20) + " MiB"}
 }
 
-// maxNamed is how many records that could not be read an error names.
+// maxNamed is how many unreadable records an error names.
 const maxNamed = 20
 
-// unreadError is the error of a list of which some records could not be read; atEnd says that
-// it has all others.
+// unreadError returns the error of a list with unreadable records. atEnd means that all others were yielded.
 func unreadError(all []unread, atEnd bool) *Error {
 	e := &Error{Kind: KindUnavailable, Err: ErrUnreadable}
 	if atEnd {
@@ -51,7 +50,7 @@ func unreadError(all []unread, atEnd bool) *Error {
 	return e
 }
 
-// Err is nil for a page of which every record was read, else names the others.
+// Err returns nil if every record of a page was read, or else an error that names the others.
 func (p Page[T]) Err() error {
 	if len(p.unread) == 0 {
 		return nil
@@ -59,9 +58,8 @@ func (p Page[T]) Err() error {
 	return unreadError(p.unread, true)
 }
 
-// Rows makes a row of each record of a page, one after the other: a page of decoded
-// records takes several times the memory of its text. A record that cannot be read is left
-// out, and Options.Omitted is told.
+// Rows makes a row of each record of a page, one after the other, because a page of decoded records takes several
+// times the memory of its text. It leaves out unreadable records and reports them to Options.Omitted.
 func Rows[T, R any](page Page[T], row func(T) R) []R {
 	rows := make([]R, 0, len(page.Records))
 	for _, r := range page.Records {
@@ -78,15 +76,15 @@ func Rows[T, R any](page Page[T], row func(T) R) []R {
 	return rows
 }
 
-// Omit tells Options.Omitted of a record that was left out, by the error that it made.
+// Omit reports a record that was left out to Options.Omitted, with its error.
 func (c *Client) Omit(err error) {
 	if c.options.Omitted != nil {
 		c.options.Omitted(err.Error(), "")
 	}
 }
 
-// Readable are the values of a walk. A record that cannot be read is left out, and told is
-// called with its error; any other error ends it.
+// Readable yields the readable values of a walk. It leaves out unreadable records and calls told for each. Any other
+// error ends the walk.
 func Readable[T any](records iter.Seq2[Record[T], error], told func(error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for record, err := range records {

@@ -14,11 +14,11 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// AllOptions say how a list is walked.
+// AllOptions are the options of a walk through a list.
 type AllOptions struct {
-	PageSize int // Records asked for at a time; 0: 100. Fewer where so many are too large.
-	Fallback int // Asked for when the service refuses PageSize; 0: none.
-	Limit    int // Records wanted; 0: all. The page after the last wanted record is not asked for.
+	PageSize int // Records of a page. Zero means 100. Fewer if so many are too large.
+	Fallback int // Used if the service refuses PageSize. Zero means none.
+	Limit    int // Records wanted. Zero means all. No page after the last wanted record is requested.
 	// More is called when the walk ended at Limit and the service has, or may have,
 	// further records.
 	More func()
@@ -35,15 +35,15 @@ type AllOptions struct {
 // maxEmptyPages is how many pages without a record may follow each other.
 const maxEmptyPages = 20
 
-// typicalRecord is what a call with its person and a little more takes, in bytes: the
-// first page is read into memory of that size, in place of growing until it fits.
+// typicalRecord is the size of a call with its person and a little more, in bytes. The first page gets memory of that
+// size, so that it need not grow.
 const typicalRecord = 5 << 9
 
 // defaultPageSize is asked for when the caller has no wish.
 const defaultPageSize = 100
 
-// all walks a list from the place in query. At most one page is fetched ahead of the
-// one that is yielded, and it is cancelled when the walk ends early.
+// all walks through a list from the place in query. It fetches at most one page ahead of the yielded one, and cancels
+// that request when the walk ends early.
 func (e endpoint[T]) all(ctx context.Context, query url.Values, o AllOptions) iter.Seq2[Record[T], error] {
 	return func(yield func(Record[T], error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -58,7 +58,12 @@ func (e endpoint[T]) all(ctx context.Context, query url.Values, o AllOptions) it
 }
 
 // Walk walks any list below the base URL, whatever its records are.
-func (c *Client) Walk(ctx context.Context, path string, query url.Values, o AllOptions) iter.Seq2[Record[json.RawMessage], error] {
+func (c *Client) Walk(
+	ctx context.Context,
+	path string,
+	query url.Values,
+	o AllOptions,
+) iter.Seq2[Record[json.RawMessage], error] {
 	return endpoint[json.RawMessage]{client: c, path: path}.all(ctx, query, o)
 }
 
@@ -75,7 +80,7 @@ type walk[T any] struct {
 	bytes   int       // Of the last page and a little more; 0 before the first.
 	spare   memory[T] // Of a page that was used up.
 	unread  []unread  // Records that could not be read.
-	stopped bool      // The caller wants no more, or was told an error.
+	stopped bool      // The caller wants no more, or got an error.
 }
 
 // fetched is a page on its way.
@@ -88,7 +93,7 @@ type fetched[T any] struct {
 	page   *pageReader[T]
 	answer *Response
 	err    error
-	guess  bool // Nobody said that there is such a page.
+	guess  bool // The service has not announced such a page.
 }
 
 // start begins to fetch the page after a cursor. The caller waits for the first page: its
@@ -119,8 +124,7 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	return f
 }
 
-// space is memory for a page of some records: that of an earlier one, and as many bytes
-// as the last one took.
+// space returns memory for a page of some records: that of an earlier one, and as many bytes as the last one took.
 func (w *walk[T]) space(records int) memory[T] {
 	space, size := w.spare, w.bytes
 	if size == 0 {
@@ -141,7 +145,7 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		if current.err != nil {
 			w.abandon(next)
 			if current.guess && KindOf(current.err) == KindRejected {
-				break // Nobody said that the list goes on, and it does not.
+				break // The service has not announced more, and there is no more.
 			}
 			var err error
 			if current, err = w.recover(ctx, current); err != nil {
@@ -201,7 +205,7 @@ func (w *walk[T]) abandon(f *fetched[T]) {
 	}
 }
 
-// prefetch starts the next page as soon as the current one has told its cursor.
+// prefetch requests the next page as soon as the cursor of the current one is known.
 func (w *walk[T]) prefetch(ctx context.Context, current *fetched[T]) *fetched[T] {
 	select {
 	case cursor := <-current.cursor:
@@ -258,8 +262,8 @@ func (w *walk[T]) recover(ctx context.Context, failed *fetched[T]) (*fetched[T],
 	return w.start(ctx, failed.after), nil
 }
 
-// passOver goes on behind a record that is too large, if the beginning of its page says
-// where that is. The walk ends with an error then, and not with the record.
+// passOver goes on after a record that is too large, if the beginning of its page has the next position. Then the walk
+// ends with an error, but not at the record.
 func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error) (*fetched[T], error) {
 	info, id := cause.position()
 	isLast := info.hasNextPage != nil && !*info.hasNextPage
@@ -280,11 +284,10 @@ func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error
 	}
 }
 
-// ErrAtEnd is in the chain of an error that comes after the last record of a list: what was
-// yielded before is all that could be read.
+// ErrAtEnd is in the chain of an error after the last record of a list: all readable records were yielded.
 var ErrAtEnd = errors.New("the list was read to its end")
 
-// ErrUnpaged is a list that may be whole or cut short, and nothing tells. Spec gap: L9.
+// ErrUnpaged means that a list may be complete or cut short, and nothing shows which. Spec gap: L9.
 var ErrUnpaged = errors.New("the list does not say whether it is whole")
 
 // yieldPage hands out the records of a page and counts them; it is false when the walk

@@ -22,8 +22,8 @@ import (
 	"sync/atomic"
 )
 
-// NewPrefix begins the names of files that are being written. One that is older than a
-// minute is what a writer that died has left.
+// NewPrefix begins the names of files that are being written. A file older than a minute was left by a writer that
+// died.
 const NewPrefix = ".new-"
 
 // WriteFile writes a file of its owner's so that it is there whole or not at all, also
@@ -36,7 +36,7 @@ func WriteFile(path string, content []byte) error {
 	})
 }
 
-// Write is [WriteFile] for content that is not held in memory as a whole.
+// Write is [WriteFile] for content that does not fit into memory.
 func Write(path string, content func(io.Writer) error) (err error) {
 	folder := filepath.Dir(path)
 	file, err := os.CreateTemp(folder, NewPrefix+"*") // Mode 0600.
@@ -60,9 +60,8 @@ func Write(path string, content func(io.Writer) error) (err error) {
 	return SyncFolder(folder)
 }
 
-// MakeFolders makes folders for their owner's eyes, and those that they are in, where they
-// are missing. Their names are on disk when it returns: what is flushed in a folder that a
-// power cut takes is gone with it. What is there already is left as it is, a folder or not.
+// MakeFolders makes a folder and its missing parents, readable for their owner only. Their names are on disk when it
+// returns: a power cut would lose a folder with everything flushed in it. It leaves existing names as they are.
 func MakeFolders(paths ...string) error {
 	changed := map[string]bool{}
 	for _, path := range paths {
@@ -78,7 +77,7 @@ func MakeFolders(paths ...string) error {
 	return nil
 }
 
-// makeFolder notes the folders whose names it changed.
+// makeFolder adds the folders whose names it changed.
 func makeFolder(path string, changed map[string]bool) error {
 	above := filepath.Dir(path)
 	err := os.Mkdir(path, 0o700)
@@ -97,7 +96,7 @@ func makeFolder(path string, changed map[string]bool) error {
 	return note(Made, path, "", err)
 }
 
-// SyncFolder puts the names in a folder on disk, where the system can.
+// SyncFolder flushes the names in a folder to disk, if the system can.
 func SyncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -107,10 +106,10 @@ func SyncFolder(path string) error {
 	return note(NamesFlushed, path, "", ignoreUnsupported(folder.Sync()))
 }
 
-// Rename is os.Rename that waits for readers where the system makes it.
+// Rename is os.Rename that waits for readers if the system requires it.
 func Rename(from, to string) error { return note(Renamed, from, to, rename(from, to)) }
 
-// Remove is os.Remove that waits for readers where the system makes it.
+// Remove is os.Remove that waits for readers if the system requires it.
 func Remove(path string) error { return note(Removed, path, "", remove(path)) }
 
 // Append adds to the end of a file that was opened for that.
@@ -156,8 +155,8 @@ func ReadFile(path string, most int64) ([]byte, error) {
 // ErrHeld is a lock that another process has.
 var ErrHeld = errors.New("another process has locked it")
 
-// TryLock locks a file that is open for writing for this process, or says ErrHeld. The lock ends
-// when the file is closed, or the process dies.
+// TryLock locks a file that is open for writing for this process, or returns ErrHeld. The lock ends when the file is
+// closed, or the process dies.
 func TryLock(file *os.File) error {
 	err := lockFile(file, false)
 	if err != nil && isHeld(err) {
@@ -166,7 +165,7 @@ func TryLock(file *os.File) error {
 	return err
 }
 
-// OpenLocked opens a file that is there, with the lock on it, or says ErrHeld.
+// OpenLocked opens an existing file with the lock on it, or returns ErrHeld.
 func OpenLocked(path string) (*os.File, error) {
 	file, err := openNoFollow(path, os.O_RDWR)
 	if err != nil {
@@ -194,8 +193,8 @@ func NameOf(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// CheckLocks says why files in a folder cannot be locked: some file systems over a network
-// cannot, and nothing is sent from there.
+// CheckLocks returns why files in a folder cannot be locked. Some network file systems have no locks, and nothing is
+// sent from there.
 func CheckLocks(folder string) error {
 	file, err := os.CreateTemp(folder, NewPrefix+"*")
 	if err != nil {
@@ -216,12 +215,12 @@ func Lock(path string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// Kind is what a [Change] does.
+// Kind is the kind of a [Change].
 type Kind string
 
 // The kinds of changes.
 const (
-	Wrote        Kind = "wrote"         // The file's content is now what stands there, not yet on disk.
+	Wrote        Kind = "wrote"         // The file has new content, which is not on disk yet.
 	Flushed      Kind = "flushed"       // The file's content is on disk.
 	Made         Kind = "made"          // A folder.
 	Renamed      Kind = "renamed"       // To another name.
@@ -229,7 +228,7 @@ const (
 	NamesFlushed Kind = "names flushed" // Of the files in a folder.
 )
 
-// Change is what this package did to a file or folder.
+// Change is a change of a file or folder by this package.
 type Change struct {
 	Kind Kind
 	Path string
@@ -238,11 +237,11 @@ type Change struct {
 
 var watcher atomic.Pointer[func(Change)]
 
-// Watch tells see of each change, after it was made; see may be called from several
-// goroutines at a time. There is one watcher: tests use it to cut the power.
+// Watch calls see after each change, from several goroutines at a time. There is one watcher: tests use it to cut the
+// power.
 func Watch(see func(Change)) { watcher.Store(&see) }
 
-// note tells the watcher of a change that was made.
+// note passes a change to the watcher.
 func note(kind Kind, path, to string, err error) error {
 	if see := watcher.Load(); see != nil && err == nil {
 		(*see)(Change{Kind: kind, Path: path, To: to})

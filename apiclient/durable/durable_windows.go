@@ -23,20 +23,19 @@ func isHeld(err error) bool {
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING)
 }
 
-// OwnedByUs is true: the folders of a Windows profile are closed to others.
+// OwnedByUs returns true: other users cannot open the folders of a Windows profile.
 func OwnedByUs(fs.FileInfo) bool { return true }
 
 // openNoFollow opens a file.
 func openNoFollow(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }
 
-// heldTries and heldPause are how long a file may be held by somebody who reads it: a
-// scanner, or another of these programs.
+// heldTries and heldPause set how long another program may have a file open, such as a scanner or another fundesk.
 const (
 	heldTries = 50
 	heldPause = 10 * time.Millisecond
 )
 
-// whenFree tries again while somebody has the file open.
+// whenFree retries while another program has the file open.
 func whenFree(try func() error) (err error) {
 	for range heldTries {
 		err = try()

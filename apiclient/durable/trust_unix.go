@@ -12,10 +12,9 @@ import (
 	"syscall"
 )
 
-// CheckTrust refuses a file or folder that somebody else could have written: it, its folder,
-// and below the home folder every one up to that must belong to this user or to root, and
-// be closed to writers but for the user's own group. What is not there is trusted. Its error
-// says what closes it.
+// CheckTrust refuses a file or folder that another user could have written. The file, its folder, and below the home
+// folder all parents must belong to this user or to root. Other users must not be able to write them, except the
+// user's own group. A missing one is trusted. The error has the command that mends it.
 func CheckTrust(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +40,8 @@ func CheckTrust(path string) error {
 	}
 }
 
-// checkOne refuses one file or folder that others could write. In a folder with the sticky
-// bit nobody moves what belongs to others.
+// checkOne refuses one file or folder that others could write. In a folder with the sticky bit, users can move only
+// their own files.
 func checkOne(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,7 +53,11 @@ func checkOne(path string) error {
 	}
 	own, mode := os.Geteuid(), info.Mode()
 	if int(stat.Uid) != own && stat.Uid != 0 {
-		return fmt.Errorf("%s belongs to another user (%d), who could have written it; take it over with chown, or move it away", path, stat.Uid)
+		return fmt.Errorf(
+			"%s belongs to another user (%d), who could have written it; take it over with chown, or move it away",
+			path,
+			stat.Uid,
+		)
 	}
 	isSticky := mode.IsDir() && mode&fs.ModeSticky != 0
 	isForOthers := mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && int(stat.Gid) != own
@@ -81,7 +84,13 @@ func CheckClosed(path string) error {
 	}
 	own, mode := os.Geteuid(), info.Mode().Perm()
 	if own != 0 && stat.Uid != 0 && int(stat.Uid) != own {
-		return fmt.Errorf("%s belongs to another user (%d); run this as that user, or take it over: chown %d %s", path, stat.Uid, own, path)
+		return fmt.Errorf(
+			"%s belongs to another user (%d); run this as that user, or take it over: chown %d %s",
+			path,
+			stat.Uid,
+			own,
+			path,
+		)
 	}
 	isOfOthers := mode&0o007 != 0
 	isOfGroup := mode&0o070 != 0 && int(stat.Gid) != os.Getegid()
