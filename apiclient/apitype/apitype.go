@@ -23,12 +23,10 @@ import (
 	"strings"
 )
 
-// Violation says what is wrong with one value of a request. Exactly one of Pointer
-// and Parameter is set. Message is one clause without the value, so that it may be
-// shown and logged.
+// Violation is a problem with one value of a request. Exactly one of Pointer and Parameter is set. Message is one
+// clause without the value, so that it may be shown and logged.
 type Violation struct {
-	// Pointer is the JSON pointer of the body value (RFC 6901), for a missing
-	// field the place where it would be.
+	// Pointer is the JSON pointer of the body value (RFC 6901). For a missing field it is the place of that field.
 	Pointer string `json:"pointer,omitempty"`
 	// Parameter is the name of the query parameter.
 	Parameter string `json:"parameter,omitempty"`
@@ -36,8 +34,7 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// Where is the place of the violation as a person writes it: the field in dotted
-// form, or the parameter.
+// Where returns the place of the violation in the form that people write: the field in dotted form, or the parameter.
 func (v Violation) Where() string {
 	if v.Parameter != "" {
 		return v.Parameter
@@ -45,8 +42,7 @@ func (v Violation) Where() string {
 	return strings.ReplaceAll(strings.TrimPrefix(v.Pointer, "/"), "/", ".")
 }
 
-// Violations are all that was found wrong with a request. The zero value means that
-// nothing was.
+// Violations are all problems of a request. The zero value has none.
 type Violations []Violation
 
 // Error lists the violations, separated by semicolons.
@@ -58,7 +54,7 @@ func (v Violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Err is v as an error, nil when there is no violation.
+// Err returns v as an error, or nil without a violation.
 func (v Violations) Err() error {
 	if len(v) == 0 {
 		return nil
@@ -96,7 +92,7 @@ func (s ExternalSource) validate(v *Violations, pointer string) {
 	requireText(v, pointer+"/identifier", s.Identifier, maxText)
 }
 
-// pointerAt is the JSON pointer of a field of an array's element.
+// pointerAt returns the JSON pointer of a field of an array's element.
 func pointerAt(array string, index int, field string) string {
 	return array + "/" + strconv.Itoa(index) + "/" + field
 }

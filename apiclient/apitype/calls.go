@@ -22,7 +22,7 @@ const (
 	CallExpired   CallStatus = "expired"
 )
 
-// CallStatuses are all states of a call.
+// CallStatuses returns all statuses of a call.
 var CallStatuses = []CallStatus{CallRequested, CallCompleted, CallCancelled, CallExpired}
 
 // CallType is the purpose of a call.
@@ -35,7 +35,7 @@ const (
 	CallWinback      CallType = "winback"      // Get a donor to resubscribe.
 )
 
-// CallTypes are all purposes of a call.
+// CallTypes returns all types of a call.
 var CallTypes = []CallType{CallVerification, CallHappy, CallWinback}
 
 // Call is a phone call requested to a person: every call answer and each node of the
@@ -49,7 +49,7 @@ type Call struct {
 	CancelledAt             *Time      `json:"cancelledAt"`
 	CompletedAt             *Time      `json:"completedAt"`
 	ExpiredAt               *Time      `json:"expiredAt"`
-	Notes                   *string    `json:"notes"` // The call's own; those of the result are separate.
+	Notes                   *string    `json:"notes"` // The properties of the call itself. The result has its own.
 	PersonUUID              UUID       `json:"personUuid"`
 	RelatedCaseUUID         *UUID      `json:"relatedCaseUuid"`
 	CallingOrganizationUUID *UUID      `json:"callingOrganizationUuid"`
@@ -64,7 +64,7 @@ type Call struct {
 	Transactions     Embedded[[]Transaction]        `json:"transactions,omitzero"`
 }
 
-// CallFields are the fields of a call, in the order of their columns.
+// CallFields returns the fields of a call, in the order of their columns.
 func CallFields() []Field[Call] {
 	metadata := func(value func(CallExternalMetadata) any) func(Call) any {
 		return func(c Call) any { return value(c.ExternalMetadata.Value()) }
@@ -76,45 +76,187 @@ func CallFields() []Field[Call] {
 		return func(c Call) any { return value(c.Person.Value()) }
 	}
 	return []Field[Call]{
-		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new call; chosen when omitted", Value: func(c Call) any { return c.UUID }},
-		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external calls: requested, completed, cancelled or expired", Values: Texts(CallStatuses), Value: func(c Call) any { return c.Status }},
-		{Name: "type", Kind: WordField, In: Created, Default: true, Help: "verification, happy_call or winback", Example: "happy_call", Values: Texts(CallTypes), Value: func(c Call) any { return c.Type }},
-		{Name: "requestedAt", Kind: TimeField, In: Created, Title: "requested", Default: true, Help: "time of the request (default: now)", Example: "2026-12-01T09:00:00Z", Value: func(c Call) any { return &c.RequestedAt }},
-		{Name: "attemptsCount", Kind: NumberField, Title: "tries", Default: true, Value: func(c Call) any { return c.AttemptsCount }},
+		{
+			Name:    "uuid",
+			In:      Created,
+			Default: true,
+			Help:    "UUID (version 4) of the new call; chosen when omitted",
+			Value:   func(c Call) any { return c.UUID },
+		},
+		{
+			Name:    "status",
+			Kind:    WordField,
+			In:      Created,
+			Default: true,
+			Help:    "external calls: requested, completed, cancelled or expired",
+			Values:  Texts(CallStatuses),
+			Value:   func(c Call) any { return c.Status },
+		},
+		{
+			Name:    "type",
+			Kind:    WordField,
+			In:      Created,
+			Default: true,
+			Help:    "verification, happy_call or winback",
+			Example: "happy_call",
+			Values:  Texts(CallTypes),
+			Value:   func(c Call) any { return c.Type },
+		},
+		{
+			Name:    "requestedAt",
+			Kind:    TimeField,
+			In:      Created,
+			Title:   "requested",
+			Default: true,
+			Help:    "time of the request (default: now)",
+			Example: "2026-12-01T09:00:00Z",
+			Value:   func(c Call) any { return &c.RequestedAt },
+		},
+		{
+			Name:    "attemptsCount",
+			Kind:    NumberField,
+			Title:   "tries",
+			Default: true,
+			Value:   func(c Call) any { return c.AttemptsCount },
+		},
 		{Name: "lastUpdatedAt", Kind: TimeField, Title: "updated", Value: func(c Call) any { return &c.LastUpdatedAt }},
-		{Name: "cancelledAt", Kind: TimeField, In: Created, Title: "cancelled", Help: "external calls: time of the cancellation", Value: func(c Call) any { return c.CancelledAt }},
-		{Name: "completedAt", Kind: TimeField, In: Created, Title: "completed", Help: "external calls: time of the completion", Value: func(c Call) any { return c.CompletedAt }},
+		{
+			Name:  "cancelledAt",
+			Kind:  TimeField,
+			In:    Created,
+			Title: "cancelled",
+			Help:  "external calls: time of the cancellation",
+			Value: func(c Call) any { return c.CancelledAt },
+		},
+		{
+			Name:  "completedAt",
+			Kind:  TimeField,
+			In:    Created,
+			Title: "completed",
+			Help:  "external calls: time of the completion",
+			Value: func(c Call) any { return c.CompletedAt },
+		},
 		{Name: "expiredAt", Kind: TimeField, Title: "expired", Value: func(c Call) any { return c.ExpiredAt }},
-		{Name: "personUuid", In: Created, Title: "person", Default: true, Help: "person to call", Example: ExampleUUID, Value: func(c Call) any { return c.PersonUUID }},
+		{
+			Name:    "personUuid",
+			In:      Created,
+			Title:   "person",
+			Default: true,
+			Help:    "person to call",
+			Example: ExampleUUID,
+			Value:   func(c Call) any { return c.PersonUUID },
+		},
 		{Sent: "requestedByUserUuid", In: Created, Help: "user who requests the call"},
-		{Name: "relatedCaseUuid", In: Created, Help: "pledge that the call is about", Value: func(c Call) any { return c.RelatedCaseUUID }},
-		{Name: "callingOrganizationUuid", In: Created, Help: "organization that performs the call", Value: func(c Call) any { return c.CallingOrganizationUUID }},
+		{
+			Name:  "relatedCaseUuid",
+			In:    Created,
+			Help:  "pledge that the call is about",
+			Value: func(c Call) any { return c.RelatedCaseUUID },
+		},
+		{
+			Name:  "callingOrganizationUuid",
+			In:    Created,
+			Help:  "organization that performs the call",
+			Value: func(c Call) any { return c.CallingOrganizationUUID },
+		},
 		{Name: "recordingDuration", Kind: NumberField, Value: func(c Call) any { return c.RecordingDuration }},
-		{Name: "result.resultCode", In: Created, Title: "result", Default: true, Help: "external calls: result code", Value: result(func(r CallResult) any { return r.ResultCode })},
-		{Name: "result.donorRetentionRating", Kind: NumberField, In: Created, Help: "external calls: rating, 0 to 10", Value: result(func(r CallResult) any { return r.DonorRetentionRating })},
-		{Name: "result.completedAt", Kind: TimeField, In: Created, Flag: "result-completed-at", Help: "external calls: time of the result", Value: result(func(r CallResult) any { return r.CompletedAt })},
-		{Name: "result.notes", In: Created, Flag: "result-notes", Help: "external calls: notes of the result", Value: result(func(r CallResult) any { return r.Notes })},
+		{
+			Name:    "result.resultCode",
+			In:      Created,
+			Title:   "result",
+			Default: true,
+			Help:    "external calls: result code",
+			Value:   result(func(r CallResult) any { return r.ResultCode }),
+		},
+		{
+			Name:  "result.donorRetentionRating",
+			Kind:  NumberField,
+			In:    Created,
+			Help:  "external calls: rating, 0 to 10",
+			Value: result(func(r CallResult) any { return r.DonorRetentionRating }),
+		},
+		{
+			Name:  "result.completedAt",
+			Kind:  TimeField,
+			In:    Created,
+			Flag:  "result-completed-at",
+			Help:  "external calls: time of the result",
+			Value: result(func(r CallResult) any { return r.CompletedAt }),
+		},
+		{
+			Name:  "result.notes",
+			In:    Created,
+			Flag:  "result-notes",
+			Help:  "external calls: notes of the result",
+			Value: result(func(r CallResult) any { return r.Notes }),
+		},
 		{Name: "notes", In: Created, Help: "notes for the agent", Value: func(c Call) any { return c.Notes }},
-		{Name: "externalMetadata.applicationName", In: Created, Help: "external system that handles the call; makes it external", Value: metadata(func(m CallExternalMetadata) any { return m.ApplicationName })},
-		{Name: "externalMetadata.referenceId", In: Created, Help: "identifier in the external system; makes the call external", Value: metadata(func(m CallExternalMetadata) any { return m.ReferenceID })},
-		{Name: "externalMetadata.agentReferenceId", In: Created, Help: "agent in the external system", Value: metadata(func(m CallExternalMetadata) any { return m.AgentReferenceID })},
-		{Name: "externalMetadata.statusCode", In: Created, Help: "status code in the external system", Value: metadata(func(m CallExternalMetadata) any { return m.StatusCode })},
-		{Name: "externalMetadata.statusDescription", In: Created, Help: "status in the external system in words", Value: metadata(func(m CallExternalMetadata) any { return m.StatusDescription })},
-		{Sent: "externalMetadata.additionalProperties", Recast: true, Kind: ObjectField, In: Created, Help: "further properties, a JSON object"},
+		{
+			Name:  "externalMetadata.applicationName",
+			In:    Created,
+			Help:  "external system that handles the call; makes it external",
+			Value: metadata(func(m CallExternalMetadata) any { return m.ApplicationName }),
+		},
+		{
+			Name:  "externalMetadata.referenceId",
+			In:    Created,
+			Help:  "identifier in the external system; makes the call external",
+			Value: metadata(func(m CallExternalMetadata) any { return m.ReferenceID }),
+		},
+		{
+			Name:  "externalMetadata.agentReferenceId",
+			In:    Created,
+			Help:  "agent in the external system",
+			Value: metadata(func(m CallExternalMetadata) any { return m.AgentReferenceID }),
+		},
+		{
+			Name:  "externalMetadata.statusCode",
+			In:    Created,
+			Help:  "status code in the external system",
+			Value: metadata(func(m CallExternalMetadata) any { return m.StatusCode }),
+		},
+		{
+			Name:  "externalMetadata.statusDescription",
+			In:    Created,
+			Help:  "status in the external system in words",
+			Value: metadata(func(m CallExternalMetadata) any { return m.StatusDescription }),
+		},
+		{
+			Sent:   "externalMetadata.additionalProperties",
+			Recast: true,
+			Kind:   ObjectField,
+			In:     Created,
+			Help:   "further properties, a JSON object",
+		},
 		{Sent: "externalSource.name", In: Created, Flag: "external-source-name", Help: "external calls: name of the source"},
-		{Sent: "externalSource.identifier", In: Created, Flag: "external-source-identifier", Help: "external calls: identifier at the source"},
-		{Sent: "attempts", Recast: true, Kind: ObjectField, In: Created, Help: `external calls: attempts, JSON such as [{"createdAt":"…"}]`},
+		{
+			Sent: "externalSource.identifier",
+			In:   Created,
+			Flag: "external-source-identifier",
+			Help: "external calls: identifier at the source",
+		},
+		{
+			Sent:   "attempts",
+			Recast: true,
+			Kind:   ObjectField,
+			In:     Created,
+			Help:   `external calls: attempts, JSON such as [{"createdAt":"…"}]`,
+		},
 		{Name: "person.firstName", Value: person(func(p Person) any { return p.FirstName })},
 		{Name: "person.lastNamePrefix", Value: person(func(p Person) any { return p.LastNamePrefix })},
 		{Name: "person.lastName", Value: person(func(p Person) any { return p.LastName })},
 		{Name: "person.phoneNumber", Kind: PhoneField, Value: person(func(p Person) any { return p.PhoneNumber })},
 		{Name: "person.email", Value: person(func(p Person) any { return p.Email })},
-		{Name: "person.mobilePhoneNumber", Kind: PhoneField, Value: person(func(p Person) any { return p.MobilePhoneNumber })},
+		{
+			Name:  "person.mobilePhoneNumber",
+			Kind:  PhoneField,
+			Value: person(func(p Person) any { return p.MobilePhoneNumber }),
+		},
 		{Name: "pledgeCase.status", Value: func(c Call) any { return c.PledgeCase.Value().Status }},
 	}
 }
 
-// CallExternalMetadata says how an external system knows a call.
+// CallExternalMetadata has the names of a call in an external system.
 type CallExternalMetadata struct {
 	ApplicationName      *string `json:"applicationName"`
 	ReferenceID          *string `json:"referenceId"`
@@ -124,14 +266,14 @@ type CallExternalMetadata struct {
 	AdditionalProperties Object  `json:"additionalProperties"`
 }
 
-// CallAttempt records that the person was rung.
+// CallAttempt records an attempt to call the person.
 type CallAttempt struct {
 	UserUUID  *UUID `json:"userUuid"`
 	AttemptAt Time  `json:"attemptAt"`
 	CreatedAt Time  `json:"createdAt"`
 }
 
-// CallResult is what came of a completed call.
+// CallResult is the result of a completed call.
 type CallResult struct {
 	ResultCode           *string `json:"resultCode"`
 	CompletedAt          *Time   `json:"completedAt"`
@@ -149,8 +291,14 @@ const (
 	IncludeRecruiterFullName = "recruiterFullName"
 )
 
-// CallIncludes are all values of the include parameter of the call list.
-var CallIncludes = []string{IncludePerson, IncludePersonQualityResult, IncludePledge, IncludeTransactions, IncludeRecruiterFullName}
+// CallIncludes returns all values of the include parameter of the call list.
+var CallIncludes = []string{
+	IncludePerson,
+	IncludePersonQualityResult,
+	IncludePledge,
+	IncludeTransactions,
+	IncludeRecruiterFullName,
+}
 
 // NoExternalReference is the literal value of both external filters that finds the
 // calls without external reference.
@@ -169,8 +317,8 @@ type CallListOptions struct {
 	RequestedAfter          *Time
 	UpdatedAfter            *Time // Compares LastUpdatedAt.
 	Include                 []string
-	// Statuses is empty for all. Only where the extension ExtensionStatus is announced: the
-	// interface does not have it.
+	// Statuses needs a service that announces ExtensionStatus, because the interface does not have it. Empty chooses
+	// all.
 	Statuses []CallStatus
 	// PersonUUID chooses the calls to one person, where ExtensionFilters is announced.
 	PersonUUID *UUID
@@ -179,24 +327,65 @@ type CallListOptions struct {
 	Revisions           bool // Edges carry them, where ExtensionRevisions is announced.
 }
 
-// CallFilters are the filters of the call list.
+// CallFilters returns the filters of the call list.
 func CallFilters() []Filter[CallListOptions] {
 	return []Filter[CallListOptions]{
-		{"owningOrganizationUuid", "owning-organization", "only calls to persons of this organization", func(o *CallListOptions) field { return uuidField(&o.OwningOrganizationUUID) }},
-		{"externalStatusCode", "", "only calls with this status code in the external system", func(o *CallListOptions) field { return textField(&o.ExternalStatusCode) }},
-		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField(&o.ExternalReferenceID) }},
-		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField(&o.ExternalApplicationName) }},
-		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField(&o.RequestedFrom) }},
-		{"requestedUntil", "", "only calls requested at or before this time, or the end of this day", func(o *CallListOptions) field { return untilField(&o.RequestedUntil) }},
-		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField(&o.RequestedAfter) }},
-		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) }},
+		{
+			"owningOrganizationUuid",
+			"owning-organization",
+			"only calls to persons of this organization",
+			func(o *CallListOptions) field { return uuidField(&o.OwningOrganizationUUID) },
+		},
+		{
+			"externalStatusCode",
+			"",
+			"only calls with this status code in the external system",
+			func(o *CallListOptions) field { return textField(&o.ExternalStatusCode) },
+		},
+		{
+			"externalReferenceId",
+			"",
+			"only this call of the external system; with --external-application-name",
+			func(o *CallListOptions) field { return textField(&o.ExternalReferenceID) },
+		},
+		{
+			"externalApplicationName",
+			"",
+			"name of the external system; with --external-reference-id",
+			func(o *CallListOptions) field { return textField(&o.ExternalApplicationName) },
+		},
+		{
+			"requestedFrom",
+			"",
+			"only calls requested at or after this time; with --requested-until",
+			func(o *CallListOptions) field { return timeField(&o.RequestedFrom) },
+		},
+		{
+			"requestedUntil",
+			"",
+			"only calls requested at or before this time, or the end of this day",
+			func(o *CallListOptions) field { return untilField(&o.RequestedUntil) },
+		},
+		{
+			"requestedAfter",
+			"",
+			"only calls requested after this time",
+			func(o *CallListOptions) field { return timeField(&o.RequestedAfter) },
+		},
+		{
+			"updatedAfter",
+			"",
+			"only calls updated after this time",
+			func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) },
+		},
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
 			return listField(&o.Include, CallIncludes[:4], false)
 		}},
 	}
 }
 
-// CompletedBy is the filter of the call list by the user of the completion, where ExtensionCompletedBy is announced.
+// CompletedBy returns the filter of the call list by the user of the completion, for services that announce
+// ExtensionCompletedBy.
 func CompletedBy() Filter[CallListOptions] {
 	return Filter[CallListOptions]{
 		Name: "completedBy",
@@ -215,14 +404,14 @@ type CallSelection struct {
 	PersonUUID  *UUID
 	ResultCode  string
 	Attempts    []string // How many; manyAttempts for that and more.
-	AttemptBy   *UUID    // Who made one of them.
+	AttemptBy   *UUID    // The user of an attempt.
 	CompletedOn *Time    // Any time of the local day.
 }
 
-// manyAttempts is the most attempts that are told apart.
+// manyAttempts is the largest number of attempts with a group of its own.
 const manyAttempts = 10
 
-// AttemptsGroup is how many attempts there were, as CallSelection has it: "0", "1", "10+".
+// AttemptsGroup returns the group of a number of attempts in CallSelection: "0", "1", "10+".
 func AttemptsGroup(n int) string {
 	if n >= manyAttempts {
 		return strconv.Itoa(manyAttempts) + "+"
@@ -230,7 +419,7 @@ func AttemptsGroup(n int) string {
 	return strconv.Itoa(n)
 }
 
-// AttemptsGroups are all groups, the fewest attempts first.
+// AttemptsGroups returns all groups, the fewest attempts first.
 func AttemptsGroups() (all []string) {
 	for n := range manyAttempts + 1 {
 		all = append(all, AttemptsGroup(n))
@@ -247,7 +436,7 @@ func hasAttempts(groups []string, n int) bool {
 	})
 }
 
-// CallSelections are the filters that look at what was retrieved.
+// CallSelections returns the filters that look at retrieved records.
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
 		{"status", "", "applied after the download: requested, completed, cancelled, expired", func(o *CallSelection) field {
@@ -256,17 +445,42 @@ func CallSelections() []Filter[CallSelection] {
 		{"type", "", "applied after the download: verification, happy_call, winback", func(o *CallSelection) field {
 			return listField(&o.Types, CallTypes, true)
 		}},
-		{"person", "", "applied after the download: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
-		{"resultCode", "", "applied after the download: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
-		{"attempts", "", "applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more", func(o *CallSelection) field {
-			all := AttemptsGroups()
-			for n := 1; n < manyAttempts; n++ {
-				all = append(all, strconv.Itoa(n)+"+") // Open above.
-			}
-			return listField(&o.Attempts, all, true)
-		}},
-		{"attemptBy", "", "applied after the download: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
-		{"completedOn", "", "applied after the download: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},
+		{
+			"person",
+			"",
+			"applied after the download: calls to this person",
+			func(o *CallSelection) field { return uuidField(&o.PersonUUID) },
+		},
+		{
+			"resultCode",
+			"",
+			"applied after the download: calls with this result",
+			func(o *CallSelection) field { return textField(&o.ResultCode) },
+		},
+		{
+			"attempts",
+			"",
+			"applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more",
+			func(o *CallSelection) field {
+				all := AttemptsGroups()
+				for n := 1; n < manyAttempts; n++ {
+					all = append(all, strconv.Itoa(n)+"+") // Open above.
+				}
+				return listField(&o.Attempts, all, true)
+			},
+		},
+		{
+			"attemptBy",
+			"",
+			"applied after the download: calls with an attempt by this user",
+			func(o *CallSelection) field { return uuidField(&o.AttemptBy) },
+		},
+		{
+			"completedOn",
+			"",
+			"applied after the download: calls completed on the day of this time, here",
+			func(o *CallSelection) field { return timeField(&o.CompletedOn) },
+		},
 	}
 }
 
@@ -285,7 +499,7 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
-// callParameters are all parameters of the call list; personUuid, completedByUserUuid and status are none of the interface.
+// callParameters returns all parameters of the call list. personUuid, completedByUserUuid and status are extensions.
 func callParameters() []Filter[CallListOptions] {
 	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
 		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
@@ -299,7 +513,7 @@ func callParameters() []Filter[CallListOptions] {
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o CallListOptions) Query() url.Values { return queryOf(callParameters(), o) }
 
 // ParseCallListOptions reads query parameters.
@@ -407,9 +621,22 @@ func (r *CreateCallRequest) validateManaged(v *Violations) {
 	if r.Type == nil {
 		v.Add("/type", "is required for a service-managed call")
 	}
-	refuse(v, "is not allowed for a service-managed call; external calls carry externalMetadata",
-		givenField{"status", r.Status != nil}, givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"completedAt", r.CompletedAt != nil},
-		givenField{"externalSource", r.ExternalSource != nil}, givenField{"attempts", r.Attempts != nil}, givenField{"result", r.Result != nil})
+	refuse(
+		v,
+		"is not allowed for a service-managed call; external calls carry externalMetadata",
+		givenField{
+			"status",
+			r.Status != nil,
+		},
+		givenField{"cancelledAt", r.CancelledAt != nil},
+		givenField{"completedAt", r.CompletedAt != nil},
+		givenField{
+			"externalSource",
+			r.ExternalSource != nil,
+		},
+		givenField{"attempts", r.Attempts != nil},
+		givenField{"result", r.Result != nil},
+	)
 }
 
 // validateExternal checks what only an external creation carries.
@@ -421,8 +648,16 @@ func (r *CreateCallRequest) validateExternal(v *Violations) {
 	if r.Status != nil {
 		status = *r.Status
 	}
-	refuse(v, "does not fit the status", givenField{"completedAt", r.CompletedAt != nil && status != CallCompleted},
-		givenField{"cancelledAt", r.CancelledAt != nil && status != CallCancelled}, givenField{"result", r.Result != nil && status != CallCompleted})
+	refuse(
+		v,
+		"does not fit the status",
+		givenField{"completedAt", r.CompletedAt != nil && status != CallCompleted},
+		givenField{
+			"cancelledAt",
+			r.CancelledAt != nil && status != CallCancelled,
+		},
+		givenField{"result", r.Result != nil && status != CallCompleted},
+	)
 	if r.ExternalSource != nil {
 		r.ExternalSource.validate(v, "/externalSource")
 	}
@@ -462,7 +697,7 @@ type AddAttemptRequest struct {
 	AttemptAt *Time `json:"attemptAt,omitzero"` // The processing time when omitted.
 }
 
-// Validate finds nothing wrong: the types say all of the shape.
+// Validate returns no violation: the types decide the whole shape.
 func (r *AddAttemptRequest) Validate() Violations { return nil }
 
 // CompleteCallRequest is the body of a call's completion.
@@ -487,7 +722,7 @@ type CancelCallRequest struct {
 	CancelledAt *Time `json:"cancelledAt,omitzero"` // The processing time when omitted.
 }
 
-// Validate finds nothing wrong: the types say all of the shape.
+// Validate returns no violation: the types decide the whole shape.
 func (r *CancelCallRequest) Validate() Violations { return nil }
 
 // ExpireCallRequest is the body of a call's expiry.
@@ -496,5 +731,5 @@ type ExpireCallRequest struct {
 	ExpiredAt *Time `json:"expiredAt,omitzero"` // The processing time when omitted.
 }
 
-// Validate finds nothing wrong: the types say all of the shape.
+// Validate returns no violation: the types decide the whole shape.
 func (r *ExpireCallRequest) Validate() Violations { return nil }

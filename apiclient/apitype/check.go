@@ -17,11 +17,11 @@ const (
 	maxAddress = 200
 )
 
-// CheckName says what is wrong with a name of at most 1000 code points, "" when nothing is:
-// a command line need not be UTF-8, and no answer could hold what is not. Spec gap: R8.
+// CheckName returns the problem with a name of at most 1000 code points, or an empty text. A command line may have
+// text that is not UTF-8, which no answer could contain. Spec gap: R8.
 func CheckName(text string) (problem string) { return checkText(text, maxText) }
 
-// checkText says what is wrong with a text, "" when nothing is. Spec gap: R8.
+// checkText returns the problem with a text, or an empty text. Spec gap: R8.
 func checkText(text string, limit int) string {
 	switch {
 	case text == "":
@@ -225,10 +225,10 @@ func checkSocialSecurityNumber(text string) (stored, problem string) {
 	return text, ""
 }
 
-// LanguageCodes are the languages that a person may have.
+// LanguageCodes returns the languages that a person may have.
 func LanguageCodes() []string { return strings.Fields(languageCodes) }
 
-// CountryCodes are the countries that an address may be in.
+// CountryCodes returns the countries that an address may be in.
 func CountryCodes() []string { return strings.Fields(countryCodes) }
 
 // inTable reports whether a table of two-letter codes holds the code.

@@ -9,7 +9,7 @@ import (
 // ExtensionChecks announces that the details which an agent checked with the donor are kept with the call.
 const ExtensionChecks = "checks"
 
-// MaxChecks is how many checks a call has at most.
+// MaxChecks is how many checks a call may have.
 const MaxChecks = 50
 
 // CheckNames are the details that can be checked. "objection" means that the right to object was offered. A step of a
@@ -36,7 +36,7 @@ type CallChecks struct {
 	Items    []Check `json:"items"`
 }
 
-// Missing returns those of some required checks that were not made.
+// Missing returns the required checks that were not made.
 func (c CallChecks) Missing(required []string) []string {
 	isMade := func(name string) bool {
 		return slices.ContainsFunc(c.Items, func(item Check) bool { return item.Name == name })
@@ -49,7 +49,7 @@ func (c CallChecks) Missing(required []string) []string {
 type MissingChecks struct {
 	CallUUID    UUID     `json:"callUuid"`
 	CompletedAt Time     `json:"completedAt"`
-	UserUUID    *UUID    `json:"userUuid"` // Who completed it. Nil if it is not known.
+	UserUUID    *UUID    `json:"userUuid"` // The user of the completion. Nil if unknown.
 	Missing     []string `json:"missing"`
 }
 
@@ -98,5 +98,5 @@ func isCheckName(name string) bool {
 	return checkText(word, maxCheckWord) == "" && !strings.ContainsAny(word, " \t")
 }
 
-// maxCheckWord is how long the word of a step may be, in characters.
+// maxCheckWord is the longest word of a step, in characters.
 const maxCheckWord = 100

@@ -5,7 +5,7 @@ import "time"
 // ExtensionConsents announces that consents are kept with their proof.
 const ExtensionConsents = "consents"
 
-// MaxConsents is how many consents a person has at most.
+// MaxConsents is how many consents a person may have.
 const MaxConsents = 500
 
 // The longest texts of a consent, in code points.
@@ -20,7 +20,7 @@ const MaxConsentAhead = 5 * time.Minute
 // ConsentChannel is a way in which a donor is contacted.
 type ConsentChannel string
 
-// The channels of consents, which are those of the opt-ins.
+// The channels of consents, which are the same as for opt-ins.
 const (
 	ChannelPhone ConsentChannel = "phone"
 	ChannelEmail ConsentChannel = "email"
@@ -28,7 +28,7 @@ const (
 	ChannelSMS   ConsentChannel = "sms"
 )
 
-// ConsentChannels are all channels.
+// ConsentChannels returns all channels.
 var ConsentChannels = []ConsentChannel{ChannelPhone, ChannelEmail, ChannelMail, ChannelSMS}
 
 // ConsentBasis is why a donor may be contacted, or may not.
@@ -41,7 +41,7 @@ const (
 	BasisWithdrawn ConsentBasis = "withdrawn" // The donor objected. Sets the opt-in to false.
 )
 
-// ConsentBases are all bases.
+// ConsentBases returns all bases.
 var ConsentBases = []ConsentBasis{BasisConsent, BasisCustomer, BasisWithdrawn}
 
 // Consent is why a donor may be contacted by a channel, or may not, with its proof.
@@ -49,10 +49,10 @@ var ConsentBases = []ConsentBasis{BasisConsent, BasisCustomer, BasisWithdrawn}
 type Consent struct {
 	Channel  ConsentChannel `json:"channel"`
 	Basis    ConsentBasis   `json:"basis"`
-	Source   *string        `json:"source"`   // Where it was given, such as "web form". Nil if it is not known.
+	Source   *string        `json:"source"`   // The place of the consent, such as "web form". Nil if unknown.
 	Wording  *string        `json:"wording"`  // What the donor agreed to, in the words shown. Nil if it is not known.
 	At       Time           `json:"at"`       // When it was given.
-	UserUUID *UUID          `json:"userUuid"` // Who recorded it. Nil if it is not known.
+	UserUUID *UUID          `json:"userUuid"` // The user who recorded it. Nil if unknown.
 }
 
 // Consents are the consents of a person, newest first.
@@ -169,7 +169,7 @@ func (c Consents) ByChannel() NewestConsents {
 // ConsentsMember is the member, and begins the columns, with the newest consents of a person in a file.
 const ConsentsMember = "consents"
 
-// ConsentFields are the fields of the newest consents of a person in a file: consents.phone.source and so on.
+// ConsentFields returns the fields of the newest consents of a person in a file: consents.phone.source and so on.
 func ConsentFields() []Field[Person] {
 	var fields []Field[Person]
 	for _, channel := range ConsentChannels {

@@ -21,7 +21,7 @@ func (r *NumberRequest) Validate() Violations {
 	return v
 }
 
-// NumberState says whether a number may not be called.
+// NumberState reports whether a number is blocked.
 type NumberState struct {
 	Blocked bool  `json:"blocked"`
 	Since   *Time `json:"since"` // Nil if it is not blocked.

@@ -13,7 +13,7 @@ const (
 	EntityTransaction EntityName = "transaction"
 )
 
-// EntityNames are all kinds of records that can be marked.
+// EntityNames returns all kinds of records that can be marked.
 var EntityNames = []EntityName{EntityPerson, EntityPledge, EntityCall, EntityTransaction}
 
 // ChunkEntries is how many entries the client sends at a time. Spec gap: E3.
@@ -51,7 +51,7 @@ type UncheckedEntry struct {
 	ConsumerIdentifier *string `json:"consumerIdentifier"`
 }
 
-// Check reads the entry; problem says what is wrong with it, "" when nothing is.
+// Check reads the entry. problem is empty if the entry is valid.
 func (u UncheckedEntry) Check() (entry ProcessedEntry, problem string) {
 	if u.EntityName == nil || u.EntityUUID == nil || u.ProcessedAt == nil {
 		return entry, "entityName, entityUuid and processedAt are required"
@@ -83,7 +83,7 @@ func (u UncheckedEntry) Check() (entry ProcessedEntry, problem string) {
 	return entry, ""
 }
 
-// Failure is the entry as the answer lists it when it could not be marked.
+// Failure returns the entry in the form that answers have if it could not be marked.
 func (u UncheckedEntry) Failure(message string) ProcessedError {
 	failure := ProcessedError{ConsumerIdentifier: u.ConsumerIdentifier, ErrorMessage: message}
 	if u.EntityName != nil {
@@ -111,8 +111,7 @@ type ProcessedErrors struct {
 	Errors []ProcessedError `json:"errors"`
 }
 
-// ProcessedError says why one entry could not be marked. What is no identifier is as it was
-// sent.
+// ProcessedError is the reason why one entry could not be marked. A malformed identifier is returned as it was sent.
 type ProcessedError struct {
 	EntityName         string  `json:"entityName"`
 	EntityUUID         string  `json:"entityUuid"`

@@ -14,8 +14,8 @@ func DecodeExact(data []byte, into any) error {
 	return dec.Decode(into)
 }
 
-// RecordUUID is the uuid of a JSON record, however else the record is; it may be cut behind
-// its uuid. Of several the last one counts, as for every decoder of the record.
+// RecordUUID returns the uuid of a JSON record, even if other parts are malformed or cut off. Of several the last one
+// counts, as for every decoder of the record.
 func RecordUUID(raw []byte) (id UUID, err error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {

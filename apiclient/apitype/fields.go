@@ -2,7 +2,7 @@ package apitype
 
 import "strings"
 
-// FieldKind is what a field holds.
+// FieldKind is the type of a field's values.
 type FieldKind int
 
 // The kinds of fields.
@@ -20,7 +20,7 @@ const (
 	ObjectField // JSON.
 )
 
-// FieldUse says which bodies carry a field.
+// FieldUse names the bodies that have a field.
 type FieldUse int
 
 // The bodies that carry fields, of creations and updates.
@@ -34,29 +34,29 @@ const (
 // Field is one field of a record of type T: a row of data, of which its column, its flags, the column of
 // an import with its example, and its correction at the desk are made.
 type Field[T any] struct {
-	Name    string // Where answers show it, dotted when nested; empty: nowhere.
-	Sent    string // Where bodies carry it; empty: where answers show it.
+	Name    string // Its path in answers, dotted if nested. Empty if answers do not have it.
+	Sent    string // Its path in bodies. Empty if it is the path in answers.
 	Recast  bool   // No answer shows what was sent in a form that can be compared.
 	Kind    FieldKind
-	In      FieldUse // 0: it is read only.
-	Title   string   // Over its column; empty: the name.
+	In      FieldUse // Zero if it is read-only.
+	Title   string   // The head of its column. Empty means the name.
 	Default bool     // A column that is shown unless others are asked for.
-	Flag    string   // Empty: the last part of where it is sent, in kebab-case.
+	Flag    string   // Its flag. Empty means the last part of the path in bodies, in kebab-case.
 	Help    string   // Of the flag.
 	Example string
-	Values  []string // That are known; nil where it may be anything.
-	Key     string   // That corrects it at the desk; empty: it is not corrected there.
+	Values  []string // The known values. Nil if any value is allowed.
+	Key     string   // The key that corrects it at the Desk. Empty if it cannot be corrected there.
 	Label   string   // What an agent calls it.
 	Secret  bool     // Masked on the screen.
 
-	// Value returns the value: a text, a number, a time, or a pointer that is nil where there is none.
+	// Value returns the value: a text, a number, a time, or a nil pointer without a value.
 	Value func(T) any
 }
 
-// ExampleUUID stands in examples for the identifiers that they cannot leave out.
+// ExampleUUID is the identifier in examples that need one.
 const ExampleUUID = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
 
-// Path is where bodies carry the field.
+// Path returns the field's path in bodies.
 func (f Field[T]) Path() string {
 	if f.Sent != "" {
 		return f.Sent
@@ -64,8 +64,8 @@ func (f Field[T]) Path() string {
 	return f.Name
 }
 
-// ShownAt returns where answers show what bodies carry as this field, "" for nowhere in a form that can be
-// compared.
+// ShownAt returns the path in answers of this field of bodies. It is empty if answers do not have it in a comparable
+// form.
 func (f Field[T]) ShownAt() string {
 	switch {
 	case f.Recast:
@@ -77,7 +77,7 @@ func (f Field[T]) ShownAt() string {
 	}
 }
 
-// FlagName is the field's name on the command line.
+// FlagName returns the field's name on the command line.
 func (f Field[T]) FlagName() string {
 	if f.Flag != "" {
 		return f.Flag

@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// Filter is one filter of a list whose options are O: a row of data, of which the query,
-// its strict reader, the flag of the command line, the filter of the terminal and the
-// completion are made.
+// Filter is one filter of a list whose options are O. This row of data makes the query, its strict reader, the flag of
+// the command line, the filter of the terminal and the completion.
 type Filter[O any] struct {
 	Name string // Of the parameter.
-	Flag string // Of the command line; empty: the name in kebab-case.
+	Flag string // Of the command line. Empty means the name in kebab-case.
 	Help string // Such as "only calls updated after this time".
 
 	field func(*O) field
 }
 
-// FlagName is the filter's name on the command line.
+// FlagName returns the filter's name on the command line.
 func (f Filter[O]) FlagName() string {
 	if f.Flag != "" {
 		return f.Flag
@@ -28,7 +27,7 @@ func (f Filter[O]) FlagName() string {
 	return Kebab(f.Name)
 }
 
-// Kebab is a name of the interface in kebab-case.
+// Kebab returns a name of the interface in kebab-case.
 func Kebab(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -43,8 +42,8 @@ func Kebab(name string) string {
 
 var errEmpty = errors.New("must not be empty; leave it out for everything")
 
-// Set reads a value as a person types it; several of one filter add up where it takes
-// several. An empty one, of a variable that is not set, would let everything through.
+// Set reads a typed value. Repeated values add up if the filter takes several. It refuses an empty one, perhaps of an
+// unset variable, which would choose every record.
 func (f Filter[O]) Set(o *O, text string, now time.Time) error {
 	if text == "" {
 		return errEmpty
@@ -52,13 +51,13 @@ func (f Filter[O]) Set(o *O, text string, now time.Time) error {
 	return f.field(o).set(text, now)
 }
 
-// Text is the value of the filter, "" for none.
+// Text returns the value of the filter, or an empty text.
 func (f Filter[O]) Text(o *O) string { return strings.Join(f.field(o).texts(), ",") }
 
-// Kind is what the filter takes: string, strings, time or bool.
+// Kind returns the type of the filter: string, strings, time or bool.
 func (f Filter[O]) Kind() string { return f.field(new(O)).kind }
 
-// Values are what the filter may be set to, nil for anything.
+// Values returns the allowed values of the filter, or nil if any is allowed.
 func (f Filter[O]) Values() []string { return f.field(new(O)).values }
 
 // queryOf returns the options that are set, as query parameters.
@@ -72,7 +71,7 @@ func queryOf[O any](filters []Filter[O], o O) url.Values {
 	return values
 }
 
-// parseQuery reads options as strictly as the service does; check looks at them together, nil: nothing does.
+// parseQuery reads options as strictly as the service does. check, which may be nil, checks them together.
 func parseQuery[O any](filters []Filter[O], values url.Values, check func(*O) Violations) (o O, v Violations) {
 	q := &queryReader{values: values}
 	for _, f := range filters {
@@ -97,7 +96,7 @@ func within[O, P any](part func(*O) *P, filters []Filter[P]) []Filter[O] {
 type field struct {
 	kind   string
 	isList bool                                   // It takes several values.
-	values []string                               // It may be set to; nil for anything.
+	values []string                               // The allowed values. Nil if any is allowed.
 	set    func(text string, now time.Time) error // As a person types it.
 	texts  func() []string                        // As they are sent.
 	read   func(q *queryReader, name string)      // As strictly as the service does.
@@ -115,14 +114,14 @@ func textField(value *string) field {
 	}
 }
 
-// sizeField is a number of records of a page.
+// sizeField returns the parameter for the number of records of a page.
 func sizeField(value **int) field {
 	f := oneField("number", value, nil, nil, strconv.Itoa)
 	f.read = func(q *queryReader, name string) { *value = q.pageSize(name) }
 	return f
 }
 
-// given is a text that is sent unless it is empty.
+// given returns a text that is sent unless it is empty.
 func given(text string) []string {
 	if text == "" {
 		return nil
@@ -130,8 +129,14 @@ func given(text string) []string {
 	return []string{text}
 }
 
-// oneField is a value that may be nil: typed reads what a person types, parse what is sent.
-func oneField[T any](kind string, value **T, typed func(string, time.Time) (T, error), parse func(string) (T, error), text func(T) string) field {
+// oneField returns a value that may be nil. typed reads typed text, and parse reads the wire.
+func oneField[T any](
+	kind string,
+	value **T,
+	typed func(string, time.Time) (T, error),
+	parse func(string) (T, error),
+	text func(T) string,
+) field {
 	return field{
 		kind: kind,
 		set: func(text string, now time.Time) error {
@@ -164,7 +169,7 @@ func timeField(value **Time) field {
 	return oneField("time", value, ParseTypedTime, ParseTime, Time.String)
 }
 
-// untilField is the end of a period. A day that a person types is included.
+// untilField returns the end of a period. A typed day is included.
 func untilField(value **Time) field {
 	return oneField("time", value, ParseTypedUntil, ParseTime, Time.String)
 }
@@ -175,8 +180,8 @@ func boolField(value **bool) field {
 	return f
 }
 
-// revisionsFilter is the parameter by which the edges of a list carry revisions, where ExtensionRevisions is
-// announced.
+// revisionsFilter returns the parameter that adds revisions to the edges of a list, for services that announce
+// ExtensionRevisions.
 func revisionsFilter[O any](wanted func(*O) *bool) Filter[O] {
 	return Filter[O]{Name: "revisions", field: func(o *O) field {
 		value := wanted(o)
@@ -194,14 +199,20 @@ func revisionsFilter[O any](wanted func(*O) *bool) Filter[O] {
 	}}
 }
 
-// enumField is one value of several.
+// enumField returns one value of several.
 func enumField[T ~string](value **T, known []T) field {
-	f := oneField("string", value, anyTime(among(known, typedEnum(known))), among(known, "must be one of "+strings.Join(Texts(known), ", ")), func(v T) string { return string(v) })
+	f := oneField(
+		"string",
+		value,
+		anyTime(among(known, typedEnum(known))),
+		among(known, "must be one of "+strings.Join(Texts(known), ", ")),
+		func(v T) string { return string(v) },
+	)
 	f.values = Texts(known)
 	return f
 }
 
-// among reads one of some values; wrong is said of any other.
+// among reads one of some values. wrong is the error for any other.
 func among[T ~string](known []T, wrong string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		if !slices.Contains(known, T(text)) {
@@ -211,7 +222,7 @@ func among[T ~string](known []T, wrong string) func(string) (T, error) {
 	}
 }
 
-// typedEnum is what is said of a value that was typed, and is none of some.
+// typedEnum returns the error for a typed value that is none of some.
 func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(Texts(known)) }
 
 func uuidsField(value *[]UUID) field {
@@ -229,8 +240,8 @@ func uuidsField(value *[]UUID) field {
 	}
 }
 
-// listField is several values, with commas between them on the wire; known ones are
-// offered, and checked where strict is set.
+// listField returns several values, separated by commas on the wire. Known ones are offered, and checked if strict is
+// set.
 func listField[T ~string](value *[]T, known []T, strict bool) field {
 	parse := func(text string) (T, error) { return T(text), nil }
 	if strict {
@@ -267,7 +278,7 @@ func addParts[T any](value *[]T, parse func(string) (T, error)) func(string, tim
 	}
 }
 
-// Texts are values as texts, such as those of an enumeration.
+// Texts returns values as texts, such as those of an enumeration.
 func Texts[T ~string](values []T) []string {
 	texts := make([]string, len(values))
 	for i, value := range values {
@@ -276,7 +287,7 @@ func Texts[T ~string](values []T) []string {
 	return texts
 }
 
-// Alternatives are values as a sentence names them: a, b or c.
+// Alternatives returns values as a part of a sentence: a, b or c.
 func Alternatives(values []string) string {
 	if len(values) < 2 {
 		return strings.Join(values, "")

@@ -1,7 +1,7 @@
 package apitype
 
-// The bounds of requests and answers: the service keeps them, the client knows them, and
-// openapi.json and service/DESIGN.md say them. Spec gaps: R2, R8, E3, S32.
+// The limits of requests and answers. The service enforces them, and the client uses them. openapi.json and
+// service/DESIGN.md list them. Spec gaps: R2, R8, E3, S32.
 const (
 	MaxBody         = 1 << 20  // Bytes of a request body.
 	MaxPageBytes    = 4 << 20  // Bytes of JSON of a page of a list that has more than one edge.
@@ -17,15 +17,14 @@ const (
 	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts // Of such an answer: attempts have three, and other objects take the rest.
 
 	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.
-	MaxInFlightOfOne = 16 << 20 // Of them those of one account.
+	MaxInFlightOfOne = 16 << 20 // The part of one account.
 	MaxPaced         = 32 << 20 // Bytes a second of large bodies and answers of one account, while others are at work.
 )
 
 // maxItems are the longest arrays of request bodies, by the member that holds them.
 var maxItems = map[string]int{"entries": MaxEntries, "attempts": MaxCallAttempts, "focusAreaUuids": MaxFocusAreas}
 
-// MaxItems is how many elements an array of a request body may have; ok is false for a
-// member that is no array.
+// MaxItems returns how many elements an array of a request body may have. ok is false for a member that is no array.
 func MaxItems(member string) (n int, ok bool) {
 	n, ok = maxItems[member]
 	return n, ok

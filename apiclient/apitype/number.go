@@ -80,8 +80,8 @@ func (d decimal) compare(o decimal) int {
 	return c
 }
 
-// scaled is the value times ten to the power of places as an integer; ok is false when
-// it is not whole or does not fit.
+// scaled returns the value times ten to the power of places as an integer. ok is false if it is not whole or does not
+// fit.
 func (d decimal) scaled(places int) (n int64, ok bool) {
 	zeros := d.exponent + places
 	if d.digits == "" {
@@ -108,10 +108,10 @@ func ParseNumber(text string) (Number, error) {
 	return Number{text: text}, nil
 }
 
-// NumberFromInt is n as a Number.
+// NumberFromInt returns n as a Number.
 func NumberFromInt(n int) Number { return Number{text: strconv.Itoa(n)} }
 
-// String is the number as it was sent.
+// String returns the number as it was sent.
 func (n Number) String() string {
 	if n.text == "" {
 		return "0"
@@ -119,13 +119,13 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Float64 is the nearest binary floating-point value, for charts and nothing else.
+// Float64 returns the nearest binary floating-point value, for charts only.
 func (n Number) Float64() float64 {
 	f, _ := strconv.ParseFloat(n.String(), 64)
 	return f
 }
 
-// Int is the number as an integer; ok is false when it is not whole or too large.
+// Int returns the number as an integer. ok is false if it is not whole or too large.
 func (n Number) Int() (value int64, ok bool) { return n.decimal().scaled(0) }
 
 // Compare orders numbers by value: 4 and 4.0 are equal.
@@ -167,7 +167,7 @@ const (
 	maxAmount = 999999999
 )
 
-// Cents is an amount of n Euro cents.
+// Cents returns an amount of n Euro cents.
 func Cents(n int64) Amount { return Amount{cents: n} }
 
 // ParseAmount reads a JSON number of Euros.
@@ -182,11 +182,10 @@ func ParseAmount(text string) (Amount, error) {
 	return Amount{other: text}, nil
 }
 
-// Cents is the amount in Euro cents; ok is false when it is not a whole number of
-// them.
+// Cents returns the amount in Euro cents. ok is false if it is not a whole number of them.
 func (a Amount) Cents() (n int64, ok bool) { return a.cents, a.other == "" }
 
-// String is the amount in Euros without padding: 25, 12.5, 0.1.
+// String returns the amount in Euros without padding: 25, 12.5, 0.1.
 func (a Amount) String() string {
 	if a.other != "" {
 		return a.other
@@ -195,7 +194,7 @@ func (a Amount) String() string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// Fixed is the amount in Euros with two decimals, the text as sent when it has more.
+// Fixed returns the amount in Euros with two decimals, or the text as sent if it has more.
 func (a Amount) Fixed() string {
 	if a.other != "" {
 		return a.other

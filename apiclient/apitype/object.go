@@ -66,7 +66,7 @@ func (o *EncodedObject) UnmarshalJSON(data []byte) error {
 // MaxDepth is how deep objects and arrays may be nested in a request. Spec gap: R13.
 const MaxDepth = 64
 
-// Depth is how deep objects and arrays are nested in a JSON text.
+// Depth returns how deep objects and arrays are nested in a JSON text.
 func Depth(data []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {

@@ -1,7 +1,6 @@
 package apitype
 
-// PageInfo says where a page lies in its list. The cursors are null on an empty page.
-// Spec gap: L3.
+// PageInfo has the position of a page in its list. The cursors are null on an empty page. Spec gap: L3.
 type PageInfo struct {
 	StartCursor     *string `json:"startCursor"`
 	EndCursor       *string `json:"endCursor"`
@@ -40,8 +39,8 @@ type Paging struct {
 	First  *int   // Number of records from the start of the range.
 }
 
-// IsBackward reports whether the page is cut from the end of its range. A cursor alone says
-// the direction: before it are the records next to it. Spec gap: L2.
+// IsBackward reports whether the page is cut from the end of its range. A cursor alone sets the direction: the records
+// before a before cursor are nearest to it. Spec gap: L2.
 func (p Paging) IsBackward() bool {
 	return p.First == nil && (p.Last != nil || p.Before != "" && p.After == "")
 }
@@ -52,7 +51,7 @@ const (
 	MaxPageSize     = 500
 )
 
-// pageFilters are the parameters that choose a page.
+// pageFilters returns the parameters that choose a page.
 func pageFilters() []Filter[Paging] {
 	return []Filter[Paging]{
 		{Name: "before", field: func(p *Paging) field { return textField(&p.Before) }},

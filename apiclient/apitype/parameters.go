@@ -5,9 +5,9 @@ import "fmt"
 // Parameter is a query parameter of a list, as openapi.json describes it.
 type Parameter struct {
 	Name   string
-	Kind   string // That of the filter, such as "uuid".
+	Kind   string // The name of the filter, such as "uuid".
 	IsList bool
-	Values []string // That the filter offers. Nil for anything.
+	Values []string // The values that the filter offers. Nil if any is allowed.
 }
 
 // ParametersOf returns the parameters of a list, from a value of the type of its options.

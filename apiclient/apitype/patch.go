@@ -8,8 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// optional is a member that need not be there: absent (the zero value, not written where
-// the struct tag says omitzero), null, or a value.
+// optional is a member that is absent (the zero value, which omitzero leaves out), null, or a value.
 type optional[T any] struct {
 	present bool
 	value   *T
@@ -30,16 +29,16 @@ func (o optional[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 // [Clear] writes null, [Set] writes a value.
 type Patch[T any] struct{ optional[T] }
 
-// Set is a patch that gives the field a value.
+// Set returns a patch that gives the field a value.
 func Set[T any](value T) Patch[T] { return Patch[T]{optional[T]{true, &value}} }
 
-// Clear is a patch that clears the field.
+// Clear returns a patch that clears the field.
 func Clear[T any]() Patch[T] { return Patch[T]{optional[T]{present: true}} }
 
 // IsClear reports whether the field is cleared.
 func (p Patch[T]) IsClear() bool { return p.present && p.value == nil }
 
-// Value is the new value; ok is false when the field stays unchanged or is cleared.
+// Value returns the new value. ok is false if the field stays unchanged or is cleared.
 func (p Patch[T]) Value() (value T, ok bool) {
 	if p.value == nil {
 		return value, false
@@ -60,8 +59,8 @@ func (p *Patch[T]) UnmarshalJSON(data []byte) error {
 	return stdjson.Unmarshal(data, &p.value)
 }
 
-// UnmarshalJSONFrom is UnmarshalJSON for a streaming decoder: its options and the
-// place of an error reach the value inside.
+// UnmarshalJSONFrom is UnmarshalJSON for a streaming decoder: its options and the place of an error reach the value
+// inside.
 func (p *Patch[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	p.present, p.value = true, nil
 	return json.UnmarshalDecode(dec, &p.value)
@@ -70,19 +69,19 @@ func (p *Patch[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // Embedded is a part of an answer that need not be there. Spec gap: R14.
 type Embedded[T any] struct{ optional[T] }
 
-// Embed is a part that is there.
+// Embed returns an included part.
 func Embed[T any](value T) Embedded[T] { return EmbedPointer(&value) }
 
-// EmbedPointer is a part that was asked for: null when value is nil.
+// EmbedPointer returns a requested part, which is null if value is nil.
 func EmbedPointer[T any](value *T) Embedded[T] { return Embedded[T]{optional[T]{true, value}} }
 
-// Pointer is the part, nil when it is absent or null. It is not a copy.
+// Pointer returns the part, or nil if it is absent or null. It is not a copy.
 func (e Embedded[T]) Pointer() *T { return e.value }
 
-// Part is Pointer for code that does not know the type.
+// Part is Pointer for code without the type.
 func (e Embedded[T]) Part() any { return e.value }
 
-// SetPart is [Embed] for code that does not know the type; nil makes the part absent.
+// SetPart is [Embed] for code without the type. Nil makes the part absent.
 func (e *Embedded[T]) SetPart(part any) {
 	*e = Embedded[T]{}
 	if value, ok := part.(T); ok {
@@ -90,7 +89,7 @@ func (e *Embedded[T]) SetPart(part any) {
 	}
 }
 
-// Value is the part, its zero value when it is absent or null.
+// Value returns the part, or its zero value if it is absent or null.
 func (e Embedded[T]) Value() (value T) {
 	if e.value != nil {
 		value = *e.value
@@ -98,8 +97,8 @@ func (e Embedded[T]) Value() (value T) {
 	return value
 }
 
-// UnmarshalJSON reads the part. A value of another kind than the part has, such as a
-// string that stands for a circular reference, counts as absent. Spec gap: L14.
+// UnmarshalJSON reads the part. A value of another type, such as a string for a circular reference, counts as absent.
+// Spec gap: L14.
 func (e *Embedded[T]) UnmarshalJSON(data []byte) error {
 	*e = Embedded[T]{}
 	if e.isForeign(jsontext.Value(data).Kind()) {

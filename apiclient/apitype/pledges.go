@@ -18,16 +18,16 @@ const (
 	PledgeFulfilled PledgeStatus = "fulfilled" // Ended after reaching its end date.
 )
 
-// PledgeStatuses are all states of a pledge.
+// PledgeStatuses returns all statuses of a pledge.
 var PledgeStatuses = []PledgeStatus{PledgeLead, PledgeActive, PledgeDropped, PledgeCancelled, PledgeFulfilled}
 
-// DonationInterval is how often a donation is collected. The client shows any value.
+// DonationInterval is the interval of collections. The client shows any value.
 type DonationInterval string
 
 // DonationIntervals are the values that the service takes. Spec gap: G4.
 var DonationIntervals = []DonationInterval{"once", "monthly", "quarterly", "half-yearly", "yearly"}
 
-// RecruitmentType is where a donor was won.
+// RecruitmentType is the kind of place of a recruitment.
 type RecruitmentType string
 
 // RecruitmentTypes are d2d (door-to-door) and street.
@@ -88,50 +88,205 @@ type Pledge struct {
 	Revision *Number `json:"_revision,omitzero"` // In exports for editing only.
 }
 
-// PledgeFields are the fields of a pledge, in the order of their columns.
+// PledgeFields returns the fields of a pledge, in the order of their columns.
 func PledgeFields() []Field[Pledge] {
 	person := func(value func(Person) any) func(Pledge) any {
 		return func(p Pledge) any { return value(p.Person.Value()) }
 	}
 	return []Field[Pledge]{
-		{Name: "uuid", In: Created, Default: true, Help: "UUID (version 4) of the new pledge; chosen when omitted", Value: func(p Pledge) any { return p.UUID }},
-		{Name: "status", Kind: WordField, In: Created, Default: true, Help: "external pledges: lead, active, dropped, cancelled or fulfilled", Values: Texts(PledgeStatuses), Value: func(p Pledge) any { return p.Status }},
-		{Name: "donationAmount", Kind: AmountField, In: Written | OfExternal, Title: "euro", Default: true, Help: "current amount in Euros; in a creation of external pledges only", Example: "12.50", Key: "0", Label: "amount", Value: func(p Pledge) any { return p.DonationAmount }},
-		{Name: "donationInterval", In: Written | OfExternal, Title: "interval", Default: true, Help: "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only", Example: "monthly", Key: "u", Label: "interval", Values: Texts(DonationIntervals), Value: func(p Pledge) any { return p.DonationInterval }},
-		{Name: "initialDonationAmount", Kind: AmountField, In: Created, Help: "Euros", Example: "12.50", Value: func(p Pledge) any { return p.InitialDonationAmount }},
-		{Name: "initialDonationInterval", In: Created, Help: "once, monthly, quarterly, half-yearly or yearly", Example: "monthly", Values: Texts(DonationIntervals), Value: func(p Pledge) any { return p.InitialDonationInterval }},
-		{Name: "startsAt", Kind: TimeField, In: Written, Title: "starts", Help: "start of the pledge", Example: "2026-12-01", Value: func(p Pledge) any { return &p.StartsAt }},
-		{Name: "endsAt", Kind: TimeField, In: Written, Title: "ends", Help: "end of the pledge", Key: "w", Label: "ends", Value: func(p Pledge) any { return p.EndsAt }},
-		{Name: "createdAt", Kind: TimeField, In: Created, Title: "created", Default: true, Help: "time of the pledge (default: now)", Value: func(p Pledge) any { return &p.CreatedAt }},
+		{
+			Name:    "uuid",
+			In:      Created,
+			Default: true,
+			Help:    "UUID (version 4) of the new pledge; chosen when omitted",
+			Value:   func(p Pledge) any { return p.UUID },
+		},
+		{
+			Name:    "status",
+			Kind:    WordField,
+			In:      Created,
+			Default: true,
+			Help:    "external pledges: lead, active, dropped, cancelled or fulfilled",
+			Values:  Texts(PledgeStatuses),
+			Value:   func(p Pledge) any { return p.Status },
+		},
+		{
+			Name:    "donationAmount",
+			Kind:    AmountField,
+			In:      Written | OfExternal,
+			Title:   "euro",
+			Default: true,
+			Help:    "current amount in Euros; in a creation of external pledges only",
+			Example: "12.50",
+			Key:     "0",
+			Label:   "amount",
+			Value:   func(p Pledge) any { return p.DonationAmount },
+		},
+		{
+			Name:    "donationInterval",
+			In:      Written | OfExternal,
+			Title:   "interval",
+			Default: true,
+			Help:    "once, monthly, quarterly, half-yearly or yearly; in a creation of external pledges only",
+			Example: "monthly",
+			Key:     "u",
+			Label:   "interval",
+			Values:  Texts(DonationIntervals),
+			Value:   func(p Pledge) any { return p.DonationInterval },
+		},
+		{
+			Name:    "initialDonationAmount",
+			Kind:    AmountField,
+			In:      Created,
+			Help:    "Euros",
+			Example: "12.50",
+			Value:   func(p Pledge) any { return p.InitialDonationAmount },
+		},
+		{
+			Name:    "initialDonationInterval",
+			In:      Created,
+			Help:    "once, monthly, quarterly, half-yearly or yearly",
+			Example: "monthly",
+			Values:  Texts(DonationIntervals),
+			Value:   func(p Pledge) any { return p.InitialDonationInterval },
+		},
+		{
+			Name:    "startsAt",
+			Kind:    TimeField,
+			In:      Written,
+			Title:   "starts",
+			Help:    "start of the pledge",
+			Example: "2026-12-01",
+			Value:   func(p Pledge) any { return &p.StartsAt },
+		},
+		{
+			Name:  "endsAt",
+			Kind:  TimeField,
+			In:    Written,
+			Title: "ends",
+			Help:  "end of the pledge",
+			Key:   "w",
+			Label: "ends",
+			Value: func(p Pledge) any { return p.EndsAt },
+		},
+		{
+			Name:    "createdAt",
+			Kind:    TimeField,
+			In:      Created,
+			Title:   "created",
+			Default: true,
+			Help:    "time of the pledge (default: now)",
+			Value:   func(p Pledge) any { return &p.CreatedAt },
+		},
 		{Name: "updatedAt", Kind: TimeField, Title: "updated", Value: func(p Pledge) any { return &p.UpdatedAt }},
-		{Name: "releasedAt", Kind: TimeField, In: Created, Title: "released", Default: true, Help: "external pledges: time of the release", Value: func(p Pledge) any { return p.ReleasedAt.Pointer() }},
-		{Name: "person.uuid", Sent: "personUuid", In: Created, Help: "person who pledges", Example: ExampleUUID, Value: person(func(p Person) any { return p.UUID })},
+		{
+			Name:    "releasedAt",
+			Kind:    TimeField,
+			In:      Created,
+			Title:   "released",
+			Default: true,
+			Help:    "external pledges: time of the release",
+			Value:   func(p Pledge) any { return p.ReleasedAt.Pointer() },
+		},
+		{
+			Name:    "person.uuid",
+			Sent:    "personUuid",
+			In:      Created,
+			Help:    "person who pledges",
+			Example: ExampleUUID,
+			Value:   person(func(p Person) any { return p.UUID }),
+		},
 		{Name: "person.firstName", Value: person(func(p Person) any { return p.FirstName })},
 		{Name: "person.lastNamePrefix", Value: person(func(p Person) any { return p.LastNamePrefix })},
 		{Name: "person.lastName", Value: person(func(p Person) any { return p.LastName })},
 		{Name: "person.email", Value: person(func(p Person) any { return p.Email })},
 		{Name: "person.mobilePhoneNumber", Value: person(func(p Person) any { return p.MobilePhoneNumber })},
-		{Name: "owningOrganizationUuid", In: Created, Help: "organization that owns the pledge (default: the profile's)", Example: ExampleUUID, Value: func(p Pledge) any { return p.OwningOrganizationUUID }},
-		{Name: "owningOrganization.abbreviation", Title: "owner", Default: true, Value: func(p Pledge) any { return p.OwningOrganization.Value().Abbreviation }},
-		{Name: "recruitingOrganizationUuid", In: Created, Help: "organization that recruited the donor (default: the profile's)", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruitingOrganizationUUID }},
-		{Name: "recruitingOrganization.abbreviation", Value: func(p Pledge) any { return p.RecruitingOrganization.Value().Abbreviation }},
-		{Name: "recruitingLocationLabel", In: Written, Help: "where the donor was recruited", Example: "Utrecht Centraal", Value: func(p Pledge) any { return p.RecruitingLocationLabel }},
-		{Name: "recruitmentType", In: Created, Help: "d2d or street", Example: "street", Values: Texts(RecruitmentTypes), Value: func(p Pledge) any { return p.RecruitmentType }},
-		{Name: "recruiterUserUuid", In: Written, Help: "user who recruited the donor", Example: ExampleUUID, Value: func(p Pledge) any { return p.RecruiterUserUUID }},
+		{
+			Name:    "owningOrganizationUuid",
+			In:      Created,
+			Help:    "organization that owns the pledge (default: the profile's)",
+			Example: ExampleUUID,
+			Value:   func(p Pledge) any { return p.OwningOrganizationUUID },
+		},
+		{
+			Name:    "owningOrganization.abbreviation",
+			Title:   "owner",
+			Default: true,
+			Value:   func(p Pledge) any { return p.OwningOrganization.Value().Abbreviation },
+		},
+		{
+			Name:    "recruitingOrganizationUuid",
+			In:      Created,
+			Help:    "organization that recruited the donor (default: the profile's)",
+			Example: ExampleUUID,
+			Value:   func(p Pledge) any { return p.RecruitingOrganizationUUID },
+		},
+		{
+			Name:  "recruitingOrganization.abbreviation",
+			Value: func(p Pledge) any { return p.RecruitingOrganization.Value().Abbreviation },
+		},
+		{
+			Name:    "recruitingLocationLabel",
+			In:      Written,
+			Help:    "where the donor was recruited",
+			Example: "Utrecht Centraal",
+			Value:   func(p Pledge) any { return p.RecruitingLocationLabel },
+		},
+		{
+			Name:    "recruitmentType",
+			In:      Created,
+			Help:    "d2d or street",
+			Example: "street",
+			Values:  Texts(RecruitmentTypes),
+			Value:   func(p Pledge) any { return p.RecruitmentType },
+		},
+		{
+			Name:    "recruiterUserUuid",
+			In:      Written,
+			Help:    "user who recruited the donor",
+			Example: ExampleUUID,
+			Value:   func(p Pledge) any { return p.RecruiterUserUUID },
+		},
 		{Name: "recruiterUser.name", Value: func(p Pledge) any { return p.RecruiterUser.Value().Name }},
-		{Name: "preferredPaymentDay", Kind: NumberField, In: Created, Help: "day of the month, 1 to 28", Example: "1", Value: func(p Pledge) any { return p.PreferredPaymentDay }},
+		{
+			Name:    "preferredPaymentDay",
+			Kind:    NumberField,
+			In:      Created,
+			Help:    "day of the month, 1 to 28",
+			Example: "1",
+			Value:   func(p Pledge) any { return p.PreferredPaymentDay },
+		},
 		{Name: "campaignCode", Value: func(p Pledge) any { return p.CampaignCode }},
 		{Name: "collectionDate", Kind: TimeField, Title: "collection", Value: func(p Pledge) any { return p.CollectionDate }},
-		{Name: "externalSource.name", In: Created, Flag: "external-source-name", Help: "name of the external system; makes the pledge external", Value: func(p Pledge) any { return p.ExternalSource.Value().Name }},
-		{Name: "externalSource.identifier", In: Created, Flag: "external-source-identifier", Help: "identifier in the external system; makes the pledge external", Value: func(p Pledge) any { return p.ExternalSource.Value().Identifier }},
+		{
+			Name:  "externalSource.name",
+			In:    Created,
+			Flag:  "external-source-name",
+			Help:  "name of the external system; makes the pledge external",
+			Value: func(p Pledge) any { return p.ExternalSource.Value().Name },
+		},
+		{
+			Name:  "externalSource.identifier",
+			In:    Created,
+			Flag:  "external-source-identifier",
+			Help:  "identifier in the external system; makes the pledge external",
+			Value: func(p Pledge) any { return p.ExternalSource.Value().Identifier },
+		},
 		{Sent: "externalMetadata", Kind: ObjectField, In: Written, Help: "properties of an external system, a JSON object"},
-		{Sent: "focusAreaUuids", Recast: true, Kind: UUIDsField, In: Created, Flag: "focus-areas", Help: "focus areas of the organization"},
+		{
+			Sent:   "focusAreaUuids",
+			Recast: true,
+			Kind:   UUIDsField,
+			In:     Created,
+			Flag:   "focus-areas",
+			Help:   "focus areas of the organization",
+		},
 		{Sent: "cancelledAt", Kind: TimeField, In: Created, Help: "external pledges: time of the cancellation"},
 		{Sent: "droppedAt", Kind: TimeField, In: Created, Help: "external pledges: time of the drop"},
 	}
 }
 
-// RecruiterUser is the user who won a donor.
+// RecruiterUser is the recruiter of a donor.
 type RecruiterUser struct {
 	UUID       UUID   `json:"uuid"`
 	Identifier string `json:"identifier"`
@@ -188,21 +343,46 @@ const PaymentQRParameter = "withPaymentQr"
 // PledgeIncludes are the parts that the pledge list embeds: IncludePerson only where ExtensionSearch is announced.
 var PledgeIncludes = []string{IncludePerson, IncludeTransactions}
 
-// PledgeFilters are the filters of the pledge list.
+// PledgeFilters returns the filters of the pledge list.
 func PledgeFilters() []Filter[PledgeListOptions] {
 	return []Filter[PledgeListOptions]{
 		{"include", "", "embedded objects: person, transactions (repeatable)", func(o *PledgeListOptions) field {
 			return listField(&o.Include, PledgeIncludes, false)
 		}},
-		{"personUuid", "person", "only pledges of this person", func(o *PledgeListOptions) field { return uuidField(&o.PersonUUID) }},
-		{PaymentQRParameter, "", "only pledges with a payment by QR code (=false: only those without)", func(o *PledgeListOptions) field {
-			return boolField(&o.WithPaymentQR)
-		}},
-		{"status", "", "only pledges in this state: lead, active, dropped, cancelled, fulfilled", func(o *PledgeListOptions) field {
-			return enumField(&o.Status, PledgeStatuses)
-		}},
-		{"updatedAfter", "", "only pledges updated after this time", func(o *PledgeListOptions) field { return timeField(&o.UpdatedAfter) }},
-		{"releasedAfter", "", "only pledges released after this time", func(o *PledgeListOptions) field { return timeField(&o.ReleasedAfter) }},
+		{
+			"personUuid",
+			"person",
+			"only pledges of this person",
+			func(o *PledgeListOptions) field { return uuidField(&o.PersonUUID) },
+		},
+		{
+			PaymentQRParameter,
+			"",
+			"only pledges with a payment by QR code (=false: only those without)",
+			func(o *PledgeListOptions) field {
+				return boolField(&o.WithPaymentQR)
+			},
+		},
+		{
+			"status",
+			"",
+			"only pledges in this state: lead, active, dropped, cancelled, fulfilled",
+			func(o *PledgeListOptions) field {
+				return enumField(&o.Status, PledgeStatuses)
+			},
+		},
+		{
+			"updatedAfter",
+			"",
+			"only pledges updated after this time",
+			func(o *PledgeListOptions) field { return timeField(&o.UpdatedAfter) },
+		},
+		{
+			"releasedAfter",
+			"",
+			"only pledges released after this time",
+			func(o *PledgeListOptions) field { return timeField(&o.ReleasedAfter) },
+		},
 	}
 }
 
@@ -212,7 +392,7 @@ func pledgeParameters() []Filter[PledgeListOptions] {
 	return append(append(PledgeFilters(), revisions), paging...)
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o PledgeListOptions) Query() url.Values { return queryOf(pledgeParameters(), o) }
 
 // ParsePledgeListOptions reads query parameters.
@@ -299,10 +479,27 @@ func (r *CreatePledgeRequest) Validate(now time.Time) Violations {
 // validateManaged refuses what a service-managed creation must not carry.
 func (r *CreatePledgeRequest) validateManaged(v *Violations) {
 	refuse(v, "is not allowed for a service-managed pledge; it starts as lead", givenField{"status", r.Status != nil})
-	refuse(v, "is not allowed for a service-managed pledge; use initialDonationInterval", givenField{"donationInterval", r.DonationInterval != nil})
-	refuse(v, "is not allowed for a service-managed pledge; use initialDonationAmount", givenField{"donationAmount", r.DonationAmount != nil})
-	refuse(v, "is not allowed for a service-managed pledge; use the status action", givenField{"cancelledAt", r.CancelledAt != nil}, givenField{"droppedAt", r.DroppedAt != nil})
-	refuse(v, "is not allowed for a service-managed pledge; it follows from the cooling-off period", givenField{"releasedAt", r.ReleasedAt != nil})
+	refuse(
+		v,
+		"is not allowed for a service-managed pledge; use initialDonationInterval",
+		givenField{"donationInterval", r.DonationInterval != nil},
+	)
+	refuse(
+		v,
+		"is not allowed for a service-managed pledge; use initialDonationAmount",
+		givenField{"donationAmount", r.DonationAmount != nil},
+	)
+	refuse(
+		v,
+		"is not allowed for a service-managed pledge; use the status action",
+		givenField{"cancelledAt", r.CancelledAt != nil},
+		givenField{"droppedAt", r.DroppedAt != nil},
+	)
+	refuse(
+		v,
+		"is not allowed for a service-managed pledge; it follows from the cooling-off period",
+		givenField{"releasedAt", r.ReleasedAt != nil},
+	)
 	validateEnd(v, &r.StartsAt, r.EndsAt)
 }
 
@@ -349,9 +546,17 @@ func (r *UpdatePledgeRequest) Validate() Violations {
 	if id, ok := r.RecruiterUserUUID.Value(); ok {
 		requireUUID(&v, "/recruiterUserUuid", id)
 	}
-	refuse(&v, "cannot be cleared", // Spec gap: G7
-		givenField{"donationInterval", r.DonationInterval.IsClear()}, givenField{"donationAmount", r.DonationAmount.IsClear()},
-		givenField{"recruiterUserUuid", r.RecruiterUserUUID.IsClear()}, givenField{"startsAt", r.StartsAt.IsClear()})
+	refuse(
+		&v,
+		"cannot be cleared", // Spec gap: G7
+		givenField{
+			"donationInterval",
+			r.DonationInterval.IsClear(),
+		},
+		givenField{"donationAmount", r.DonationAmount.IsClear()},
+		givenField{"recruiterUserUuid", r.RecruiterUserUUID.IsClear()},
+		givenField{"startsAt", r.StartsAt.IsClear()},
+	)
 	return v
 }
 

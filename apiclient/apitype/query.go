@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// queryReader reads parameters and notes what is wrong with them: one that nobody
-// asked for, one given twice, an empty value, a value of another form. Spec gap: R13.
+// queryReader reads parameters and collects their violations: an unknown one, one given twice, an empty value, a value
+// of another form. Spec gap: R13.
 type queryReader struct {
 	values     url.Values
 	known      []string
 	violations Violations
 }
 
-// one is the only value of a parameter; ok is false when it is absent or wrong.
+// one returns the only value of a parameter. ok is false if it is absent or wrong.
 func (q *queryReader) one(name string) (value string, ok bool) {
 	q.known = append(q.known, name)
 	values, given := q.values[name]
@@ -43,7 +43,7 @@ func (q *queryReader) text(name string) string {
 	return value
 }
 
-// list is the values of an array parameter, repeated or comma-separated. Spec gap: L7.
+// list returns the values of an array parameter, repeated or separated by commas. Spec gap: L7.
 func (q *queryReader) list(name string) []string {
 	q.known = append(q.known, name)
 	var all []string
@@ -80,7 +80,7 @@ func (q *queryReader) uuids(name string) []UUID {
 	return ids
 }
 
-// pageSize is a number of records. Spec gap: L1.
+// pageSize returns a number of records. Spec gap: L1.
 func (q *queryReader) pageSize(name string) *int {
 	value, ok := q.one(name)
 	if !ok {
@@ -94,7 +94,7 @@ func (q *queryReader) pageSize(name string) *int {
 	return &n
 }
 
-// parsed reads a parameter with parse; its error says what is wrong with the value.
+// parsed reads a parameter with parse, whose error is the violation.
 func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *T {
 	value, ok := q.one(name)
 	if !ok {
@@ -108,7 +108,7 @@ func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *
 	return &result
 }
 
-// finish notes the parameters that nobody asked for and returns what was found.
+// finish adds a violation for each unknown parameter, and returns all.
 func (q *queryReader) finish() Violations {
 	for name := range q.values {
 		if !slices.Contains(q.known, name) {

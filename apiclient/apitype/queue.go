@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// The queue is an extension of our service, under /fundesk/v1: the interface does not know
-// it, and nobody who uses the interface needs it.
+// The queue is an extension of our service, under /fundesk/v1. The interface does not have it, and its clients do not
+// need it.
 
-// ExtensionsHeader stands on every answer of a service with extensions: their names, with a
-// comma and a space between them.
+// ExtensionsHeader is on every answer of a service with extensions. It has their names, separated by a comma and a
+// space.
 const ExtensionsHeader = "Fundesk-Extensions"
 
-// SettledHeader stands on lists: every change with this time, or an earlier one, is visible.
+// SettledHeader is on lists: every change up to this time is visible.
 const SettledHeader = "Fundesk-Settled"
 
-// EpochHeader stands on lists: a copy whose position is of another epoch may hold what is gone, or lack what is
-// there, and begins again.
+// EpochHeader is on lists. If a copy has a position of another epoch, it may have removed records or lack others, and
+// must begin again.
 const EpochHeader = "Fundesk-Epoch"
 
 // The extensions of our service.
@@ -28,11 +28,11 @@ const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
 	ExtensionErase  = "erase"  // Persons are exported and erased under /fundesk/v1/persons, by the account that asks.
 	ExtensionStatus = "status" // The status parameter of the call list.
-	ExtensionNotes  = "notes"  // Notes for whoever makes a call next.
-	// ExtensionFilters are the calls of a person, the persons changed after a time, and the list of those
-	// who were erased: for programs that keep a copy.
+	ExtensionNotes  = "notes"  // Notes for the next agent of a call.
+	// ExtensionFilters has the calls of a person, the persons changed after a time, and the list of erased persons,
+	// for programs with a copy.
 	ExtensionFilters = "filters"
-	// ExtensionCompletedBy is the filter of calls by the user who completed them.
+	// ExtensionCompletedBy is the filter of calls by the user of the completion.
 	ExtensionCompletedBy = "completed-by"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
 	ExtensionPending = "pending"
@@ -43,8 +43,7 @@ const (
 // RevisionMember is the member by which an export for editing shows the revision of a record.
 const RevisionMember = "_revision"
 
-// Extensions is what a service has beside the interface.
-// GET /fundesk/v1
+// Extensions has the extensions of a service. GET /fundesk/v1
 type Extensions struct {
 	Extensions []string `json:"extensions"`
 	Version    string   `json:"version"` // Of the service.
@@ -60,7 +59,7 @@ const (
 	MaxDeferral  = 400 * 24 * time.Hour // From the time of the request.
 	MaxWaiting   = 1_000                // How far a take counts what waits.
 	maxNarrowing = 200                  // Values of one filter.
-	MaxLeases    = 10                   // Of one user at a time, without those that are pending.
+	MaxLeases    = 10                   // Of one user at a time, without pending ones.
 	MaxAgents    = 31 * 24 * time.Hour  // How far agents are counted back.
 )
 
@@ -100,8 +99,7 @@ func atMost(v *Violations, pointer string, values int) {
 	}
 }
 
-// TakeRequest asks for the calls that a user is about to ring.
-// POST /fundesk/v1/queue/take
+// TakeRequest asks for the next calls of a user. POST /fundesk/v1/queue/take
 type TakeRequest struct {
 	RequestUUID  UUID `json:"requestUuid"` // The same again, within 24 hours, gives the same leases.
 	UserUUID     UUID `json:"userUuid"`
@@ -123,10 +121,10 @@ func (r *TakeRequest) Validate() Violations {
 	return append(v, r.QueueFilter.Validate()...)
 }
 
-// Number is how many calls are asked for.
+// Number returns how many calls the request asks for.
 func (r *TakeRequest) Number() int { return *cmp.Or(r.Count, new(1)) }
 
-// Lease is how long the calls are asked for.
+// Lease returns how long the leases of the calls should be.
 func (r *TakeRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
 
 // LeaseRequest asks for the lease of a call that the user chose.
@@ -147,7 +145,7 @@ func (r *LeaseRequest) Validate() Violations {
 	return v
 }
 
-// Lease is how long the call is asked for.
+// Lease returns how long the lease of the call should be.
 func (r *LeaseRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
 
 // ReleaseUserRequest frees what a user holds.
@@ -165,7 +163,7 @@ func (r *ReleaseUserRequest) Validate() Violations {
 	return v
 }
 
-// ReleasedUser says how much a user held.
+// ReleasedUser counts the leases of a user.
 type ReleasedUser struct {
 	Leases    int `json:"leases"`
 	Deferrals int `json:"deferrals"`
@@ -186,7 +184,7 @@ func (r *ExtendRequest) Validate() Violations {
 	return v
 }
 
-// Lease is how long the lease is asked for.
+// Lease returns how long the lease should be.
 func (r *ExtendRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
 
 func validateLease(v *Violations, seconds *int) {
@@ -213,13 +211,12 @@ func leaseFor(seconds *int, pending bool) time.Duration {
 
 // Replaces is the deferral that another one was made against.
 type Replaces struct {
-	NotBefore *Time `json:"notBefore"` // Nil: there was none.
+	NotBefore *Time `json:"notBefore"` // Nil if there was none.
 }
 
-// DeferRequest puts a call off: to a time, for a user alone when one is named. Without a time
-// the call is where its request time has it.
-// POST /fundesk/v1/queue/leases/{leaseUuid}/release
-// PUT /fundesk/v1/queue/calls/{callUuid}/later
+// DeferRequest defers a call to a time, and reserves it for a user if it names one. Without a time, the call is in the
+// queue by its time of request. POST /fundesk/v1/queue/leases/{leaseUuid}/release PUT
+// /fundesk/v1/queue/calls/{callUuid}/later
 type DeferRequest struct {
 	NotBefore *Time `json:"notBefore"`
 	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
@@ -243,8 +240,8 @@ func (r *DeferRequest) Validate(now time.Time) Violations {
 	return v
 }
 
-// NoteRequest leaves a note for whoever makes a call next, behind those that others left.
-// POST /fundesk/v1/queue/calls/{callUuid}/notes
+// NoteRequest adds a note for the next agent of a call, after earlier ones. POST
+// /fundesk/v1/queue/calls/{callUuid}/notes
 type NoteRequest struct {
 	Text string `json:"text"`
 }
@@ -256,19 +253,19 @@ func (r *NoteRequest) Validate() Violations {
 	return v
 }
 
-// Lease says which user is about to call the person of a call. It blocks no operation.
+// Lease reserves the person of a call for a user. It blocks no operation.
 type Lease struct {
 	LeaseUUID UUID    `json:"leaseUuid"`
 	CallUUID  UUID    `json:"callUuid"`
 	UserUUID  UUID    `json:"userUuid"`
-	Name      *string `json:"name"`  // Of the user; nil where the service does not know it.
+	Name      *string `json:"name"`  // The user's name. Nil if the service does not know it.
 	Ahead     bool    `json:"ahead"` // Taken, and not shown to the user yet.
 	// Pending: a change of the call waits at a client. It is no card, and not one of MaxLeases.
 	Pending   bool    `json:"pending"`
 	TakenAt   Time    `json:"takenAt"`
 	ExpiresAt Time    `json:"expiresAt"`
 	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
-	Note      *string `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
+	Note      *string `json:"note,omitzero"` // The notes of agents who did not reach the donor. Not in lists.
 	// When one of the person's numbers was last called, for whichever person, within 4 hours; not in lists.
 	NumberContactedAt *Time `json:"numberContactedAt,omitzero"`
 	// One of the person's numbers is blocked for the organization that owns the person; not in lists.
@@ -279,27 +276,26 @@ type Lease struct {
 // LeaseHolder is the user that holds a person, as the refusal of a lease names it.
 type LeaseHolder struct {
 	UserUUID  UUID    `json:"userUuid"`
-	Name      *string `json:"name"` // Nil where the service does not know it.
+	Name      *string `json:"name"` // Nil if the service does not know it.
 	TakenAt   Time    `json:"takenAt"`
 	ExpiresAt Time    `json:"expiresAt"`
 }
 
-// Deferral is a callback: a call that was put off.
-// GET /fundesk/v1/queue/deferrals
+// Deferral is a callback: a deferred call. GET /fundesk/v1/queue/deferrals
 type Deferral struct {
 	CallUUID   UUID     `json:"callUuid"`
 	PersonUUID UUID     `json:"personUuid"`
 	PersonName *string  `json:"personName"` // Nil without the permission to read persons.
 	Type       CallType `json:"type"`
 	NotBefore  Time     `json:"notBefore"`
-	UserUUID   *UUID    `json:"userUuid"` // Kept for this user; nil: for any.
-	Name       *string  `json:"name"`     // Of the user; nil where the service does not know it.
+	UserUUID   *UUID    `json:"userUuid"` // Reserved for this user. Nil if any user may take it.
+	Name       *string  `json:"name"`     // The user's name. Nil if the service does not know it.
 }
 
 // Taken is the answer to a take.
 type Taken struct {
-	Leases    []Lease `json:"leases"`    // Empty: there is nothing to do.
-	Waiting   int     `json:"waiting"`   // Beside them, up to MaxWaiting.
+	Leases    []Lease `json:"leases"`    // Empty if there is no call.
+	Waiting   int     `json:"waiting"`   // In addition to them, up to MaxWaiting.
 	NextDueAt *Time   `json:"nextDueAt"` // When the next deferred call is due.
 }
 
@@ -307,36 +303,34 @@ type Taken struct {
 // GET /fundesk/v1/queue/leases
 type Leases struct {
 	Leases []Lease `json:"leases"`
-	// NumberBlocked says whether a number of the person that was asked for is blocked. Nil: no person was asked for, or
+	// NumberBlocked reports whether a number of the requested person is blocked. Nil without a requested person, or if
 	// the account does not see the person.
 	NumberBlocked *bool `json:"numberBlocked,omitzero"`
 }
 
-// QueueState is how many calls there are, exactly.
-// GET /fundesk/v1/queue
+// QueueState counts the calls of the queue. GET /fundesk/v1/queue
 type QueueState struct {
 	Waiting           int              `json:"waiting"`     // Could be given now.
-	Due               int              `json:"due"`         // Those of them that were deferred.
-	Deferred          int              `json:"deferred"`    // Not due, whoever they are kept for.
-	DueNextHour       int              `json:"dueNextHour"` // Those of them that are within an hour.
+	Due               int              `json:"due"`         // The deferred calls among them.
+	Deferred          int              `json:"deferred"`    // Not due yet, for any user.
+	DueNextHour       int              `json:"dueNextHour"` // The part of Later that is due within an hour.
 	Leased            int              `json:"leased"`
-	Closed            int              `json:"closed"`            // Outside the calling hours of the donor, beside Waiting.
+	Closed            int              `json:"closed"`            // Outside the calling hours of the donor, in addition to Waiting.
 	OpensAt           *Time            `json:"opensAt"`           // When the first of them can be given. Nil is never.
-	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of those that wait.
-	ByType            map[CallType]int `json:"byType"`            // Of those that wait.
-	ByLanguage        map[string]int   `json:"byLanguage"`        // Likewise; "" is without a language.
+	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of the waiting calls.
+	ByType            map[CallType]int `json:"byType"`            // Of the waiting calls.
+	ByLanguage        map[string]int   `json:"byLanguage"`        // Of the waiting calls. The empty language means none.
 }
 
-// QueueAgents are the users who worked.
-// GET /fundesk/v1/queue/agents
+// QueueAgents are the users with work. GET /fundesk/v1/queue/agents
 type QueueAgents struct {
 	Agents []QueueAgent `json:"agents"`
 }
 
-// QueueAgent is what a user does and did. It holds nothing of a donor.
+// QueueAgent counts the present and past work of a user. It has no data of donors.
 type QueueAgent struct {
 	UserUUID   UUID           `json:"userUuid"`
-	Name       *string        `json:"name"`     // Nil where the service does not know it.
+	Name       *string        `json:"name"`     // Nil if the service does not know it.
 	CallUUID   *UUID          `json:"callUuid"` // With Type and TakenAt: of the lease that was shown last; nil without one.
 	Type       *CallType      `json:"type"`
 	TakenAt    *Time          `json:"takenAt"`
@@ -347,7 +341,7 @@ type QueueAgent struct {
 	Cancelled  int            `json:"cancelled"` // By the lease that it ended, as expired.
 	Expired    int            `json:"expired"`
 	Released   int            `json:"released"`
-	Deferred   int            `json:"deferred"` // Callbacks that are kept for the user now, whenever they were put off.
+	Deferred   int            `json:"deferred"` // Callbacks that are now reserved for the user.
 	ByResult   map[string]int `json:"byResult"` // Of the completed, by result code.
 }
 
@@ -355,7 +349,7 @@ type QueueAgent struct {
 // GET /fundesk/v1/queue
 type QueueOptions struct {
 	QueueFilter
-	UserUUID *UUID // For whom the calls wait; nil: for anybody.
+	UserUUID *UUID // The user of the calls. Nil means every user.
 }
 
 // QueueCallListOptions are the parameters of the list of calls that wait.
@@ -369,14 +363,13 @@ type QueueCallListOptions struct {
 // QueueDeferralListOptions are the parameters of the list of callbacks.
 // GET /fundesk/v1/queue/deferrals
 type QueueDeferralListOptions struct {
-	UserUUID *UUID // Only those that are kept for this user.
+	UserUUID *UUID // Only callbacks that are reserved for this user.
 	First    *int  // 0 to MaxPageSize; DefaultPageSize when nil.
 	After    string
 }
 
-// QueueLeaseListOptions are the parameters of the list of leases. With both it is the leases of the user and that
-// of the person; without any, all.
-// GET /fundesk/v1/queue/leases
+// QueueLeaseListOptions are the parameters of the list of leases. With both it has the leases of the user and the
+// lease of the person. Without any it has all. GET /fundesk/v1/queue/leases
 type QueueLeaseListOptions struct {
 	UserUUID   *UUID // The live leases of this user.
 	PersonUUID *UUID // The live lease of this person, whichever user holds it.
@@ -389,22 +382,37 @@ type QueueAgentsOptions struct {
 	UserUUID *UUID // Nil means all users.
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o QueueOptions) Query() url.Values { return queryOf(QueueFilters(), o) }
 
 // QueueFilters narrow the queue.
 func QueueFilters() []Filter[QueueOptions] {
 	return []Filter[QueueOptions]{
-		{"types", "type", "only calls of this type (repeatable): verification, happy_call, winback", func(o *QueueOptions) field {
-			return listField(&o.Types, CallTypes, true)
-		}},
+		{
+			"types",
+			"type",
+			"only calls of this type (repeatable): verification, happy_call, winback",
+			func(o *QueueOptions) field {
+				return listField(&o.Types, CallTypes, true)
+			},
+		},
 		{"languages", "language", "only persons with this language, or none (repeatable)", func(o *QueueOptions) field {
 			return listField(&o.Languages, nil, false)
 		}},
-		{"owningOrganizationUuids", "owning-organization", "only persons of this organization (repeatable)", func(o *QueueOptions) field {
-			return uuidsField(&o.OwningOrganizationUUIDs)
-		}},
-		{"userUuid", "user", "calls that this user could take (default: anybody)", func(o *QueueOptions) field { return uuidField(&o.UserUUID) }},
+		{
+			"owningOrganizationUuids",
+			"owning-organization",
+			"only persons of this organization (repeatable)",
+			func(o *QueueOptions) field {
+				return uuidsField(&o.OwningOrganizationUUIDs)
+			},
+		},
+		{
+			"userUuid",
+			"user",
+			"calls that this user could take (default: anybody)",
+			func(o *QueueOptions) field { return uuidField(&o.UserUUID) },
+		},
 	}
 }
 
@@ -423,15 +431,23 @@ func (o *QueueOptions) check() (v Violations) {
 }
 
 func queueCallParameters() []Filter[QueueCallListOptions] {
-	return append(within(func(o *QueueCallListOptions) *QueueOptions { return &o.QueueOptions }, QueueFilters()),
-		Filter[QueueCallListOptions]{Name: "first", field: func(o *QueueCallListOptions) field { return sizeField(&o.First) }},
-		Filter[QueueCallListOptions]{Name: "after", field: func(o *QueueCallListOptions) field { return textField(&o.After) }})
+	return append(
+		within(func(o *QueueCallListOptions) *QueueOptions { return &o.QueueOptions }, QueueFilters()),
+		Filter[QueueCallListOptions]{
+			Name:  "first",
+			field: func(o *QueueCallListOptions) field { return sizeField(&o.First) },
+		},
+		Filter[QueueCallListOptions]{
+			Name:  "after",
+			field: func(o *QueueCallListOptions) field { return textField(&o.After) },
+		},
+	)
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o QueueCallListOptions) Query() url.Values { return queryOf(queueCallParameters(), o) }
 
-// IsBackward is false: the queue is listed from who is next on.
+// IsBackward returns false: the queue is listed from its next call on.
 func (o QueueCallListOptions) IsBackward() bool { return false }
 
 // ParseQueueCallListOptions reads query parameters.
@@ -447,10 +463,10 @@ func deferralParameters() []Filter[QueueDeferralListOptions] {
 	}
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o QueueDeferralListOptions) Query() url.Values { return queryOf(deferralParameters(), o) }
 
-// IsBackward is false: callbacks are listed from the earliest on.
+// IsBackward returns false: callbacks are listed from the earliest on.
 func (o QueueDeferralListOptions) IsBackward() bool { return false }
 
 // ParseQueueDeferralListOptions reads query parameters.
@@ -465,7 +481,7 @@ func leaseParameters() []Filter[QueueLeaseListOptions] {
 	}
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o QueueLeaseListOptions) Query() url.Values { return queryOf(leaseParameters(), o) }
 
 // ParseQueueLeaseListOptions reads query parameters.
@@ -480,7 +496,7 @@ func agentsParameters() []Filter[QueueAgentsOptions] {
 	}
 }
 
-// Query is the options as query parameters.
+// Query returns the options as query parameters.
 func (o QueueAgentsOptions) Query() url.Values { return queryOf(agentsParameters(), o) }
 
 // ParseQueueAgentsOptions reads query parameters.

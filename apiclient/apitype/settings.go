@@ -12,20 +12,20 @@ import (
 // ExtensionEffects announces that completing a call carries out the effect of its result on the person.
 const ExtensionEffects = "effects"
 
-// EffectsHeader is on the answer to a completion whose result has an effect on the person: the effect, which is
-// stored.
+// EffectsHeader is on the answer to a completion whose result has an effect on the person. Its value is the stored
+// effect.
 const EffectsHeader = "Fundesk-Effects"
 
 // ExtensionSettings announces the settings of the floor: the results, scripts and hours that agents work by,
 // and the names of users.
 const ExtensionSettings = "settings"
 
-// ExtensionRules announces that the queue decides who may be called: RequireOptIn, YearsAfterEnd, Country and
-// Holidays of the settings, and Closed and OpensAt of the state of the queue.
+// ExtensionRules announces that the queue applies RequireOptIn, YearsAfterEnd, Country and Holidays of the settings,
+// and has Closed and OpensAt in its state.
 const ExtensionRules = "rules"
 
-// Settings are what agents work by, of the organizations that the account sees, and the names of users.
-// GET /fundesk/v1/settings
+// Settings has the settings for agents of the organizations in the account's scope, and the names of users. GET
+// /fundesk/v1/settings
 type Settings struct {
 	Organizations []OrganizationSettings `json:"organizations"`
 	Users         []UserName             `json:"users"`
@@ -37,30 +37,29 @@ type UserName struct {
 	Name string `json:"name"`
 }
 
-// OrganizationSettings are those of one organization.
-// PUT /fundesk/v1/settings/{organizationUuid}
+// OrganizationSettings has the settings of one organization. PUT /fundesk/v1/settings/{organizationUuid}
 type OrganizationSettings struct {
-	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: that of the path, or left out.
-	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil: no maximum.
+	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: the uuid of the path, or left out.
+	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil means no maximum.
 	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits; AllTypes for every type.
 	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
-	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country; one that is not named has the default.
+	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country. A missing country has the default.
 	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
 	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
 
-	// The rest is left out where it is empty: only a service that announces ExtensionRules reads it.
+	// The rest is left out if it is empty, because only services that announce ExtensionRules read it.
 
-	// RequireOptIn are the types of calls that only persons get who opted in to phone calls.
+	// RequireOptIn has the types of calls that need an opt-in for phone.
 	RequireOptIn []CallType `json:"requireOptIn,omitempty" toml:"require_opt_in,omitempty"`
-	// YearsAfterEnd ends calls to a person so many years after the last pledge ended. Zero never does.
+	// YearsAfterEnd is how many years after the end of the last pledge a person may be called. Zero sets no limit.
 	YearsAfterEnd int `json:"yearsAfterEnd,omitzero" toml:"years_after_end,omitzero"`
-	// Country is that of the organization, two capital letters. If it is empty, calls are given at any hour.
+	// Country is the organization's country, two capital letters. If it is empty, calls are offered at any hour.
 	Country string `json:"country,omitzero" toml:"country,omitempty"`
-	// Holidays changes the public holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day.
+	// Holidays changes the public holidays: "-NL" removes the holidays of a country, and "NL:2026-05-05" adds a day.
 	Holidays []string `json:"holidays,omitempty" toml:"holidays,omitempty"`
 }
 
-// HasRules reports whether the settings say who may be called in a way that only ExtensionRules knows.
+// HasRules reports whether the settings have rules that need ExtensionRules.
 func (s OrganizationSettings) HasRules() bool {
 	return len(s.RequireOptIn) > 0 || s.YearsAfterEnd != 0 || s.Country != "" || len(s.Holidays) > 0
 }
@@ -68,16 +67,16 @@ func (s OrganizationSettings) HasRules() bool {
 // ResultChoice is a result that an agent chooses.
 type ResultChoice struct {
 	Code      string        `json:"code" toml:"code"`
-	Label     string        `json:"label" toml:"label,omitempty"` // In plain words; empty: the code's.
-	Effect    *ResultEffect `json:"effect" toml:"effect"`         // Nil: none.
+	Label     string        `json:"label" toml:"label,omitempty"` // In plain words. Empty means the code's words.
+	Effect    *ResultEffect `json:"effect" toml:"effect"`         // Nil if there is none.
 	AsksNotes bool          `json:"asksNotes" toml:"asks_notes,omitempty"`
 }
 
 // AllTypes is the key of the results that hold for every type of call.
 const AllTypes CallType = "all"
 
-// ResultsOf returns the results of a type of call in the order of their digits: its own, then those of AllTypes with
-// other codes.
+// ResultsOf returns the results of a type of call in the order of their digits: its own ones, then the ones of
+// AllTypes with other codes.
 func (s OrganizationSettings) ResultsOf(kind CallType) []ResultChoice {
 	all := slices.Clone(s.Results[kind])
 	for _, choice := range s.Results[AllTypes] {
@@ -92,24 +91,24 @@ func (s OrganizationSettings) ResultsOf(kind CallType) []ResultChoice {
 // Has reports whether a result has an effect.
 func (r ResultChoice) Has(effect ResultEffect) bool { return r.Effect != nil && *r.Effect == effect }
 
-// ResultEffect is what comes with a result.
+// ResultEffect is the effect of a result on the person.
 type ResultEffect string
 
 // The effects.
 const (
 	EffectCorrected ResultEffect = "corrected"  // The result where details were changed.
 	EffectOptOut    ResultEffect = "opt-out"    // The donor gets no more phone calls.
-	EffectNoContact ResultEffect = "no-contact" // The donor is contacted in no way, as one who died.
+	EffectNoContact ResultEffect = "no-contact" // The donor is never contacted again, for example after a death.
 )
 
-// ResultEffects are all effects.
+// ResultEffects returns all effects.
 var ResultEffects = []ResultEffect{EffectCorrected, EffectOptOut, EffectNoContact}
 
 // IsOfPerson reports whether an effect changes the person of the call.
 func (e ResultEffect) IsOfPerson() bool { return e == EffectOptOut || e == EffectNoContact }
 
-// HoursOfDays are when donors of a country are called, by the kind of day: a span such as 09:00-21:00, "-"
-// for a day without calls, empty for the default.
+// HoursOfDays are the calling hours in a country, by the kind of day: a span such as 09:00-21:00, "-" for a day
+// without calls, or empty for the default.
 type HoursOfDays struct {
 	Weekday  string `json:"weekday,omitzero" toml:"weekday,omitempty"`
 	Saturday string `json:"saturday,omitzero" toml:"saturday,omitempty"`
@@ -145,7 +144,8 @@ func (h HoursOfDays) On(day time.Weekday) string {
 	}
 }
 
-// Changed names the members that differ beside the maximum of attempts; what is left out is as what is empty.
+// Changed returns the names of the members that differ, except the maximum of attempts. A missing member equals an
+// empty one.
 func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	if !maps.EqualFunc(s.Results, o.Results, func(a, b []ResultChoice) bool {
 		return slices.EqualFunc(a, b, func(a, b ResultChoice) bool {
@@ -178,7 +178,7 @@ func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	return names
 }
 
-// Equal reports whether both say the same.
+// Equal reports whether both have the same values.
 func (s OrganizationSettings) Equal(o OrganizationSettings) bool {
 	return len(s.Changed(o)) == 0 && equalValues(s.MaxCallAttempts, o.MaxCallAttempts)
 }
@@ -236,7 +236,7 @@ func (s *OrganizationSettings) Validate() Violations {
 	return v
 }
 
-// validateRules checks who may be called.
+// validateRules checks the rules of the queue.
 func (s *OrganizationSettings) validateRules(v *Violations) {
 	for i, kind := range s.RequireOptIn {
 		at := "/requireOptIn/" + strconv.Itoa(i)
@@ -288,7 +288,7 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 	}
 }
 
-// CheckCountryCode says what is wrong with a country of the settings, "" for nothing.
+// CheckCountryCode returns the problem with a country of the settings, or an empty text.
 func CheckCountryCode(code string) (problem string) {
 	stored, problem := checkCountry(code)
 	if problem != "" || stored != code {
@@ -329,7 +329,7 @@ func validateResults(v *Violations, at string, results []ResultChoice) {
 // Span is a part of a day, in minutes after midnight; the zero value is a day without calls.
 type Span struct{ From, Until int }
 
-// String returns the span as a person says it.
+// String returns the span in words.
 func (s Span) String() string {
 	return fmt.Sprintf("%02d:%02d to %02d:%02d", s.From/60, s.From%60, s.Until/60, s.Until%60)
 }
@@ -358,5 +358,5 @@ func minutesOf(text string) (minutes int, ok bool) {
 	return t.Hour()*60 + t.Minute(), err == nil
 }
 
-// CheckUserName says what is wrong with the name of a user, "" for nothing.
+// CheckUserName returns the problem with the name of a user, or an empty text.
 func CheckUserName(name string) (problem string) { return checkText(name, maxUserName) }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// wireTime is how an instant is written: RFC 3339, UTC, milliseconds. Spec gap: R5.
+// wireTime is the form of an instant on the wire: RFC 3339, UTC, milliseconds. Spec gap: R5.
 const wireTime = "2006-01-02T15:04:05.000Z"
 
 // The years that the service takes. Spec gap: R5.
@@ -30,13 +30,13 @@ var (
 	errString = errors.New("must be a string")
 )
 
-// NewTime is t cut to the millisecond, in UTC.
+// NewTime returns t cut to the millisecond, in UTC.
 func NewTime(t time.Time) Time { return Time{Time: t.UTC().Truncate(time.Millisecond)} }
 
-// TimeFromMilli is the instant that many milliseconds after 1970.
+// TimeFromMilli returns the instant that many milliseconds after 1970.
 func TimeFromMilli(ms int64) Time { return Time{Time: time.UnixMilli(ms).UTC()} }
 
-// String is the time as it is written on the wire.
+// String returns the time in its form on the wire.
 func (t Time) String() string { return t.UTC().Format(wireTime) }
 
 // Equal reports whether both are the same instant.
@@ -77,7 +77,11 @@ func ParseTime(text string) (Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
 		// The standard parser takes a comma before the fraction, a lone digit for the hour,
 		// and offsets of 24 hours and of 60 minutes; RFC 3339 does not.
-		if parsed, err := time.Parse(layout, text); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') && offsetInRange(text) {
+		if parsed, err := time.Parse(
+			layout,
+			text,
+		); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') &&
+			offsetInRange(text) {
 			if year := parsed.UTC().Year(); year < minYear || year > maxYear {
 				return Time{}, errYear
 			}
@@ -104,7 +108,7 @@ type Date struct {
 	Day   int
 }
 
-// DateOf is the calendar day of t in its own zone.
+// DateOf returns the calendar day of t in its own zone.
 func DateOf(t time.Time) Date {
 	year, month, day := t.Date()
 	return Date{Year: year, Month: month, Day: day}
@@ -129,10 +133,10 @@ func ParseDate(text string) (Date, error) {
 // IsZero reports whether d is no day.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// String is the day as YYYY-MM-DD.
+// String returns the day as YYYY-MM-DD.
 func (d Date) String() string { return d.Midnight().Format(time.DateOnly) }
 
-// Midnight is the start of the day in UTC.
+// Midnight returns the start of the day in UTC.
 func (d Date) Midnight() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
 // MarshalText writes YYYY-MM-DD.
@@ -236,13 +240,14 @@ func parseISO(text string, zone *time.Location) (Time, error) {
 		return Time{}, err
 	}
 	if len(clock) == len(timePart) {
-		return NewTime(time.Date(day.Year(), day.Month(), day.Day(), 0, 0, int(since/time.Second), int(since%time.Second), zone)), nil
+		return NewTime(
+			time.Date(day.Year(), day.Month(), day.Day(), 0, 0, int(since/time.Second), int(since%time.Second), zone),
+		), nil
 	}
 	return NewTime(day.Add(since - offset)), nil
 }
 
-// parseMailTime reads what mails, date and servers print. A zone by its name is read where
-// the name has one meaning.
+// parseMailTime reads the times of mails, of date and of servers. It reads a zone's name if the name has one meaning.
 func parseMailTime(text string) (Time, error) {
 	text, _, _ = strings.Cut(text, " (") // The name of the zone, behind its offset.
 	for _, layout := range []string{"Mon, _2 Jan 2006 15:04:05 ", "_2 Jan 2006 15:04:05 ", "Mon, _2 Jan 2006 15:04 ", "Mon Jan _2 15:04:05 "} {
@@ -273,7 +278,11 @@ func parseISODate(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if year, week, ok := strings.Cut(strings.ReplaceAll(text, "-", ""), "W"); ok && len(year) == 4 && (len(week) == 2 || len(week) == 3) {
+	if year, week, ok := strings.Cut(
+		strings.ReplaceAll(text, "-", ""),
+		"W",
+	); ok && len(year) == 4 &&
+		(len(week) == 2 || len(week) == 3) {
 		n, err := strconv.Atoi(year + (week + "1")[:3])
 		y, w, d := n/1000, n/10%100, n%10
 		if err == nil && w >= 1 && w <= 53 && d >= 1 && d <= 7 {

@@ -8,15 +8,20 @@ import (
 	"sync"
 )
 
-// AmbiguousAmount is a text such as 1.250, whose point or comma may part thousands or cents.
+// AmbiguousAmount is a text such as 1.250, whose point or comma may separate thousands or cents.
 type AmbiguousAmount struct {
 	Text             string
-	Thousands, Cents Amount // What it is where the sign parts thousands, and where it parts cents.
+	Thousands, Cents Amount // The amount if the sign separates thousands, and if it separates cents.
 }
 
 // Error names both meanings.
 func (a *AmbiguousAmount) Error() string {
-	return fmt.Sprintf("%q can be read as %s or %s: write which one is meant", a.Text, a.Thousands.Fixed(), a.Cents.Fixed())
+	return fmt.Sprintf(
+		"%q can be read as %s or %s: write which one is meant",
+		a.Text,
+		a.Thousands.Fixed(),
+		a.Cents.Fixed(),
+	)
 }
 
 // amountForms are compiled at their first use.
@@ -24,13 +29,15 @@ var amountForms = sync.OnceValue(func() (f struct{ plain, parted, long, grouped 
 	f.plain = regexp.MustCompile(`^[0-9]+([.,][0-9]{1,2}|[.,][0-9]{4,})?$`)
 	f.parted = regexp.MustCompile(`^[1-9][0-9]{0,2}[.,][0-9]{3}$`)
 	f.long = regexp.MustCompile(`^(0|[0-9]{4,})[.,][0-9]{3}$`)
-	f.grouped = regexp.MustCompile(`^[0-9]{1,3}(([.][0-9]{3})+(,[0-9]{1,2})?|(,[0-9]{3})+([.][0-9]{1,2})?|([ '’\x{a0}][0-9]{3})+([.,][0-9]{1,2})?)$`)
+	f.grouped = regexp.MustCompile(
+		`^[0-9]{1,3}(([.][0-9]{3})+(,[0-9]{1,2})?|(,[0-9]{3})+([.][0-9]{1,2})?|([ '’\x{a0}][0-9]{3})+([.,][0-9]{1,2})?)$`,
+	)
 	return f
 })
 
-// ParseTypedAmount reads an amount of Euros as people write it: 12.50, 12,5, € 30, 30,-, 1.250,00.
-// The sign before the cents is a comma, a point, or 0 where that is not known: then 1.250 is an
-// [AmbiguousAmount]. An exponent is refused.
+// ParseTypedAmount reads an amount of Euros as people write it: 12.50, 12,5, € 30, 30,-, 1.250,00. The sign before the
+// cents is a comma or a point. If it is 0, the sign is unknown, and 1.250 is an [AmbiguousAmount]. An exponent is
+// refused.
 func ParseTypedAmount(text string, sign byte) (Amount, error) {
 	number := strings.TrimSpace(text)
 	for _, before := range []string{"€", "EUR", "eur"} {

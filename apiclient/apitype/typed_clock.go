@@ -40,8 +40,8 @@ func isOrdinal(token string) bool {
 	return slices.Contains([]string{"st", "nd", "rd", "th", "e"}, token)
 }
 
-// readNumericDate reads a date of two or three numbers. The day stands first. Where the month may
-// stand first, too, both are read.
+// readNumericDate reads a date of two or three numbers. The day comes first. If the month may come first, too, it
+// returns both.
 func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
 	i := strings.IndexAny(token, "-/.")
 	if i < 0 {
@@ -81,7 +81,7 @@ func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
 	}
 }
 
-// setDate names a day of a year; where the year is 0, of the next or the last one that has it.
+// setDate sets a day of a year. If the year is 0, it takes the next or the last year with that day.
 func (t typedTime) setDate(year, month, day, tokens int, then func(typedTime, int)) {
 	today := midnight(t.place.now)
 	isNear := year == 0
@@ -120,7 +120,8 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	t.readSpoken(tokens, then)
 	hours, minutes, hasMinutes := strings.Cut(strings.Replace(tokens[0], ".", ":", 1), ":")
 	hour, err := strconv.Atoi(hours)
-	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 || strings.Trim(tokens[0], "0123456789:.") != "" {
+	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 ||
+		strings.Trim(tokens[0], "0123456789:.") != "" {
 		return
 	}
 	if t.minute, err = 0, nil; hasMinutes {
@@ -142,7 +143,7 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	}
 }
 
-// readSuffix reads what stands behind an hour; false where nothing of it does.
+// readSuffix reads the word after an hour. It returns false for any other word.
 func (t typedTime) readSuffix(tokens []string, isNumber bool, then func(typedTime, int)) bool {
 	w, suffix := words(), tokens[1]
 	switch {

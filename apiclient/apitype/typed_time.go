@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-var errTypedTime = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)")
+var errTypedTime = errors.New(
+	"is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
+)
 
-// ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form and those of mails, words in
-// English, Dutch or German, and an age, which is that long ago. Days and times without a zone are those of
-// now's zone. A text with several meanings is an [AmbiguousTime].
+// ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form, the forms of mails, words in English,
+// Dutch or German, and an age, which is that long ago. Days and times without a zone are in now's zone. A text with
+// several meanings is an [AmbiguousTime].
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
@@ -96,10 +98,10 @@ func isDay(text string, now time.Time) bool {
 	return len(readLength(tokensOf(text), place)) == 0 && len(readWords(text+" 12:00", place)) > 0
 }
 
-// ParseTimeAhead reads when a call is due, as a person types it: "in 2 hours", "18:00", "tomorrow
-// 18:00", "fri 10:30", "24-12 14:00", in English, Dutch or German, or as ISO 8601. A length of time
-// is that far ahead. A time without a zone is one of zone, which is the donor's. The time must be
-// ahead, and by [MaxDeferral] at most. A text with several meanings is an [AmbiguousTime].
+// ParseTimeAhead reads a typed time for a callback: "in 2 hours", "18:00", "tomorrow 18:00", "fri 10:30", "24-12
+// 14:00", in English, Dutch or German, or as ISO 8601. A duration is that far ahead. A time without a zone is in zone,
+// which is the donor's. The time must be in the future, at most by [MaxDeferral]. A text with several meanings is an
+// [AmbiguousTime].
 func ParseTimeAhead(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	readings := readAhead(text, now.In(zone))
 	var possible []TimeReading
@@ -148,7 +150,7 @@ type AmbiguousTime struct {
 
 // TimeReading is one meaning of a text.
 type TimeReading struct {
-	As string // "time" or "date", where that tells it from the others; otherwise "".
+	As string // "time" or "date" if that distinguishes it from the others, otherwise empty.
 	At time.Time
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// timePlace is where a time is typed, which decides how it is read.
+// timePlace is the place of a typed time, which decides how it is read.
 type timePlace struct {
 	now   time.Time // In the zone of a time that names none.
 	ahead bool      // A length of time is ahead, otherwise ago.
@@ -32,7 +32,7 @@ const (
 	evening
 )
 
-// timeWords is the one table of words, by language where one language has them.
+// timeWords is the one table of words, by language if a word is of one language.
 type timeWords struct {
 	days     map[string]int // From today.
 	weekdays map[string]time.Weekday
@@ -40,7 +40,7 @@ type timeWords struct {
 	parts    map[string]dayPart
 	units    map[string]time.Duration
 	numbers  map[string]float64
-	// Words before a time, words that say nothing, and those of the next one.
+	// Words before a time, words without a meaning, and words for the next one.
 	at, on, noise, next, week map[string]bool
 	in, vor, ago              map[string]bool
 	clock                     map[string]bool // Behind an hour.
@@ -49,33 +49,67 @@ type timeWords struct {
 var words = sync.OnceValue(func() *timeWords {
 	return &timeWords{
 		days: byName(map[int]string{
-			0: "today heute vandaag", 1: "tomorrow morgen", 2: "overmorgen übermorgen uebermorgen", -1: "yesterday gestern gisteren", -2: "eergisteren vorgestern",
+			0:  "today heute vandaag",
+			1:  "tomorrow morgen",
+			2:  "overmorgen übermorgen uebermorgen",
+			-1: "yesterday gestern gisteren",
+			-2: "eergisteren vorgestern",
 		}),
 		weekdays: byName(map[time.Weekday]string{
-			time.Monday: "mon monday ma maandag mo montag", time.Tuesday: "tue tues tuesday di dinsdag dienstag", time.Wednesday: "wed wednesday wo woensdag mi mittwoch",
-			time.Thursday: "thu thur thurs thursday do donderdag donnerstag", time.Friday: "fri friday vr vrijdag fr freitag",
-			time.Saturday: "sat saturday za zaterdag sa samstag sonnabend", time.Sunday: "sun sunday zo zondag so sonntag",
+			time.Monday:    "mon monday ma maandag mo montag",
+			time.Tuesday:   "tue tues tuesday di dinsdag dienstag",
+			time.Wednesday: "wed wednesday wo woensdag mi mittwoch",
+			time.Thursday:  "thu thur thurs thursday do donderdag donnerstag",
+			time.Friday:    "fri friday vr vrijdag fr freitag",
+			time.Saturday:  "sat saturday za zaterdag sa samstag sonnabend",
+			time.Sunday:    "sun sunday zo zondag so sonntag",
 		}),
 		months: byName(map[time.Month]string{
-			1: "jan january januari januar jänner", 2: "feb february februari februar", 3: "mar march mrt maart mär märz maerz", 4: "apr april", 5: "may mei mai", 6: "jun june juni",
-			7: "jul july juli", 8: "aug august augustus", 9: "sep sept september", 10: "oct october okt oktober", 11: "nov november", 12: "dec december dez dezember",
+			1:  "jan january januari januar jänner",
+			2:  "feb february februari februar",
+			3:  "mar march mrt maart mär märz maerz",
+			4:  "apr april",
+			5:  "may mei mai",
+			6:  "jun june juni",
+			7:  "jul july juli",
+			8:  "aug august augustus",
+			9:  "sep sept september",
+			10: "oct october okt oktober",
+			11: "nov november",
+			12: "dec december dez dezember",
 		}),
 		parts: byName(map[dayPart]string{
-			morning: "morning ochtend ochtends morgens vormittag vormittags früh", noon: "noon midday mittag mittags", evening: "evening abend abends avond avonds",
+			morning:   "morning ochtend ochtends morgens vormittag vormittags früh",
+			noon:      "noon midday mittag mittags",
+			evening:   "evening abend abends avond avonds",
 			afternoon: "afternoon middag middags namiddag nachmittag nachmittags",
 		}),
 		units: byName(map[time.Duration]string{
-			time.Second: "s sec second seconds seconde seconden sekunde sekunden",
-			time.Minute: "m min mins minute minutes minuut minuten minuutje", 15 * time.Minute: "kwartier kwartiertje viertelstunde",
-			time.Hour: "h hr hrs hour hours uur uurtje uren stunde stunden std", 24 * time.Hour: "d day days dag dagen tag tage tagen",
+			time.Second:        "s sec second seconds seconde seconden sekunde sekunden",
+			time.Minute:        "m min mins minute minutes minuut minuten minuutje",
+			15 * time.Minute:   "kwartier kwartiertje viertelstunde",
+			time.Hour:          "h hr hrs hour hours uur uurtje uren stunde stunden std",
+			24 * time.Hour:     "d day days dag dagen tag tage tagen",
 			7 * 24 * time.Hour: "w week weeks weken woche wochen",
 		}),
 		numbers: byName(map[float64]string{
-			0.5: "half halve halbe halben", 1: "a an one een één ein eine einer einem einen", 1.5: "anderhalf anderhalve anderthalb", 2: "two twee zwei", 3: "three drie drei",
+			0.5: "half halve halbe halben",
+			1:   "a an one een één ein eine einer einem einen",
+			1.5: "anderhalf anderhalve anderthalb",
+			2:   "two twee zwei",
+			3:   "three drie drei",
 		}),
-		at: wordSet("at um om gegen rond around tegen"), on: wordSet("on am op"), noise: wordSet("den der the de this dieser diesen diese dit deze coming kommenden kommende komende 's s"),
-		next: wordSet("next nächste nächsten nächster naechste naechsten volgende"), week: wordSet("week woche"),
-		in: wordSet("in over"), vor: wordSet("vor"), ago: wordSet("ago geleden"), clock: wordSet("uhr uur h o'clock"),
+		at: wordSet(
+			"at um om gegen rond around tegen",
+		),
+		on:    wordSet("on am op"),
+		noise: wordSet("den der the de this dieser diesen diese dit deze coming kommenden kommende komende 's s"),
+		next:  wordSet("next nächste nächsten nächster naechste naechsten volgende"),
+		week:  wordSet("week woche"),
+		in:    wordSet("in over"),
+		vor:   wordSet("vor"),
+		ago:   wordSet("ago geleden"),
+		clock: wordSet("uhr uur h o'clock"),
 	}
 })
 
@@ -112,7 +146,7 @@ type typedTime struct {
 // nowWords are the words for the present moment.
 var nowWords = map[string]bool{"now": true, "jetzt": true, "nu": true}
 
-// readWords returns each time that a text may mean; none where it is no time.
+// readWords returns each time that a text may mean, or none if it is no time.
 func readWords(text string, place timePlace) []TimeReading {
 	tokens := tokensOf(text)
 	if len(tokens) == 0 {
@@ -138,10 +172,11 @@ func readWords(text string, place timePlace) []TimeReading {
 	return distinct
 }
 
-// tokensOf takes a text apart. A number stands apart from the word behind it, and a comma between
-// digits is a decimal one.
+// tokensOf splits a text. A number and the word after it are separate tokens, and a comma between digits is a decimal
+// one.
 func tokensOf(text string) []string {
-	text = strings.NewReplacer("tonight", "today evening", "vanavond", "today evening", "vanmiddag", "today middag", "p.m.", "pm", "a.m.", "am", "o’clock", "o'clock", "’s", "'s").Replace(strings.ToLower(text))
+	text = strings.NewReplacer("tonight", "today evening", "vanavond", "today evening", "vanmiddag", "today middag", "p.m.", "pm", "a.m.", "am", "o’clock", "o'clock", "’s", "'s").
+		Replace(strings.ToLower(text))
 	var b strings.Builder
 	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
 	runes := []rune(text)
@@ -171,7 +206,7 @@ func tokensOf(text string) []string {
 	return tokens
 }
 
-// readLength reads "in 2 hours", "90m" or "2 days ago"; nothing where the tokens are no length.
+// readLength reads "in 2 hours", "90m" or "2 days ago". It returns nothing if the tokens are no duration.
 func readLength(tokens []string, place timePlace) []TimeReading {
 	w, sign, bare := words(), 1, true
 	if !place.ahead {
@@ -192,7 +227,8 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 	for rest := tokens; ; {
 		number, unit, n := lengthOf(rest)
 		_, decimals, _ := strings.Cut(tokens[0], ".")
-		if n == 0 || bare && (unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) { // 18 uur and 14.30h are times of day.
+		if n == 0 ||
+			bare && (unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) { // 18 uur and 14.30h are times of day.
 			return nil
 		}
 		total += number * float64(w.units[unit])
@@ -209,7 +245,7 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 // maxAge is longer than anything has been recorded; more would not fit a duration.
 const maxAge = 200 * 365 * 24 * time.Hour
 
-// lengthOf reads a number with its unit, and tells how many tokens they are; 0 is none.
+// lengthOf reads a number with its unit, and returns how many tokens they take. Zero means none.
 func lengthOf(tokens []string) (number float64, unit string, n int) {
 	w := words()
 	for ; n < len(tokens) && n < 3; n++ {
@@ -316,7 +352,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, t.Location())
 }
 
-// readings are the times that were named together; none where they contradict each other.
+// readings returns the times that the tokens together may mean, or none if they contradict each other.
 func (t typedTime) readings() (all []TimeReading) {
 	for _, hour := range t.hours() {
 		for _, day := range t.daysAt(hour) {
@@ -327,8 +363,8 @@ func (t typedTime) readings() (all []TimeReading) {
 	return all
 }
 
-// hours are the hours of the day that the time may mean. An hour from 1 to 6 that nothing tells
-// apart may be one of the afternoon.
+// hours returns the hours of the day that the time may mean. An hour from 1 to 6 may be in the afternoon if nothing
+// shows which.
 func (t typedTime) hours() []int {
 	if !t.timed {
 		switch {
@@ -368,14 +404,15 @@ func (t typedTime) hours() []int {
 	return []int{t.hour}
 }
 
-// daysAt are the days that the text may mean with an hour.
+// daysAt returns the days that the text may mean with an hour.
 func (t typedTime) daysAt(hour int) []time.Time {
 	today := midnight(t.place.now)
 	in := func(days int) time.Time { return today.AddDate(0, 0, days) }
 	toMonday := 8 - (int(today.Weekday())+6)%7 - 1 // Of the next week.
 	inNextWeek := toMonday + (t.weekday+6)%7
 	ahead := (t.weekday - int(today.Weekday()) + 7) % 7
-	isAhead := time.Date(today.Year(), today.Month(), today.Day(), hour, t.minute, 0, 0, today.Location()).After(t.place.now)
+	isAhead := time.Date(today.Year(), today.Month(), today.Day(), hour, t.minute, 0, 0, today.Location()).
+		After(t.place.now)
 	switch {
 	case t.date != nil:
 		return t.date

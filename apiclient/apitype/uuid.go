@@ -12,7 +12,7 @@ import (
 // record has.
 type UUID uuid.UUID
 
-// errUUID is what a malformed identifier gets; it does not repeat the value.
+// errUUID is the error of a malformed identifier. It does not repeat the value.
 var errUUID = errors.New("is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)")
 
 // NewUUID returns a random version 4 UUID.
@@ -30,7 +30,7 @@ func ParseUUID(text string) (UUID, error) {
 	return UUID(id), nil
 }
 
-// MustParseUUID is [ParseUUID] for constants; it panics on a malformed text.
+// MustParseUUID is [ParseUUID] for constants. It panics on a malformed text.
 func MustParseUUID(text string) UUID {
 	id, err := ParseUUID(text)
 	if err != nil {
@@ -39,7 +39,7 @@ func MustParseUUID(text string) UUID {
 	return id
 }
 
-// String is the canonical form in lower case.
+// String returns the canonical form in lower case.
 func (u UUID) String() string { return uuid.UUID(u).String() }
 
 // IsZero reports whether u is the nil UUID.
