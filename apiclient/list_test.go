@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -557,30 +558,49 @@ func TestPaymentQRParameter(t *testing.T) {
 	}
 }
 
+// transport answers requests without a network.
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
 // A page that does not come in within the time-out is asked for with fewer records, as many as
 // the line can take, and so are those after it.
 func TestSlowPages(t *testing.T) {
 	t.Parallel()
-	const total, inTime = 120, 20
-	var asked []int
-	write := func(w http.ResponseWriter, from, to, total int) {
-		asked = append(asked, to-from)
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s`, to, to < total, edges(from, min(to, from+inTime)))
-		if to-from > inTime { // The rest does not come in time.
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(2 * time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		const total, inTime = 120, 20
+		var asked []int
+		var missing int
+		pages := listServer(total, func(w http.ResponseWriter, from, to, total int) {
+			asked = append(asked, to-from)
+			missing = max(0, to-from-inTime)
+			envelope(w, from, to, total)
+		})
+		line := transport(func(r *http.Request) (*http.Response, error) {
+			answer := httptest.NewRecorder()
+			pages(answer, r)
+			length := answer.Body.Len() - len(edges(0, missing))
+			rest, never := io.Pipe() // It blocks until the client closes the answer.
+			response := answer.Result()
+			response.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(answer.Body, int64(length)), rest), rest}
+			if missing == 0 {
+				servicetest.Check(t, never.Close())
+			}
+			return response, nil
+		})
+		client, err := apiclient.New(apiclient.Options{BaseURL: "https://api.example.org", Transport: line, Timeout: time.Second})
+		servicetest.Check(t, err)
+		got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 100})
+		if err != nil || got != total {
+			t.Errorf("got %d records and %v, want %d", got, err, total)
 		}
-		fmt.Fprint(w, "]}")
-	}
-	client := serve(t, listServer(total, write), func(o *apiclient.Options) { o.Timeout = time.Second })
-	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 100})
-	if err != nil || got != total {
-		t.Errorf("got %d records and %v, want %d", got, err, total)
-	}
-	if len(asked) == 0 || asked[0] != 100 || slices.Max(asked[1:]) > inTime {
-		t.Errorf("got pages of %v, want 100 once, and then at most %d", asked, inTime)
-	}
+		if len(asked) == 0 || asked[0] != 100 || slices.Max(asked[1:]) > inTime {
+			t.Errorf("got pages of %v, want 100 once, and then at most %d", asked, inTime)
+		}
+	})
 }
 
 // A list whose service filters pages after it has cut them, and says nothing of a next one, is
