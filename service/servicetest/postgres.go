@@ -77,7 +77,16 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{folder: folder, isKept: true}
-	err = c.make(context.Background(), initdb, "max_connections=400", "wal_level=minimal", "max_wal_senders=0", "full_page_writes=off")
+	c.attributes, err = Unprivileged(folder)
+	if err != nil {
+		return nil, err
+	}
+	unused := filepath.Join(folder, unusedData)
+	err = c.run(context.Background(), initdb[0], append(initdb[1:], unused)...)
+	if err != nil {
+		return nil, err
+	}
+	err = c.make(context.Background(), copyOf(unused), "max_connections=400", "wal_level=minimal", "max_wal_senders=0", "full_page_writes=off")
 	return c, err
 })
 
