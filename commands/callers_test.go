@@ -111,7 +111,8 @@ func TestCallersLeaveTheSame(t *testing.T) {
 				for i, result := range callerResults {
 					for j, kind := range apitype.CallTypes {
 						for k, role := range []string{"agent", "supervisor", "back-office"} {
-							if *everyRole || (i+j+k)%3 == 0 {
+							isTypeSkipped := engine == "PostgreSQL" && (i+2*j)%len(apitype.CallTypes) != 0 // SQLite shows each type.
+							if *everyRole || !isTypeSkipped && (i+j+k)%3 == 0 {
 								c := newCallCase(t, h, kind, role)
 								complete(c, result.code)
 								servicetest.Same(t, result.code+", "+string(kind)+", "+role, result.want, c.outcome())

@@ -128,7 +128,7 @@ func (i *importing) loseTail() {
 func TestImportGoesOn(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	for format, total := range map[string]int{"ndjson": 2000, "csv": 400} {
+	for format, total := range map[string]int{"ndjson": 600, "csv": 400} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			i := newImporting(t, format, total)

@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -296,8 +297,18 @@ func TestCallsAreGivenInHours(t *testing.T) {
 			d := &donors[i]
 			d.call = f.call(f.donorWith(d.owner, d.members), time.Duration(100-i)*time.Hour, "happy_call")
 		}
+		every := 1
+		if strings.HasSuffix(t.Name(), "postgres") { // SQLite shows each hour. 7 divides no number of hours of a day.
+			every = 7
+		}
+		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
+		checks := 0
 		check := func(at time.Time) {
 			t.Helper()
+			checks++
+			if checks%every != 0 {
+				return
+			}
 			f.Clock.Set(at)
 			var want []apitype.UUID
 			for _, d := range donors {
