@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/service/servicetest"
 )
 
@@ -65,9 +63,12 @@ func TestCheckOnlyReads(t *testing.T) {
 		if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
 			t.Errorf("%s: got code %d, %s%s", state, code, out, errs)
 		}
-		if diff := cmp.Diff(before, fileBytes(t, file)); diff != "" {
-			t.Errorf("%s: bytes changed: %s", state, diff)
+		after := fileBytes(t, file)
+		if state == "served" { // The service notes there what its own readers see.
+			delete(before, "-shm")
+			delete(after, "-shm")
 		}
+		servicetest.Same(t, state+": bytes", before, after)
 	}
 	check("closed", file)
 	copied := filepath.Join(e.folder, "copy.db")
