@@ -287,33 +287,3 @@ func (p *flagsPlay) onTerminal(app cli.App, words []string, stdin string) (shown
 	text := strings.Replace(strings.ReplaceAll(<-all, "\r\n", "\n"), stdin, "", 1)
 	return strings.ReplaceAll(text, "\x1b", "␛"), "", code
 }
-
-// What a terminal shows is drawn and asked as the flags say.
-func TestTerminalFlags(t *testing.T) {
-	t.Parallel()
-	// run runs a command line on a terminal where somebody types, and is what it shows.
-	run := func(line string) (shown string, code int) {
-		service, home := newFlagsService(t), t.TempDir()
-		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "secret", "TERM": "xterm"}
-		master, terminal, err := pty.Open()
-		servicetest.Check(t, err)
-		defer master.Close()
-		if _, err := io.WriteString(master, "n\n"); err != nil {
-			t.Fatal(err)
-		}
-		all := make(chan string, 1)
-		go func() {
-			text, _ := io.ReadAll(master) // Ends with an error, when the terminal is closed.
-			all <- string(text)
-		}()
-		code = Run(t.Context(), strings.Fields(line), cli.App{
-			In: terminal, Out: terminal, Err: terminal, Now: time.Now, Version: func() string { return "test" },
-			Getenv: func(name string) string { return environment[name] },
-		})
-		terminal.Close()
-		return <-all, code
-	}
-	if shown, code := run("call cancel " + testID + " --no-input"); code != 2 || strings.Contains(shown, "[y/N]") {
-		t.Errorf("got exit code %d and %q, want no question", code, shown)
-	}
-}

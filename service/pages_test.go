@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"encoding/base64"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,48 +24,6 @@ func newTestService(t *testing.T) *Service {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// errorOf returns the error of a call alone.
-func errorOf[T any](_ T, err error) error { return err }
-
-// TestPermissions calls operations without the one permission that each needs: they are refused before the store
-// is asked, whoever calls them. That each route asks first is TestWhatRoutesShow. Spec gap: A2.
-func TestPermissions(t *testing.T) {
-	t.Parallel()
-	s, ctx, id := newTestService(t), t.Context(), apitype.NewUUID()
-	var c Caller
-	call := func(permission Permission, call func() error) {
-		t.Helper()
-		c = Caller{Account: Account{Scope: Scope{All: true}}}
-		c.Permissions = slices.DeleteFunc(slices.Clone(Permissions), func(p Permission) bool { return p == permission })
-		if err := call(); KindOf(err) != Forbidden {
-			t.Errorf("without %s: got %v, want forbidden", permission, err)
-		}
-	}
-	list := func(include ...string) func() error {
-		return func() error { return errorOf(s.ListCalls(ctx, c, apitype.CallListOptions{Include: include})) }
-	}
-	call(CallsRead, list())
-	call(PersonsRead, list(apitype.IncludePersonQualityResult))
-	call(PledgesRead, list(apitype.IncludePledge))
-	call(PledgesRead, list(apitype.IncludeTransactions))
-	call(CallsRead, func() error { return errorOf(s.GetCall(ctx, c, id)) })
-	call(CallsCreate, func() error { return errorOf(s.CreateCall(ctx, c, apitype.CreateCallRequest{})) })
-	call(CallsAttempt, func() error { return errorOf(s.AddAttempt(ctx, c, id, nil, apitype.AddAttemptRequest{})) })
-	call(CallsComplete, func() error { return errorOf(s.CompleteCall(ctx, c, id, nil, apitype.CompleteCallRequest{})) })
-	call(CallsCancel, func() error { return errorOf(s.CancelCall(ctx, c, id, nil, apitype.CancelCallRequest{})) })
-	call(CallsExpire, func() error { return errorOf(s.ExpireCall(ctx, c, id, nil, apitype.ExpireCallRequest{})) })
-	call(PersonsRead, func() error { return errorOf(s.ListPersons(ctx, c, apitype.PersonListOptions{})) })
-	call(PersonsRead, func() error { return errorOf(s.GetPerson(ctx, c, id)) })
-	call(PersonsCreate, func() error { return errorOf(s.CreatePerson(ctx, c, apitype.CreatePersonRequest{})) })
-	call(PersonsUpdate, func() error { return errorOf(s.UpdatePerson(ctx, c, id, nil, apitype.UpdatePersonRequest{})) })
-	call(PledgesRead, func() error { return errorOf(s.ListPledges(ctx, c, apitype.PledgeListOptions{})) })
-	call(PledgesRead, func() error { return errorOf(s.GetPledge(ctx, c, id)) })
-	call(PledgesCreate, func() error { return errorOf(s.CreatePledge(ctx, c, apitype.CreatePledgeRequest{})) })
-	call(PledgesUpdate, func() error { return errorOf(s.UpdatePledge(ctx, c, id, nil, apitype.UpdatePledgeRequest{})) })
-	call(PledgesAct, func() error { return errorOf(s.ActOnPledge(ctx, c, id, nil, apitype.ActionDrop)) })
-	call(EntitiesMark, func() error { return errorOf(s.MarkProcessed(ctx, c, nil)) })
 }
 
 func TestCursors(t *testing.T) {
