@@ -68,6 +68,9 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	}
 	found := map[string]bool{}
 	wantNoSecret := func(path string, d fs.DirEntry, err error) error {
+		if path == os.TempDir() { // In shared memory, too: .ci/run has put it there.
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() || !d.Type().IsRegular() {
 			return nil // It ended meanwhile: shared memory is everybody's.
 		}

@@ -25,6 +25,7 @@ var kills = flag.Int("kills", 3, "how often TestKill kills the program")
 const beFundeskd = "FUNDESKD_TEST_RUN"
 
 func TestMain(m *testing.M) {
+	_ = os.Unsetenv("GOGC") // .ci/run sets it for tests. fundeskd has a setting of its own.
 	if os.Getenv(beFundeskd) != "" {
 		watchDisk()
 		sqlstore.ProbePause = 0
