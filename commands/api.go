@@ -34,7 +34,15 @@ type apiFlags struct {
 }
 
 // methods are those that a request may have.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var methods = []string{
+	http.MethodGet,
+	http.MethodHead,
+	http.MethodPost,
+	http.MethodPut,
+	http.MethodPatch,
+	http.MethodDelete,
+	http.MethodOptions,
+}
 
 func apiCommand(s *cli.Session) *cobra.Command {
 	a := &apiFlags{}
@@ -63,7 +71,13 @@ func apiCommand(s *cli.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(s, cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers keep their type, a.b is nested")
+	f.StringArrayVarP(
+		&a.fields,
+		"field",
+		"F",
+		nil,
+		"field k=v; true, false, null and numbers keep their type, a.b is nested",
+	)
 	f.StringArrayVarP(&a.texts, "raw-field", "f", nil, "field k=v whose value is always text")
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "header 'Name: value' of the request (repeatable)")
 	f.BoolVarP(&a.include, "include", "i", false, "print the status and the headers of the answer, too")
@@ -143,7 +157,10 @@ func (a *apiFlags) header() (http.Header, error) {
 		case !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(value, "\r\n"):
 			return nil, cli.UsageError("--header is not of the form 'Name: value'")
 		case name == "Authorization" || name == "Host" || name == "Content-Length":
-			return nil, cli.WithHint(cli.UsageError("--header "+name+" is not yours to set"), "the token of the profile is sent; another one: FUNDESK_TOKEN")
+			return nil, cli.WithHint(
+				cli.UsageError("--header "+name+" is not yours to set"),
+				"the token of the profile is sent; another one: FUNDESK_TOKEN",
+			)
 		}
 		header.Add(name, strings.TrimSpace(value))
 	}
@@ -225,7 +242,14 @@ func fieldValueOf(text string) any {
 	return text
 }
 
-func (a *apiFlags) walk(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
+func (a *apiFlags) walk(
+	s *cli.Session,
+	cmd *cobra.Command,
+	client *apiclient.Client,
+	path string,
+	query url.Values,
+	options render.Options,
+) error {
 	if !options.Format.IsJSON() && options.Format != render.ID && options.Query == nil {
 		options.Format = render.JSON
 	}

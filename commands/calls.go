@@ -13,15 +13,27 @@ import (
 )
 
 func callCommand(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "call", "Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
+	return cli.Group(
+		s,
+		"call",
+		"Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
 			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
 			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats, "checks": read.Checks,
 			"import": func(s *cli.Session) *cobra.Command {
-				return load.Import(s, load.Rows{Record: "call", Shows: render.HasPath[apitype.Call], Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
+				return load.Import(
+					s,
+					load.Rows{
+						Record:  "call",
+						Shows:   render.HasPath[apitype.Call],
+						Creates: change.Fields(apitype.CallFields(), apitype.Created),
+						Create:  newCall,
+					},
+				)
 			},
-		})
+		},
+	)
 }
 
 func callList(s *cli.Session) *cobra.Command {
@@ -46,7 +58,14 @@ func callList(s *cli.Session) *cobra.Command {
 			filters.LeaveToService(cmd.Context(), s)
 			o := &filters.Options
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.CallListOptions]{
-				Columns: filters.Columns(s), Options: o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Calls, Passes: filters.Passes(),
+				Columns: filters.Columns(
+					s,
+				),
+				Options: o,
+				At:      func(p apitype.Paging) { o.Paging = p },
+				Since:   "updatedAfter",
+				Of:      read.Calls,
+				Passes:  filters.Passes(),
 			})
 		},
 	}

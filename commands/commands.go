@@ -55,7 +55,13 @@ func entries() []entry {
 		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
 		{"outbox", nil, "Manage unsent changes", groupMoving, change.Outbox},
 		{"auth", nil, "Log in and out, show the token", groupSettings, account.Auth},
-		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", groupSettings, account.Profiles},
+		{
+			"profile",
+			[]string{"profiles"},
+			"Keep the services and accounts that you work with",
+			groupSettings,
+			account.Profiles,
+		},
 		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
 		{"tui", nil, "Open the Desk in the terminal", groupWork, desk.TUI},
 		{"demo", nil, "Try everything on sample data", groupWork, desk.Demo},
@@ -111,7 +117,9 @@ func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
 		return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
 	}
 	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
+		if flag := cmd.Flags().
+			Lookup(name); flag != nil && flag.Changed &&
+			(flag.Value.String() == "" || flag.Value.String() == "[]") {
 			return cli.UsageError("--" + name + " must not be empty")
 		}
 	}

@@ -30,18 +30,22 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 			}
 			return cli.Values(names)(cmd, args, toComplete)
 		},
-		"for-excel":           cli.Values(append(render.PhoneCountries(), "EN")),
-		"encoding":            cli.Values(bulk.Encodings),
-		"person":              s.Records(completions.Source.Persons),
-		"related-case":        s.Records(completions.Source.Pledges),
-		"result-code":         s.Records(completions.Source.ResultCodes),
-		"token-storage":       cli.Values([]string{"keyring", "file", "command"}),
-		"profile":             s.ProfileNames,
-		"owning-organization": s.Records(completions.Source.Organizations), "recruiting-organization": s.Records(completions.Source.Organizations),
-		"calling-organization": s.Records(completions.Source.Organizations),
-		"language":             cli.Values(apitype.LanguageCodes()), "languages": cli.Parts(apitype.LanguageCodes),
-		"country": countries,
-		"theme":   cli.Values(page.Themes),
+		"for-excel":     cli.Values(append(render.PhoneCountries(), "EN")),
+		"encoding":      cli.Values(bulk.Encodings),
+		"person":        s.Records(completions.Source.Persons),
+		"related-case":  s.Records(completions.Source.Pledges),
+		"result-code":   s.Records(completions.Source.ResultCodes),
+		"token-storage": cli.Values([]string{"keyring", "file", "command"}),
+		"profile":       s.ProfileNames,
+		"owning-organization": s.Records(
+			completions.Source.Organizations,
+		),
+		"recruiting-organization": s.Records(completions.Source.Organizations),
+		"calling-organization":    s.Records(completions.Source.Organizations),
+		"language":                cli.Values(apitype.LanguageCodes()),
+		"languages":               cli.Parts(apitype.LanguageCodes),
+		"country":                 countries,
+		"theme":                   cli.Values(page.Themes),
 	}
 	walkCommands(root, func(cmd *cobra.Command) {
 		top := topCommand(cmd)
@@ -57,7 +61,8 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 			}
 		})
 		keepFilesOut(cmd)
-		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
+		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" &&
+			cmd.Name() != "mark"
 		if complete := s.RecordsOf(top); complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
 			if top == "call" && slices.Contains([]string{"attempt", "complete", "cancel", "expire"}, cmd.Name()) {

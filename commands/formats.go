@@ -24,25 +24,66 @@ var (
 	spoken  = outputKind{formats: []render.Format{render.JSON, render.NDJSON}}
 	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON}}
 	answers = outputKind{formats: []render.Format{render.JSON, render.NDJSON, render.ID}}
-	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON}, columns: true}
+	numbers = outputKind{
+		formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON},
+		columns: true,
+	}
 	records = outputKind{formats: render.Formats, columns: true}
 	written = outputKind{formats: []render.Format{render.Table, render.JSON, render.NDJSON}} // Text for people, or JSON.
-	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
-	stream  = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
+	pulled  = outputKind{
+		formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID},
+		columns: true,
+		endless: true,
+	}
+	stream = outputKind{
+		formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.NDJSON, render.ID},
+		columns: true,
+		endless: true,
+	}
 )
 
 // outputs are the kinds by the name of a verb, or of a verb below its noun where that prints something else.
 // What is not here prints nothing.
 var outputs = map[string]outputKind{
-	"list": records, "get": records, "create": records, "update": records, "import": records, "apply": records, "mark": records,
-	"attempt": records, "complete": records, "cancel": records, "expire": records, "action": records,
-	"take": records, "extend": records, "release": records, "later": records, "agents": records, "leases": records, "callbacks": records,
-	"export": answers, "erase": answers, "api": answers,
-	"stats": numbers, "queue status": numbers, "pull status": records, "doctor": numbers,
-	"person": pulled, "call": pulled, "pledge": pulled, "erased": pulled,
-	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
+	"list":                records,
+	"get":                 records,
+	"create":              records,
+	"update":              records,
+	"import":              records,
+	"apply":               records,
+	"mark":                records,
+	"attempt":             records,
+	"complete":            records,
+	"cancel":              records,
+	"expire":              records,
+	"action":              records,
+	"take":                records,
+	"extend":              records,
+	"release":             records,
+	"later":               records,
+	"agents":              records,
+	"leases":              records,
+	"callbacks":           records,
+	"export":              answers,
+	"erase":               answers,
+	"api":                 answers,
+	"stats":               numbers,
+	"queue status":        numbers,
+	"pull status":         records,
+	"doctor":              numbers,
+	"person":              pulled,
+	"call":                pulled,
+	"pledge":              pulled,
+	"erased":              pulled,
+	"show":                value,
+	"outbox send":         value,
+	"auth status":         value,
+	"auth token":          value,
+	"version":             value,
 	"queue settings get":  written,
-	"person consent list": numbers, "person consent add": numbers, "call checks": records,
+	"person consent list": numbers,
+	"person consent add":  numbers,
+	"call checks":         records,
 }
 
 func outputOf(cmd *cobra.Command) outputKind {
@@ -70,7 +111,10 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	if s.Flags.SortBy != "" && (!kind.columns || kind.endless) {
 		return cli.UsageError("there is no list here that --sort-by could sort")
 	}
-	if asked := render.Format(s.Flags.Output); len(s.Flags.Columns) > 0 && (s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
+	if asked := render.Format(
+		s.Flags.Output,
+	); len(s.Flags.Columns) > 0 &&
+		(s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
 		return cli.UsageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
 	}
 	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {

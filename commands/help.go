@@ -90,7 +90,10 @@ func helpCommand(s *cli.Session) *cobra.Command {
 			}
 			target, unread, err := cmd.Root().Find(args)
 			if err != nil || len(unread) > 0 || target == cmd.Root() {
-				return cli.WithHint(cli.UsageError("there is no help on "+cli.Quote(strings.Join(args, " "))), "topics: "+strings.Join(names, ", "))
+				return cli.WithHint(
+					cli.UsageError("there is no help on "+cli.Quote(strings.Join(args, " "))),
+					"topics: "+strings.Join(names, ", "),
+				)
 			}
 			target.InitDefaultHelpFlag()
 			return target.Help()
@@ -102,10 +105,18 @@ func filtersTopic() string {
 	var b strings.Builder
 	b.WriteString(filtersText)
 	writeFilters(&b, "person list", apitype.PersonFilters())
-	writeFilters(&b, "person list, where the service can search", []apitype.Filter[apitype.PersonListOptions]{apitype.PersonSearch()})
+	writeFilters(
+		&b,
+		"person list, where the service can search",
+		[]apitype.Filter[apitype.PersonListOptions]{apitype.PersonSearch()},
+	)
 	writeFilters(&b, "call list", apitype.CallFilters())
 	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
-	writeFilters(&b, "call list, where the service keeps it", []apitype.Filter[apitype.CallListOptions]{apitype.CompletedBy()})
+	writeFilters(
+		&b,
+		"call list, where the service keeps it",
+		[]apitype.Filter[apitype.CallListOptions]{apitype.CompletedBy()},
+	)
 	writeFilters(&b, "call list, applied after the download", apitype.CallSelections())
 	writeFilters(&b, "pledge list", apitype.PledgeFilters())
 	writeFilters(&b, "queue", apitype.QueueFilters())

@@ -28,13 +28,23 @@ func personCommand(s *cli.Session) *cobra.Command {
 }
 
 func personRows() load.Rows {
-	return load.Rows{Record: "person", Shows: render.HasPath[apitype.Person], Creates: change.Fields(append(apitype.PersonFields(), apitype.ConsentFields()...), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
+	return load.Rows{
+		Record:  "person",
+		Shows:   render.HasPath[apitype.Person],
+		Creates: change.Fields(append(apitype.PersonFields(), apitype.ConsentFields()...), apitype.Created),
+		Create:  newPerson,
+		Updates: change.Fields(apitype.PersonFields(), apitype.Updated),
+		Update:  changePerson,
+		Read:    load.ReaderOf(read.Persons),
+	}
 }
 
 func personList(s *cli.Session) *cobra.Command {
 	flags, o, selection, consents := &read.ListFlags{}, apitype.PersonListOptions{}, &read.PersonSelection{}, false
 	cmd := &cobra.Command{
-		Use: "list", Short: "List persons, newest first", Args: cli.NoArgs,
+		Use:   "list",
+		Short: "List persons, newest first",
+		Args:  cli.NoArgs,
 		Long: "List persons. The service filters by organization, time and IBAN. Where it can search, --search finds persons by\n" +
 			"name, phone number, e-mail address, postcode with house number, or IBAN: all words must match, each by its\n" +
 			"beginning. --phone, --email and --name look at what was retrieved, and --limit counts what passes. A list that\n" +
@@ -110,18 +120,30 @@ func newPerson(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 	p := s.Defaults()
 	change.SetDefault(object, "owningOrganizationUuid", p.OwningOrganization)
 	change.SetDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
-	return change.Make(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) }, apiclient.CreatePersonChange)
+	return change.Make(
+		object,
+		func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) },
+		apiclient.CreatePersonChange,
+	)
 }
 
 func personUpdate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update UUID… | -", Short: "Change fields of persons", Args: cli.NeedArgs(1),
-		Long: "Change the named fields of persons; all others stay as they are. --clear empties fields, and so\ndoes null in a file. Several persons get the same values; apply gives each its own.",
+		Use:   "update UUID… | -",
+		Short: "Change fields of persons",
+		Args:  cli.NeedArgs(1),
+		Long:  "Change the named fields of persons; all others stay as they are. --clear empties fields, and so\ndoes null in a file. Several persons get the same values; apply gives each its own.",
 		Example: "  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --email new@example.org\n" +
 			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials\n" +
 			"  fundesk person list --created-after 1d --all -o id | fundesk person update - --language nl --yes",
 	}
-	return change.Update(s, cmd, change.Fields(apitype.PersonFields(), apitype.Updated), render.PersonColumns(), changePerson)
+	return change.Update(
+		s,
+		cmd,
+		change.Fields(apitype.PersonFields(), apitype.Updated),
+		render.PersonColumns(),
+		changePerson,
+	)
 }
 
 func changePerson(s *cli.Session, id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {

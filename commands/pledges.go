@@ -28,13 +28,23 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 }
 
 func pledgeRows() load.Rows {
-	return load.Rows{Record: "pledge", Shows: render.HasPath[apitype.Pledge], Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
+	return load.Rows{
+		Record:  "pledge",
+		Shows:   render.HasPath[apitype.Pledge],
+		Creates: change.Fields(apitype.PledgeFields(), apitype.Created),
+		Create:  newPledge,
+		Updates: change.Fields(apitype.PledgeFields(), apitype.Updated),
+		Update:  changePledge,
+		Read:    load.ReaderOf(read.Pledges),
+	}
 }
 
 func pledgeList(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.PledgeListOptions{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List pledges, newest first", Args: cli.NoArgs,
+		Use:   "list",
+		Short: "List pledges, newest first",
+		Args:  cli.NoArgs,
 		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr. Columns\n" +
 			"of the person imply --include person.",
 		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
@@ -43,7 +53,10 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			if err := read.RefuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			isNamed := slices.ContainsFunc(s.WantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
+			isNamed := slices.ContainsFunc(
+				s.WantedColumns(),
+				func(name string) bool { return strings.HasPrefix(name, "person.") },
+			)
 			if isNamed && !slices.Contains(o.Include, apitype.IncludePerson) {
 				o.Include = append(o.Include, apitype.IncludePerson)
 			}
@@ -99,7 +112,11 @@ func newPledge(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 		change.DropImplied(object, "donationAmount", object["initialDonationAmount"])
 		change.DropImplied(object, "donationInterval", object["initialDonationInterval"])
 	}
-	return change.Make(object, func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.App.Now()) }, apiclient.CreatePledgeChange)
+	return change.Make(
+		object,
+		func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.App.Now()) },
+		apiclient.CreatePledgeChange,
+	)
 }
 
 func pledgeUpdate(s *cli.Session) *cobra.Command {
@@ -111,11 +128,22 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}
-	return change.Update(s, cmd, change.Fields(apitype.PledgeFields(), apitype.Updated), render.PledgeColumns(), changePledge)
+	return change.Update(
+		s,
+		cmd,
+		change.Fields(apitype.PledgeFields(), apitype.Updated),
+		render.PledgeColumns(),
+		changePledge,
+	)
 }
 
 // changePledge is the update of a pledge; what its mode forbids is told where it is known.
-func changePledge(_ *cli.Session, id apitype.UUID, object map[string]any, raw json.RawMessage) (apiclient.Change, error) {
+func changePledge(
+	_ *cli.Session,
+	id apitype.UUID,
+	object map[string]any,
+	raw json.RawMessage,
+) (apiclient.Change, error) {
 	return change.Make(object, func(r *apitype.UpdatePledgeRequest) apitype.Violations {
 		violations := r.Validate()
 		if pledge, err := (apiclient.Record[apitype.Pledge]{Raw: raw}).Decode(); err == nil && raw != nil {

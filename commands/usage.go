@@ -107,7 +107,10 @@ func wrapped(text string) string {
 
 // writeCommands lists the commands below one, those of the program in their groups.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
-	shown := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() && c.Name() != "help" })
+	shown := slices.DeleteFunc(
+		slices.Clone(cmd.Commands()),
+		func(c *cobra.Command) bool { return !c.IsAvailableCommand() && c.Name() != "help" },
+	)
 	if cmd.HasParent() {
 		fmt.Fprintf(b, "\nCommands:\n")
 		for _, c := range shown {

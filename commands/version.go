@@ -22,7 +22,11 @@ func versionCommand(s *cli.Session) *cobra.Command {
 				return err
 			}
 			value := map[string]string{"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
-			return cli.ShowOne(s, value, []cli.Pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}})
+			return cli.ShowOne(
+				s,
+				value,
+				[]cli.Pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}},
+			)
 		},
 	}
 }
@@ -67,7 +71,9 @@ func completionCommand(s *cli.Session) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(s.App.Out)
 			default:
-				return cli.UsageError("no script for the shell " + cli.Quote(args[0]) + "; there are bash, zsh, fish and powershell")
+				return cli.UsageError(
+					"no script for the shell " + cli.Quote(args[0]) + "; there are bash, zsh, fish and powershell",
+				)
 			}
 		},
 	}

@@ -112,13 +112,19 @@ func (s Source) OpenCalls(ctx context.Context, prefix string) []string {
 }
 
 func callValue(call apitype.Call) Value {
-	return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
+	return Value{
+		call.UUID.String(),
+		strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status)),
+	}
 }
 
 // Pledges are the newest pledges with amount and state.
 func (s Source) Pledges(ctx context.Context, prefix string) []string {
 	return s.find(ctx, prefix, each(pledges, func(p apitype.Pledge) Value {
-		return Value{p.UUID.String(), "€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status)}
+		return Value{
+			p.UUID.String(),
+			"€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status),
+		}
 	}))
 }
 
@@ -167,7 +173,11 @@ func openCalls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype
 }
 
 // listCalls returns the latest calls in some states, with persons where the account may read them.
-func listCalls(ctx context.Context, c *apiclient.Client, statuses []apitype.CallStatus) (apiclient.Page[apitype.Call], error) {
+func listCalls(
+	ctx context.Context,
+	c *apiclient.Client,
+	statuses []apitype.CallStatus,
+) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}, Statuses: statuses}
 	page, err := c.Calls.List(ctx, o)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {

@@ -18,14 +18,19 @@ func statusRole(status string) Role {
 	}
 }
 
-// CallColumns are the columns of calls.
+// CallColumns returns the columns of calls.
 func CallColumns() []Column[apitype.Call] { return fieldColumns(apitype.CallFields()) }
 
-// CallList are the columns of calls in a list on the screen, in their order.
+// CallList returns the columns of calls in a list on the screen, in their order.
 func CallList() []Column[apitype.Call] {
 	type call = apitype.Call
 	return onScreen(CallColumns(), []Column[call]{
-		{Name: "person", Width: 18, Grow: true, Cell: func(c call, _ View) Text { return Text{Text: PersonName(c.Person.Value())} }},
+		{
+			Name:  "person",
+			Width: 18,
+			Grow:  true,
+			Cell:  func(c call, _ View) Text { return Text{Text: PersonName(c.Person.Value())} },
+		},
 		{Name: "type", Width: 12, Cell: func(c call, _ View) Text { return Text{Text: Words(string(c.Type))} }},
 		{Name: "status", Width: 11},
 		{Name: "requestedAt", Title: "Asked", Width: 5},

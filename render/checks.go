@@ -10,7 +10,7 @@ type CallCheck struct {
 	UserUUID *apitype.UUID `json:"userUuid"`
 }
 
-// CheckColumns are the columns of the checks of calls.
+// CheckColumns returns the columns of the checks of calls.
 func CheckColumns() []Column[CallCheck] {
 	return []Column[CallCheck]{
 		shown(column("callUuid", func(c CallCheck) string { return uuidText(c.CallUUID) }), "call"),

@@ -2,16 +2,17 @@ package render
 
 import "fundesk/apiclient/apitype"
 
-// NewestConsentColumns are the columns of the newest consents of a person who was read with them.
+// NewestConsentColumns returns the columns of the newest consents of a person, if they were read with the person.
 func NewestConsentColumns() []Column[apitype.Person] {
 	columns := fieldColumns(apitype.ConsentFields())
 	for i, c := range columns {
-		columns[i].Default = c.Name == "consents.phone.basis" || c.Name == "consents.phone.source" || c.Name == "consents.phone.at"
+		columns[i].Default = c.Name == "consents.phone.basis" || c.Name == "consents.phone.source" ||
+			c.Name == "consents.phone.at"
 	}
 	return columns
 }
 
-// ConsentColumns are the columns of a person's consents.
+// ConsentColumns returns the columns of a person's consents.
 func ConsentColumns() []Column[apitype.Consent] {
 	type consent = apitype.Consent
 	return []Column[consent]{

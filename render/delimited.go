@@ -23,10 +23,16 @@ func appendCSVHeader[T any](b []byte, columns []Column[T], o Options) []byte {
 	if o.Excel != "" {
 		b = append(b, "\ufeff"...)
 	}
-	return appendRow(b, columns, o.delimiter(), "\r\n", func(column Column[T]) string { return csvCell(column.Name, false) })
+	return appendRow(
+		b,
+		columns,
+		o.delimiter(),
+		"\r\n",
+		func(column Column[T]) string { return csvCell(column.Name, false) },
+	)
 }
 
-// delimiter returns what separates cells: Excel in a country expects that of its settings.
+// delimiter returns the separator of cells, which for Excel depends on the country.
 func (o Options) delimiter() string {
 	if o.Excel != "" && (HasDecimalComma(o.Excel) || o.Excel == "CH") {
 		return ";"
@@ -59,8 +65,8 @@ func appendRow[T any](b []byte, columns []Column[T], separator, end string, cell
 	return append(b, end...)
 }
 
-// csvCell quotes a value where RFC 4180 wants it. A safe one begins with an apostrophe
-// where a spreadsheet would take it for a formula.
+// csvCell quotes a value as RFC 4180 requires. With safe, an apostrophe comes before a value that a spreadsheet
+// would take for a formula.
 func csvCell(value string, safe bool) string {
 	if safe && IsFormula(value) && WithoutTextMark(value) == value {
 		value = "'" + value
@@ -78,11 +84,13 @@ func IsFormula(cell string) bool {
 
 // resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26, 1-dec, 10 A.
 var resembling = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4}|[0-9]{1,2}[-./ ]?[A-Za-z]{3,9}(?:[-./ ]?[0-9]{2,4})?|[0-9]{1,2}(?::[0-9]{2})? [aApP][mM]?)$`)
+	return regexp.MustCompile(
+		`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4}|[0-9]{1,2}[-./ ]?[A-Za-z]{3,9}(?:[-./ ]?[0-9]{2,4})?|[0-9]{1,2}(?::[0-9]{2})? [aApP][mM]?)$`,
+	)
 })
 
-// excelCell returns a value as Excel in a country keeps it: numbers with its decimal sign, and as text what
-// is none.
+// excelCell returns a value in a form that Excel in a country keeps: numbers with its decimal sign, and all other
+// values as text.
 func excelCell(value string, isNumber bool, country string) string {
 	switch _, err := time.Parse(time.DateOnly, value); {
 	case isNumber && HasDecimalComma(country):

@@ -32,7 +32,7 @@ func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 		case apitype.AmountField, apitype.NumberField:
 			c.Number = func(record T) int64 {
 				switch n := f.Value(record).(type) {
-				case apitype.Amount: // Nothing for one that is finer than cents, or too large for them.
+				case apitype.Amount: // Nothing for a value that is finer than cents, or too large for them.
 					cents, _ := n.Cents()
 					return cents
 				case int:
@@ -75,9 +75,8 @@ func (v View) cell(kind apitype.FieldKind, value any) Text {
 	return text
 }
 
-// onScreen fills in what the columns of a noun say of those in its list on the screen: each names one, and has how
-// much room it takes. One with a cell of its own says something in other words than a table, which is also read by
-// programs, and is sorted by them.
+// onScreen completes the columns of a list on the screen from the columns of a noun. Each has a name and its width. A
+// column with a cell of its own has other words than a table, which programs also read.
 func onScreen[T any](columns []Column[T], listed []Column[T]) []Column[T] {
 	for i := range listed {
 		l := &listed[i]

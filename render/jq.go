@@ -28,8 +28,8 @@ type Variable struct{ Name, Value string }
 // QueryError is an expression that failed on the data.
 type QueryError struct{ cause error }
 
-// Error is what jq says, without the values that it shows: they may be a donor's. What
-// the expression itself raises by error(…) is told as it is.
+// Error returns jq's error without the values in it, which may be a donor's. An error that the expression raises by
+// error(…) is unchanged.
 func (e *QueryError) Error() string {
 	text := e.cause.Error()
 	if _, raised := errors.AsType[gojq.ValueError](e.cause); !raised {
@@ -58,8 +58,8 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 	return &Query{code: code, values: values}, nil
 }
 
-// run writes what the expression makes of a value, one result a line, and tells how many those are. They may be
-// without end, so each is written by itself.
+// run writes the results of the expression for a value, one a line, and returns their number. There may be infinitely
+// many, so it writes each one at once.
 func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
 	for results := q.code.Run(value, q.values...); ; count++ {
 		result, ok := results.Next()
@@ -95,13 +95,12 @@ func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
 	}
 }
 
-// maxQueried is how many values a document may hold, about: each takes a hundred bytes
-// in memory.
+// maxQueried is about how many values a document may have: each takes a hundred bytes in memory.
 const maxQueried = 500_000
 
 var errTooLarge = errors.New("the answer holds too many values for --jq")
 
-// read is a record as the query sees it.
+// read returns a record as the query sees it.
 func (q *Query) read(raw []byte) (value any, err error) {
 	if bytes.Count(raw, []byte{','}) > maxQueried {
 		return nil, errTooLarge

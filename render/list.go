@@ -51,16 +51,14 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 	return l, nil
 }
 
-// Count is how many records were added.
+// Count returns how many records were added.
 func (l *List[T]) Count() int { return l.count + len(l.kept) }
 
-// Printed is how many of them left something in the output: a query over each may leave
-// nothing of one.
+// Printed returns how many of them produced output: a query may produce none.
 func (l *List[T]) Printed() int { return l.count - l.silent }
 
-// Add writes one record: raw is its JSON, decode reads it when the format needs that; a
-// record that cannot be decoded is none of the list. The first one is handed to the output
-// at once, so that whoever reads it may begin.
+// Add writes one record. raw is its JSON, and decode reads it if the format needs that. A record that cannot be
+// decoded is left out. The first one is written at once, so that its reader may begin.
 func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	var record T
 	isTyped := l.options.Query == nil && slices.Contains([]Format{Table, TSV, CSV}, l.options.Format)
@@ -73,7 +71,11 @@ func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	if l.order == nil {
 		return l.write(raw, record)
 	}
-	s := sortable[T]{raw: bytes.Clone(raw), record: record, key: strings.ToLower(l.order[0].Value(record))} // A page is used again.
+	s := sortable[T]{
+		raw:    bytes.Clone(raw),
+		record: record,
+		key:    strings.ToLower(l.order[0].Value(record)),
+	} // A page is used again.
 	if n, err := apitype.ParseNumber(s.key); err == nil {
 		s.number = &n
 	}
@@ -155,9 +157,8 @@ func (l *List[T]) Flush() error {
 // Close ends a list that is complete: an empty one is written as such.
 func (l *List[T]) Close() error { return l.end(true, true) }
 
-// Abort ends a list that failed: an empty output stays empty, and no query runs over a part.
-// A JSON array stays open, so that nobody takes it for whole, unless the list was read to
-// its end.
+// Abort ends a list that failed. An empty output stays empty, and no query runs over a part. A JSON array stays open,
+// so that it does not look complete, unless the list was read to its end.
 func (l *List[T]) Abort(atEnd bool) error { return l.end(false, atEnd) }
 
 func (l *List[T]) end(complete, closed bool) error {
@@ -233,7 +234,7 @@ func (l *List[T]) sort() {
 	}
 }
 
-// compactLine is a record on one line; one that already is stays as it is.
+// compactLine returns a record on one line.
 func compactLine(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
 		return raw
@@ -245,18 +246,21 @@ func compactLine(raw []byte) []byte {
 	return value
 }
 
-// indent is JSON laid out for a person, safe for a terminal.
+// indent returns JSON with line breaks, safe for a terminal.
 func indent(raw []byte) []byte {
 	value := jsontext.Value(bytes.Clone(raw))
-	if value.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+	if value.Indent(
+		jsontext.WithIndent("  "),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	) != nil {
 		return CleanJSON(raw)
 	}
 	return CleanJSON(value)
 }
 
-// identifier is the member of a record that identifies it, its uuid where none is named.
-// Another command reads one a line: whatever else a service calls a uuid must not pass for
-// several.
+// identifier returns the member of a record that identifies it, by default its uuid. Other commands read one a line,
+// so only a well-formed UUID is printed.
 func identifier(raw []byte, member string) (string, error) {
 	if member != "" {
 		var record map[string]any

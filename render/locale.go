@@ -34,7 +34,7 @@ func LocaleFrom(getenv func(string) string) Locale {
 	return l
 }
 
-// TextLanguage returns the language that an environment wants texts in, as ISO 639-1 has it; "" for none.
+// TextLanguage returns the language of texts in an environment, as an ISO 639-1 code, or an empty text.
 func TextLanguage(getenv func(string) string) string { return localeOf(getenv, "LC_MESSAGES").language }
 
 // localeOf returns the locale of a category, of which the variables are named: of a POSIX name such as nl_NL.UTF-8,
@@ -55,7 +55,7 @@ func localeOf(getenv func(string) string, categories ...string) tag {
 	return tag{}
 }
 
-// tag is a language and, where it is known, a region.
+// tag is a language and, if known, a region.
 type tag struct{ language, region string }
 
 // localized is a value of a table of languages; a region has its own or its language's.
@@ -64,7 +64,7 @@ type localized[T any] struct {
 	value T
 }
 
-// pick is the value of a language, the zero one where the table has none.
+// pick returns the value of a language, or the zero value if the table has none.
 func pick[T any](table []localized[T], t tag) (value T) {
 	if t.language == "" {
 		return value
@@ -79,7 +79,7 @@ func pick[T any](table []localized[T], t tag) (value T) {
 	return value
 }
 
-// Amount is an amount of Euros with two decimals, without its currency.
+// Amount returns an amount of Euros with two decimals, without its currency.
 func (l Locale) Amount(a apitype.Amount) string {
 	whole, fraction, _ := strings.Cut(a.Fixed(), ".")
 	digits := strings.TrimPrefix(whole, "-")
@@ -178,10 +178,10 @@ func (l Locale) Spoken(number string) string {
 	return strings.Join(groups, " ")
 }
 
-// maxSpoken is how many digits are read in one go.
+// maxSpoken is the length of the longest group of digits.
 const maxSpoken = 4
 
-// splitPhone is a number in E.164 by country and national number, without its trunk prefix.
+// splitPhone splits a number in E.164 into its country and the national number, without the trunk prefix.
 func splitPhone(number string) (country phoneCountry, national string, ok bool) {
 	digits, isInternational := strings.CutPrefix(number, "+")
 	if !isInternational || len(digits) < 7 || strings.Trim(digits, "0123456789") != "" {
@@ -200,7 +200,7 @@ func (c phoneCountry) has(region string) bool {
 	return region != "" && slices.Contains(strings.Fields(c.regions), region)
 }
 
-// grouped is a national number as it is dialled within its country.
+// grouped returns a national number in the form for dialling within its country.
 func (c phoneCountry) grouped(national string) string {
 	national = c.trunk + national
 	for _, form := range c.forms {
@@ -212,9 +212,8 @@ func (c phoneCountry) grouped(national string) string {
 	return national
 }
 
-// International is a number as somebody in a country types it, in E.164: 06 27 08 40 34 is
-// +31627084034 in the Netherlands, and so is +31 (0)6 27084034. What cannot be told is left
-// without its spaces.
+// International returns a number as typed in a country in E.164: 06 27 08 40 34 is +31627084034 in the Netherlands,
+// and so is +31 (0)6 27084034. An unknown form is returned without its spaces.
 func International(typed, country string) string {
 	number := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -./()\u00a0", r) {
@@ -240,8 +239,8 @@ func International(typed, country string) string {
 	return number
 }
 
-// isWithoutPlus reports whether digits are a number in E.164 whose + a spreadsheet dropped. In Italy national
-// numbers of ten digits begin with its code, too.
+// isWithoutPlus reports whether digits are a number in E.164 whose + a spreadsheet dropped. In Italy national numbers
+// of ten digits begin with its code, too.
 func (c phoneCountry) isWithoutPlus(digits string) bool {
 	least := len(c.code) + 8
 	if c.code == "39" {
@@ -253,7 +252,7 @@ func (c phoneCountry) isWithoutPlus(digits string) bool {
 	return strings.HasPrefix(digits, c.code) && len(digits) >= least
 }
 
-// PhoneCountries are the countries whose numbers [International] reads.
+// PhoneCountries returns the countries whose numbers [International] reads.
 func PhoneCountries() []string {
 	var all []string
 	for _, c := range phoneCountries {

@@ -6,11 +6,11 @@ package render
 // with two digits of day and month; ITU-T E.164 and the numbering plans that the
 // countries filed with it for calling codes, trunk prefixes and area codes.
 
-// separators are how a language writes an amount.
+// separators are the signs of a language in an amount.
 type separators struct {
 	decimal string
 	group   string
-	least   int // Digits from which on they are grouped; 0: four.
+	least   int // The number of digits from which they are grouped. Zero means four.
 }
 
 // space does not break a line. CLDR has a narrow one for French, which the fonts of many
@@ -26,9 +26,9 @@ var amountForms = []localized[separators]{
 	{"de_CH de_LI it_CH en_CH rm", separators{decimal: ".", group: "’"}},
 }
 
-// dateForm is how a region writes a day and the time of day.
+// dateForm is the form of a day and a time of day in a region.
 type dateForm struct {
-	day      string // A layout; empty: no locale.
+	day      string // A layout. Empty without a locale.
 	halfDays bool   // 3:04 PM.
 }
 
@@ -38,12 +38,15 @@ var dateForms = []localized[dateForm]{
 	{"en_CA", dateForm{day: "2006-01-02", halfDays: true}},
 	{"en_GB en_IE en_BE en_NL fr es it pt el nl_BE", dateForm{day: "02/01/2006"}},
 	{"nl fy", dateForm{day: "02-01-2006"}},
-	{"de da nb nn no fi pl cs ro bg sk hr sl tr et lv ru uk is lb rm fr_CH it_CH en_DE en_AT en_CH", dateForm{day: "02.01.2006"}},
+	{
+		"de da nb nn no fi pl cs ro bg sk hr sl tr et lv ru uk is lb rm fr_CH it_CH en_DE en_AT en_CH",
+		dateForm{day: "02.01.2006"},
+	},
 	{"ja zh", dateForm{day: "2006/01/02"}},
 	{"en sv lt fr_CA hu ko", dateForm{day: "2006-01-02"}},
 }
 
-// phoneCountry is how the numbers of a calling code are dialled in its own country.
+// phoneCountry has the forms of numbers of a calling code in its own country.
 type phoneCountry struct {
 	code    string
 	regions string // ISO 3166-1, separated by spaces.
@@ -53,7 +56,7 @@ type phoneCountry struct {
 
 // phoneForm groups the national numbers that begin with one of prefixes.
 type phoneForm struct {
-	prefixes string // Trunk prefix included, separated by spaces; empty: any.
+	prefixes string // With the trunk prefix, separated by spaces. Empty allows any.
 	groups   []int  // Digits of each group but the last.
 }
 

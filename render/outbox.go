@@ -12,20 +12,20 @@ type Entry struct {
 	ID        string          `json:"id"`
 	State     string          `json:"state"`
 	Op        string          `json:"op"`
-	UUID      *string         `json:"uuid"` // Nil: of no single record.
+	UUID      *string         `json:"uuid"` // Nil if there is no single record.
 	Method    string          `json:"method"`
 	Path      string          `json:"path"`
 	CreatedAt *apitype.Time   `json:"createdAt"`
 	Tries     int             `json:"tries"`
 	LastError *string         `json:"lastError"`
-	After     *string         `json:"after"` // The entry that it waits for; nil: none.
+	After     *string         `json:"after"` // The entry that it waits for. Nil if there is none.
 	Service   string          `json:"service"`
 	EndedAt   *apitype.Time   `json:"endedAt,omitempty"` // Nil while it is in the outbox.
 	Body      json.RawMessage `json:"body,omitempty"`
 	Label     string          `json:"-"` // What it is, in words.
 }
 
-// EntryColumns are the columns of entries.
+// EntryColumns returns the columns of entries.
 func EntryColumns() []Column[Entry] {
 	fixed := func(name string, value func(Entry) string) Column[Entry] {
 		return Column[Entry]{Name: name, Default: true, Value: value}
@@ -44,8 +44,8 @@ func EntryColumns() []Column[Entry] {
 	}
 }
 
-// EntryList are the columns of entries in a list on the screen, in their order; what is no
-// entry yet stands among them.
+// EntryList returns the columns of entries in a list on the screen, in their order. Changes that are not entries yet
+// are among them.
 func EntryList() []Column[Entry] {
 	return onScreen(EntryColumns(), []Column[Entry]{
 		{Name: "state", Width: 9},

@@ -7,8 +7,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// pathColumn returns the column of any path of the JSON of a record: a member, or one below an object of it;
-// ok is false where a record has no such path.
+// pathColumn returns the column of any path of the JSON of a record: a member, or one of an object in it. ok is false
+// if records have no such path.
 func pathColumn[T any](path string) (c Column[T], ok bool) {
 	names := strings.Split(path, ".")
 	_, ok = valueAt(reflect.Zero(reflect.TypeFor[T]()), names)
@@ -24,8 +24,7 @@ func HasPath[T any](path string) bool {
 	return has
 }
 
-// valueAt returns what lies at a path below a value, nil where that is not there; known is false for a path
-// that no value of this type has.
+// valueAt returns the value at a path, or nil if it is missing. known is false if no value of this type has the path.
 func valueAt(v reflect.Value, path []string) (value any, known bool) {
 	v = inside(v)
 	if len(path) == 0 {
@@ -50,7 +49,7 @@ func valueAt(v reflect.Value, path []string) (value any, known bool) {
 	return nil, false
 }
 
-// inside returns what a pointer or an embedded part leads to, its zero value where it leads nowhere.
+// inside returns the value of a pointer or an embedded part, or its zero value.
 func inside(v reflect.Value) reflect.Value {
 	if part, isPart := reflect.TypeAssert[interface{ Part() any }](v); isPart {
 		v = reflect.ValueOf(part.Part())
@@ -73,7 +72,7 @@ func memberAt(members map[string]any, path []string) any {
 	return value
 }
 
-// paths are the paths of the JSON of a type, as far as an object in an object.
+// paths returns the paths of the JSON of a type, down to objects in objects.
 func paths(t reflect.Type, depth int) (all []string) {
 	t = inside(reflect.Zero(t)).Type()
 	if t.Kind() != reflect.Struct {

@@ -7,10 +7,10 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// PersonColumns are the columns of persons.
+// PersonColumns returns the columns of persons.
 func PersonColumns() []Column[apitype.Person] { return fieldColumns(apitype.PersonFields()) }
 
-// ErasedColumns are the columns of persons who were erased.
+// ErasedColumns returns the columns of erased persons.
 func ErasedColumns() []Column[apitype.ErasedPerson] {
 	return []Column[apitype.ErasedPerson]{
 		shown(column("uuid", func(p apitype.ErasedPerson) string { return p.UUID.String() }), ""),
@@ -18,7 +18,7 @@ func ErasedColumns() []Column[apitype.ErasedPerson] {
 	}
 }
 
-// PersonList are the columns of persons in a list on the screen, in their order.
+// PersonList returns the columns of persons in a list on the screen, in their order.
 func PersonList() []Column[apitype.Person] {
 	type person = apitype.Person
 	return onScreen(PersonColumns(), []Column[person]{
@@ -32,7 +32,7 @@ func PersonList() []Column[apitype.Person] {
 	})
 }
 
-// PersonName is a person's name as it is spoken, "" when nothing of it is known.
+// PersonName returns a person's name as it is spoken, or an empty text.
 func PersonName(p apitype.Person) string {
 	first := p.FirstName
 	if first == nil {
@@ -47,7 +47,7 @@ func PersonName(p apitype.Person) string {
 	return strings.Join(parts, " ")
 }
 
-// PersonPhone is the number to dial, the mobile one where there is one; "" for none.
+// PersonPhone returns the number to dial, the mobile one if there is one, or an empty text.
 func PersonPhone(p apitype.Person) string {
 	return cmp.Or(text(p.MobilePhoneNumber), text(p.PhoneNumber))
 }

@@ -11,7 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// QueueStateColumns are the columns of what waits in the queue.
+// QueueStateColumns returns the columns of the queue's state.
 func QueueStateColumns() []Column[apitype.QueueState] {
 	type state = apitype.QueueState
 	return []Column[state]{
@@ -26,7 +26,7 @@ func QueueStateColumns() []Column[apitype.QueueState] {
 	}
 }
 
-// LeaseColumns are the columns of leases.
+// LeaseColumns returns the columns of leases.
 func LeaseColumns() []Column[apitype.Lease] {
 	type lease = apitype.Lease
 	return []Column[lease]{
@@ -43,16 +43,19 @@ func LeaseColumns() []Column[apitype.Lease] {
 	}
 }
 
-// HeldColumns are the columns of leases in the list of all users, which shows no call.
+// HeldColumns returns the columns of leases in the list of all users, which shows no call.
 func HeldColumns() []Column[apitype.Lease] {
-	columns := slices.DeleteFunc(LeaseColumns(), func(c Column[apitype.Lease]) bool { return c.Name == "call.type" || c.Name == "person" })
+	columns := slices.DeleteFunc(
+		LeaseColumns(),
+		func(c Column[apitype.Lease]) bool { return c.Name == "call.type" || c.Name == "person" },
+	)
 	for i, c := range columns {
 		columns[i].Default = slices.Contains([]string{"name", "takenAt", "expiresAt", "ahead"}, c.Name)
 	}
 	return columns
 }
 
-// ReleasedColumns are the columns of what a user held.
+// ReleasedColumns returns the columns of a user's released leases.
 func ReleasedColumns() []Column[apitype.ReleasedUser] {
 	type released = apitype.ReleasedUser
 	return []Column[released]{
@@ -61,7 +64,7 @@ func ReleasedColumns() []Column[apitype.ReleasedUser] {
 	}
 }
 
-// DeferralColumns are the columns of callbacks.
+// DeferralColumns returns the columns of callbacks.
 func DeferralColumns() []Column[apitype.Deferral] {
 	type deferral = apitype.Deferral
 	return []Column[deferral]{
@@ -75,7 +78,7 @@ func DeferralColumns() []Column[apitype.Deferral] {
 	}
 }
 
-// userColumn names a user, by the identifier where the service does not know the name.
+// userColumn returns the name of a user, or the identifier if the service does not know the name.
 func userColumn[T any](of func(T) (name *string, id *apitype.UUID)) Column[T] {
 	return column("name", func(value T) string {
 		name, id := of(value)
@@ -83,7 +86,7 @@ func userColumn[T any](of func(T) (name *string, id *apitype.UUID)) Column[T] {
 	})
 }
 
-// QueueAgentColumns are the columns of the agents of the queue.
+// QueueAgentColumns returns the columns of the agents of the queue.
 func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return []Column[agent]{
@@ -116,7 +119,7 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	}
 }
 
-// Results are counts by result code as a person says them, the most frequent first.
+// Results returns counts by result code in words, the most frequent first.
 func Results(counts map[string]int) string { return Words(Counted(counts, " ", ", ")) }
 
 // Counted returns counts by name, the most frequent first.
@@ -135,7 +138,7 @@ func titled[T any](c Column[T], title string) Column[T] {
 	return c
 }
 
-// numberColumn is a count of a record.
+// numberColumn returns a count of a record.
 func numberColumn[T any](name string, value func(T) int) Column[T] {
 	return Column[T]{
 		Name: name, Default: true, Right: true,
@@ -144,11 +147,11 @@ func numberColumn[T any](name string, value func(T) int) Column[T] {
 	}
 }
 
-// longOnCall is how long an agent is on one call before the floor marks it.
+// longOnCall is the duration of a call from which the Floor marks it.
 const longOnCall = 10 * time.Minute
 
-// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
-// names are the profile's or the service's to tell.
+// QueueAgentList returns the columns of agents in a list on the screen, in their order. The profile or the service has
+// their names.
 func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return onScreen(QueueAgentColumns(), []Column[agent]{
@@ -163,7 +166,7 @@ func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.Queue
 	})
 }
 
-// sinceText says how long an agent is on a call, marked where that is long; "" without one.
+// sinceText returns the duration of an agent's call, marked if it is long, or an empty text without a call.
 func sinceText(at *apitype.Time, now time.Time) string {
 	if at == nil {
 		return ""

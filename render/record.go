@@ -54,8 +54,7 @@ type field struct {
 	value Text
 }
 
-// fields writes a record field by field, everything that it holds, in its own order. The lines of a long text stand
-// under each other.
+// fields writes all fields of a record in its own order. The lines of a long text are aligned.
 func fields(out io.Writer, o Options, raw []byte) error {
 	var lines []field
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -94,7 +93,7 @@ func flatten(lines *[]field, name string, dec *jsontext.Decoder, o Options) erro
 			key, _ := dec.ReadToken()
 			member := Clean(key.String())
 			if name == "pledgeCase" && (member == "person" || member == "calls" || member == "transactions") {
-				err = dec.SkipValue() // The call shows its own; those of its pledge say the same again.
+				err = dec.SkipValue() // The call shows its own attempts, which its pledge repeats.
 				continue
 			}
 			err = flatten(lines, below(member), dec, o)
@@ -118,7 +117,7 @@ func flatten(lines *[]field, name string, dec *jsontext.Decoder, o Options) erro
 	return err
 }
 
-// fieldText is a text value as a person reads it: times with their distance from now.
+// fieldText returns a text value for a person: times with their distance from now.
 func fieldText(name, value string, o Options) Text {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if strings.HasSuffix(last, "At") || last == "collectionDate" {
@@ -143,7 +142,7 @@ func fieldText(name, value string, o Options) Text {
 	return Text{Text: CleanLines(value)}
 }
 
-// numberText is a number or a truth value; amounts as the locale writes them.
+// numberText returns a number or a truth value. The locale formats amounts.
 func numberText(name, value string, o Options) Text {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if o.Locale != (Locale{}) && (last == "amount" || strings.HasSuffix(last, "Amount")) {

@@ -24,7 +24,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Format is how records are written.
+// Format is the format of records.
 type Format string
 
 // The formats.
@@ -38,7 +38,7 @@ const (
 	Wide   Format = "wide"   // A table of every column, uncut.
 )
 
-// Formats are all formats.
+// Formats returns all formats.
 var Formats = []Format{Table, Wide, TSV, CSV, JSON, NDJSON, ID}
 
 // ParseFormat reads the name of a format.
@@ -46,30 +46,34 @@ func ParseFormat(name string) (Format, error) {
 	if slices.Contains(Formats, Format(name)) {
 		return Format(name), nil
 	}
-	return "", fmt.Errorf("unknown output format %q; use one of %s", Clean(name), strings.Join(apitype.Texts(Formats), ", "))
+	return "", fmt.Errorf(
+		"unknown output format %q; use one of %s",
+		Clean(name),
+		strings.Join(apitype.Texts(Formats), ", "),
+	)
 }
 
 // IsJSON reports whether the format is for programs that read JSON.
 func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
 
-// Options say how records are written.
+// Options set how records are written.
 type Options struct {
 	Format          Format
-	Columns         []string // Names of columns; empty: those of the noun.
-	SortBy          string   // Name of a column, - before it from its end; empty: as they come.
-	Most            int      // Of the sorted records, the first so many are written; 0: all.
-	Identifier      string   // The member that the format id prints; empty: uuid.
+	Columns         []string // Names of columns. Empty means the noun's columns.
+	SortBy          string   // Name of a column, with - before it for descending order. Empty keeps the order.
+	Most            int      // Writes only so many of the sorted records. Zero writes all.
+	Identifier      string   // The member that the format id prints. Empty means uuid.
 	NoHeader        bool
-	Query           *Query // Nil: none. It runs over the whole list, with NDJSON over each record.
+	Query           *Query // Runs over the whole list, or with NDJSON over each record. Nil if there is none.
 	Endless         bool   // The list has no end: a query runs over each record in any format.
 	Terminal        bool   // The output goes to a terminal: text is cleaned and cut.
 	Color           bool
-	Width           int // Of the terminal in cells; 0: not cut.
+	Width           int // Of the terminal, in cells. Zero cuts nothing.
 	SpreadsheetSafe bool
-	Excel           string                            // CSV for Excel as it is set up in this country; empty: RFC 4180.
-	TooNarrow       func(shortened, missing []string) // Told which columns of a table did not fit; may be nil.
+	Excel           string                            // CSV for Excel with the settings of this country. Empty means RFC 4180.
+	TooNarrow       func(shortened, missing []string) // Called with the columns of a table that did not fit. May be nil.
 	Now             time.Time                         // For relative times.
-	Location        *time.Location                    // For absolute times in tables; nil: UTC.
+	Location        *time.Location                    // For absolute times in tables. Nil means UTC.
 	Locale          Locale                            // For tables and records field by field.
 }
 
@@ -81,16 +85,15 @@ func (o Options) eachRecord() bool {
 // Column is one value of a record.
 type Column[T any] struct {
 	Name     string             // As in the interface, dotted when nested; the csv header.
-	Title    string             // Over the column of a table; empty: the name.
+	Title    string             // The head of the column. Empty means the name.
 	Value    func(T) string     // Exact; times in RFC 3339 UTC.
-	Cell     func(T, View) Text // In a table; nil: Value.
+	Cell     func(T, View) Text // In a table. Nil means Value.
 	Default  bool               // Shown when no columns were asked for.
 	Flexible bool               // May be cut to fit a terminal.
 	Right    bool               // Aligned to the right.
 	Width    int                // In a list on the screen, in cells; with Grow the least.
 	Grow     bool               // It shares what is left over there.
-	// Time and Number are what the value is made of, where it is one: lists on the screen
-	// show ages, and sort by them.
+	// Time and Number are the source of the value, if it has one: lists on the screen show ages, and sort by them.
 	Time   func(T) *apitype.Time
 	Number func(T) int64
 }
@@ -113,7 +116,7 @@ func RevisionColumn[T any](of func(T) *apitype.Number) Column[T] {
 	}
 }
 
-// In is the column's cell of a record in a table, as it may be drawn.
+// In returns the column's cell of a record in a table, safe to draw.
 func (c Column[T]) In(record T, v View) Text {
 	cell := Text{}
 	if c.Cell != nil {
@@ -125,15 +128,15 @@ func (c Column[T]) In(record T, v View) Text {
 	return cell
 }
 
-// View is what the cells of a table depend on beside the record.
+// View has the settings that cells of a table depend on.
 type View struct {
 	Now      time.Time
 	Location *time.Location
 	Locale   Locale
-	Result   func(kind apitype.CallType, code string) string // A result in the words of a profile; nil: its code's.
+	Result   func(kind apitype.CallType, code string) string // A result in the words of a profile. Nil means the words of its code.
 }
 
-// result is the result of a call in words.
+// result returns the result of a call in words.
 func (v View) result(kind apitype.CallType, code string) string {
 	if v.Result == nil {
 		return Words(code)
@@ -163,7 +166,7 @@ const (
 // The colours of the roles: the sixteen that each terminal theme defines.
 var roleCodes = [...]string{Good: "32", Bad: "31", Waiting: "33", Faint: "90", Strong: "1"}
 
-// Paint is the text in the colour of its role.
+// Paint returns the text in the colour of its role.
 func (t Text) Paint() string {
 	if t.Role == Plain || t.Text == "" {
 		return t.Text
@@ -174,17 +177,17 @@ func (t Text) Paint() string {
 // ColumnError is a column that is not there.
 type ColumnError struct {
 	problem string
-	Name    string   // "" where nothing has columns.
+	Name    string   // Empty if it has no columns.
 	Known   []string // What a column may be called.
 }
 
-// Error names the column and those that there are.
+// Error names the unknown column, and lists the known ones.
 func (e *ColumnError) Error() string { return e.problem }
 
 var errNoColumns = &ColumnError{problem: "what is printed here has no columns; choose fields by --jq"}
 
-// Select finds columns by name, or by a path of the JSON; without names it returns those that are
-// shown by default, or all of them. The error lists what there is.
+// Select finds columns by name, or by a path of the JSON. Without names it returns the default columns, or all. The
+// error lists all columns.
 func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], error) {
 	var selected []Column[T]
 	if len(names) == 0 {
@@ -203,7 +206,11 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 		if i < 0 {
 			column, isPath := pathColumn[T](name)
 			if !isPath {
-				problem := fmt.Sprintf("unknown column %q; there are %s, and any path of the JSON", Clean(name), strings.Join(Names(columns), ", "))
+				problem := fmt.Sprintf(
+					"unknown column %q; there are %s, and any path of the JSON",
+					Clean(name),
+					strings.Join(Names(columns), ", "),
+				)
 				all := slices.Sorted(slices.Values(append(Names(columns), paths(reflect.TypeFor[T](), 2)...)))
 				return nil, &ColumnError{problem, name, slices.Compact(all)}
 			}
@@ -215,7 +222,7 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 	return selected, nil
 }
 
-// Names are the names of columns.
+// Names returns the names of columns.
 func Names[T any](columns []Column[T]) []string {
 	names := make([]string, len(columns))
 	for i, column := range columns {

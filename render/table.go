@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// tableSample is how many rows decide the widths of a table; later ones are cut to
-// them, so that a table of any length takes little memory.
+// tableSample is how many rows decide the widths of a table. Later rows are cut to them, so that a table of any length
+// takes little memory.
 const tableSample = 500
 
-// minFlexible is what a column that may be cut keeps, in cells.
+// minFlexible is the least width of a column that may be cut, in cells.
 const minFlexible = 8
 
 // table lays rows out in aligned columns.
@@ -37,7 +37,7 @@ func (t *table[T]) add(b []byte, record T) []byte {
 	return t.begin(b)
 }
 
-// begin decides the widths where they are not decided yet, and adds the rows that were kept for that.
+// begin decides the widths if they are not decided yet, and adds the rows that waited for that.
 func (t *table[T]) begin(b []byte) []byte {
 	if t.widths != nil {
 		return b
@@ -61,9 +61,9 @@ func (t *table[T]) header() []Text {
 	return row
 }
 
-// measure decides the widths: what the cells need, then less until the row fits: first of
-// identifiers, of which the beginning tells them apart, then of what may be cut, widest first.
-// Columns that were asked for stay, however long the line gets.
+// measure decides the widths: first the widths of the cells, then less until the row fits. It shortens identifiers
+// first, because their beginnings differ, and then the widest of the other columns. Requested columns stay, however
+// long the line gets.
 func (t *table[T]) measure() {
 	t.widths = make([]int, len(t.columns))
 	rows := t.rows
@@ -108,7 +108,7 @@ func isIdentifier(name string) bool {
 	return name == "uuid" || strings.HasSuffix(name, "Uuid") || strings.HasSuffix(name, ".uuid")
 }
 
-// tellNarrow tells which identifiers were shortened, and which columns have no room at all.
+// tellNarrow reports the shortened identifiers, and the columns without room.
 func (t *table[T]) tellNarrow(needed []int) {
 	var shortened, missing []string
 	left := t.options.Width

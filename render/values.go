@@ -11,11 +11,11 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// RelativeTime is how far t lies from now, in a form for narrow columns: "5m ago",
-// "in 3d". Beyond sixty days it is the date.
+// RelativeTime returns the distance of t from now, in a form for narrow columns: "5m ago", "in 3d". Beyond sixty days
+// it returns the date.
 func RelativeTime(t, now time.Time) string { return Locale{}.Relative(t, now) }
 
-// distance is how far t lies from now in the largest unit up to days: "now", "5m ago", "in 3d".
+// distance returns the distance of t from now in the largest unit up to days: "now", "5m ago", "in 3d".
 func distance(t, now time.Time) string {
 	ago := now.Sub(t)
 	text := ""
@@ -38,9 +38,8 @@ func distance(t, now time.Time) string {
 // longest is more than any age.
 const longest = 200 * 365 * 24 * time.Hour
 
-// AppendAge adds an age in at most four cells to a line that is being put together: minutes,
-// hours up to two days, days, and years. One below zero is "soon", and one of centuries "-": the
-// service did not say.
+// AppendAge appends an age in at most four cells to a line: minutes, hours up to two days, days, and years. A negative
+// age is "soon", and one of centuries "-", because the service sent no time.
 func AppendAge(b []byte, age time.Duration) []byte {
 	n, unit := int64(age/(24*time.Hour)), byte('d')
 	switch {
@@ -58,7 +57,7 @@ func AppendAge(b []byte, age time.Duration) []byte {
 	return append(strconv.AppendInt(b, n, 10), unit)
 }
 
-// exactTime is RFC 3339 UTC, "" for nil.
+// exactTime returns RFC 3339 UTC, or an empty text for nil.
 func exactTime(t *apitype.Time) string {
 	if t == nil || t.IsZero() {
 		return ""
@@ -66,7 +65,7 @@ func exactTime(t *apitype.Time) string {
 	return t.String()
 }
 
-// relative is a time in a table.
+// relative returns a time for a table.
 func relative(t *apitype.Time, v View) Text {
 	if t == nil || t.IsZero() {
 		return Text{}
@@ -78,7 +77,7 @@ func relative(t *apitype.Time, v View) Text {
 	return Text{Text: v.Locale.Relative(at, v.Now)}
 }
 
-// uuidText is an identifier, "" for one that the service left out.
+// uuidText returns an identifier, or an empty text if the service left it out.
 func uuidText(id apitype.UUID) string {
 	if id.IsZero() {
 		return ""
@@ -86,10 +85,11 @@ func uuidText(id apitype.UUID) string {
 	return id.String()
 }
 
-// text is a nullable value as text.
+// text returns a nullable value as text.
 func text[T any](value *T) string { return FieldText(value) }
 
-// FieldText returns the value of a field as text, "" for none: texts, numbers and times bare, objects and lists as JSON.
+// FieldText returns the value of a field as text. Texts, numbers and times are bare, objects and lists are JSON, and a
+// missing value is empty.
 func FieldText(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -125,7 +125,7 @@ func FieldText(value any) string {
 	return string(text)
 }
 
-// OutcomeColumn tells whether something went well: ok, or the other word.
+// OutcomeColumn returns ok, or the other word.
 func OutcomeColumn[T any](bad string, ok func(T) bool) Column[T] {
 	word := func(record T) Text {
 		if ok(record) {
@@ -140,7 +140,7 @@ func OutcomeColumn[T any](bad string, ok func(T) bool) Column[T] {
 	}
 }
 
-// yesNo is a nullable truth value in a table; nobody said is empty.
+// yesNo returns a nullable truth value for a table. Null is empty.
 func yesNo(value *bool) Text {
 	switch {
 	case value == nil:
@@ -152,12 +152,12 @@ func yesNo(value *bool) Text {
 	}
 }
 
-// column is a value of a record without special cells.
+// column returns a value of a record without special cells.
 func column[T any](name string, value func(T) string) Column[T] {
 	return Column[T]{Name: name, Value: value, Flexible: true}
 }
 
-// timeColumn is a time of a record.
+// timeColumn returns a time of a record.
 func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T] {
 	return Column[T]{
 		Name: name, Title: title, Time: value,

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width is how many cells of a terminal a text takes: the sum over its code points, as
-// terminals count unless they are asked to do otherwise. Styles take none.
+// Width returns how many cells of a terminal a text takes: the sum over its code points, as terminals count by
+// default. Styles take none.
 func Width(text string) int {
 	if IsPlain(text) {
 		return len(text)
@@ -40,10 +40,9 @@ func Pad(text string, width int) string {
 	return text
 }
 
-// Method is how the cells of a text are counted: over its code points. A text of letters
-// and signs that make no characters together has as many cells by its characters; that is
-// asked for where it can be, because the library fills two megabytes of tables the first
-// time that it counts a code point above the Latin ones.
+// Method counts the cells of a text by code points. A text of simple letters and signs takes as many cells by
+// characters, which are used if possible: the library fills two megabytes of tables when it first counts a code point
+// above the Latin ones.
 func Method(text string) ansi.Method {
 	for _, r := range text {
 		if r >= utf8.RuneSelf && !isSimple(r) {
@@ -56,8 +55,8 @@ func Method(text string) ansi.Method {
 	return ansi.GraphemeWidth
 }
 
-// simpleWidth is the number of cells of a text of ASCII, simple characters and styles; ok
-// is false where it holds anything else.
+// simpleWidth returns the number of cells of a text of ASCII, simple characters and styles. ok is false for any other
+// text.
 func simpleWidth(text string) (width int, ok bool) {
 	if !isNarrow() {
 		return 0, false
@@ -87,8 +86,7 @@ func simpleWidth(text string) (width int, ok bool) {
 	return width, true
 }
 
-// styleLength is how many bytes of text are the style that it begins with; 0 when it
-// begins with something else.
+// styleLength returns the length in bytes of the style at the beginning of a text, or 0.
 func styleLength(text string) int {
 	if len(text) < 3 || text[1] != '[' {
 		return 0
@@ -104,13 +102,13 @@ func styleLength(text string) int {
 	return 0
 }
 
-// isNarrow reports that letters of ambiguous width have one cell. Where RUNEWIDTH_EASTASIAN
-// says otherwise, the two ways of counting do not agree on them.
+// isNarrow reports that letters of ambiguous width take one cell. With RUNEWIDTH_EASTASIAN the two ways of counting
+// differ for them.
 var isNarrow = sync.OnceValue(func() bool { return ansi.StringWidth("é") == 1 })
 
-// isSimple reports whether a code point above ASCII is a character of its own wherever it
-// stands, and has one cell outside East Asia, by both ways of counting: Latin letters, punctuation, currencies,
-// pictures of control characters, and what frames and marks are drawn with.
+// isSimple reports whether a code point above ASCII is always a character of its own, and takes one cell outside East
+// Asia by both ways of counting: Latin letters, punctuation, currencies, pictures of control characters, and the signs
+// of frames and marks.
 func isSimple(r rune) bool {
 	return r >= 0xa0 && r < 0x300 && r != '\u00ad' || r >= '\u2500' && r <= '\u25fc' || r >= '\u2010' && r <= '\u2027' ||
 		r >= '\u20a0' && r <= '\u20bf' || r >= '\u2400' && r <= '\u2426' || r == '✓' || r == '→' || r == '✎'

@@ -8,8 +8,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Words is a value of the interface as a person says it: wants_to_stop is "wants to stop".
-// A value that nobody knows is said likewise.
+// Words returns a value of the interface in words: wants_to_stop is "wants to stop". It treats unknown values alike.
 func Words(code string) string {
 	if code == "winback" {
 		return "win-back"
@@ -17,7 +16,7 @@ func Words(code string) string {
 	return strings.ReplaceAll(code, "_", " ")
 }
 
-// Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.
+// Recruitment returns the kind of a recruitment in a word, or an empty text if it is unknown.
 func Recruitment(p apitype.Pledge) string {
 	won := text(p.RecruitmentType)
 	if won == "d2d" {
@@ -26,7 +25,7 @@ func Recruitment(p apitype.Pledge) string {
 	return Words(won)
 }
 
-// Plural is a count with the noun that fits.
+// Plural returns a count with the singular or plural of a noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -34,7 +33,7 @@ func Plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Ago is how long ago a time was, in words.
+// Ago returns how long ago a time was, in words.
 func Ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case d < time.Minute:
@@ -48,7 +47,7 @@ func Ago(t, now time.Time) string {
 	}
 }
 
-// Language is the name of an ISO 639-1 code, the code itself where it is a rare one.
+// Language returns the name of an ISO 639-1 code, or the code of a rare one.
 func Language(code string) string {
 	if i := strings.Index(languages, " "+strings.ToLower(code)+" "); i >= 0 {
 		name, _, _ := strings.Cut(languages[i+4:], " ")
@@ -57,7 +56,7 @@ func Language(code string) string {
 	return code
 }
 
-// languages are codes with their names; one that is not among them is shown as it is.
+// languages has the names of codes. Other codes are shown as they are.
 const languages = " ar Arabic bg Bulgarian ca Catalan cs Czech da Danish de German el Greek en English es Spanish et Estonian " +
 	"fa Persian fi Finnish fr French fy Frisian he Hebrew hi Hindi hr Croatian hu Hungarian id Indonesian it Italian ja Japanese " +
 	"ko Korean lb Luxembourgish lt Lithuanian lv Latvian nl Dutch no Norwegian nb Norwegian pl Polish pt Portuguese ro Romanian " +

@@ -9,11 +9,11 @@ import (
 	"fundesk/apiclient"
 )
 
-// mostTries is how often an entry is sent before others have their turn.
+// mostTries is how often an entry is tried before other entries are.
 const mostTries = 2
 
-// deliver brings a claimed entry as far as it can be brought now. What follows from an answer is
-// said by apiclient.Next, as for changes that are sent directly.
+// deliver moves a claimed entry as far as possible now. apiclient.Next chooses the step after each answer, as for
+// direct changes.
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	ch := c.Change
 	isCleared := c.State == StateQueued // An earlier turn looked it up, and it may be sent again.
@@ -84,8 +84,8 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	}
 }
 
-// refused is the event of an entry that the service refused, or that would overwrite what was
-// changed elsewhere.
+// refused returns the event of an entry that the service refused, or that would overwrite a value that was changed
+// elsewhere.
 func (s *Sender) refused(c *claim, why *apiclient.Error) Event {
 	c.Fields = nil
 	if overtaken, ok := errors.AsType[*apiclient.Overtaken](why); ok {
@@ -94,7 +94,7 @@ func (s *Sender) refused(c *claim, why *apiclient.Error) Event {
 	return Event{Outcome: OutcomeRejected, Err: why}
 }
 
-// unprepared is the event of an entry that could not be prepared: it is not sent now.
+// unprepared returns the event of an entry that could not be prepared, and is not sent now.
 func (s *Sender) unprepared(c *claim, h apiclient.History, err error) Event {
 	why, known := errors.AsType[*apiclient.Error](err)
 	if !known {
@@ -103,7 +103,7 @@ func (s *Sender) unprepared(c *claim, h apiclient.History, err error) Event {
 	return s.waiting(c, h, why)
 }
 
-// waiting is the event of an entry that certainly did not take effect.
+// waiting returns the event of an entry that certainly had no effect.
 func (s *Sender) waiting(c *claim, h apiclient.History, why *apiclient.Error) Event {
 	s.pauseOn(why)
 	s.delay(c, why)
@@ -113,8 +113,8 @@ func (s *Sender) waiting(c *claim, h apiclient.History, why *apiclient.Error) Ev
 	return Event{Outcome: OutcomeWaiting, Err: why}
 }
 
-// unsure is the event of an entry whose record does not say what became of it, or cannot be read;
-// failed is what came of it just before, nil for nothing.
+// unsure returns the event of an entry whose record does not show the outcome, or cannot be read. failed is the error
+// just before, or nil.
 func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) Event {
 	event := Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
 	switch {
@@ -138,13 +138,13 @@ func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) E
 // isExpired reports whether what was lost can no longer arrive.
 func (s *Sender) isExpired(c *claim) bool {
 	now := s.box.options.Now().UTC()
-	if c.SentAt.After(now) { // The clock was set back: its patience begins anew.
+	if c.SentAt.After(now) { // The clock was set back, so its patience begins again.
 		c.SentAt = now
 	}
 	return !now.Before(c.SentAt.Add(s.options.Patience))
 }
 
-// longestWait bounds what a service may ask for: who is on the way to it may ask for years.
+// longestWait limits the wait that a service may ask for: a proxy may ask for years.
 const longestWait = 15 * time.Minute
 
 // delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or

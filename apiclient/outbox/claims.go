@@ -24,10 +24,9 @@ func (o *Outbox) lock() (unlock func(), err error) {
 	}, nil
 }
 
-// Quiesce waits until this process does nothing with the folder, and lets it begin nothing
-// until Resume, or for a while where that never comes. It is for a process that is stopped
-// within that time: in the middle of something, it would keep the folder's lock from all others
-// for as long as it is stopped.
+// Quiesce waits until this process has finished its work in the folder, and lets it begin no other until Resume, or
+// for a while if Resume never comes. A process calls it before it is stopped within that time: otherwise it could keep
+// the folder's lock from others for as long as it is stopped.
 func (o *Outbox) Quiesce(most time.Duration) {
 	o.mu.Lock()
 	o.quiesced.Store(time.AfterFunc(most, o.mu.Unlock))
@@ -61,11 +60,10 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 	if err := writeSealed(o.path(dirSending, c.Entry.ID), c.Entry); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
-	// Nobody asks for the file's lock without the folder lock, so that it is on the file
-	// before anybody can miss it.
+	// The folder lock comes before the file's lock, so that no process sees the file without its lock.
 	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
 	if err != nil {
-		if e.State != StateUnsure { // Nothing went out: it stays where it was.
+		if e.State != StateUnsure { // It was not sent, so it stays.
 			_ = o.unlink(dirSending, e.ID)
 		}
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
@@ -88,8 +86,8 @@ func (o *Outbox) inFlight(e Entry) bool {
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".
 func (o *Outbox) settle(c *claim, folder string, event Event) error {
 	unlock, err := o.lock()
-	// Without the lock the file stays in sending/ and is looked up later; with it nobody
-	// looks, and a file that is not open can be erased everywhere.
+	// Without the lock the file stays in sending/ and is looked up later. With the lock no process looks, and every
+	// system can delete a file that is not open.
 	c.release()
 	if err != nil {
 		return err

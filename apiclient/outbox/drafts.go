@@ -15,7 +15,7 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// Draft is what an agent has chosen and typed for a call and not sent yet.
+// Draft has an agent's choices and texts for a call that are not sent yet.
 type Draft struct {
 	Call       apitype.UUID `json:"call"`
 	Name       string       `json:"name,omitzero"` // Of the donor, for lists of drafts.
@@ -23,7 +23,7 @@ type Draft struct {
 	Proposed   bool         `json:"proposed,omitzero"` // The code comes from the corrections.
 	Rating     *int         `json:"rating,omitzero"`   // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
-	// Corrections are what was corrected and not sent yet, by the place in the update.
+	// Corrections has the unsent corrections, by their place in the update.
 	Corrections map[string]string    `json:"corrections,omitzero"`
 	Recorded    map[string]string    `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
 	OptedOut    bool                 `json:"optedOut,omitzero"`  // The opt-out among them comes from the code.
@@ -39,7 +39,7 @@ func (d Draft) IsEmpty() bool {
 	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0 && len(d.Checked) == 0
 }
 
-// JoinNotes is mine with what theirs has besides base, which both come from.
+// JoinNotes does a three-way merge of two edits of base.
 func JoinNotes(base, mine, theirs string) string {
 	switch {
 	case theirs == base || strings.Contains(mine, theirs):
@@ -56,8 +56,7 @@ func JoinNotes(base, mine, theirs string) string {
 	}
 }
 
-// cutWords is where whole words stand in a text, -1 for nowhere: a base inside of a word was not
-// what that word comes from.
+// cutWords returns the place of whole words in a text, or -1. A base inside a word is not the origin of that word.
 func cutWords(text, words string) int {
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for from := 0; words != ""; {
@@ -78,8 +77,8 @@ func cutWords(text, words string) int {
 	return -1
 }
 
-// LockDrafts keeps other programs from changing drafts and entries until unlock. It is for
-// what writes a draft according to the one that is there.
+// LockDrafts keeps other programs from changing drafts and entries until unlock. Use it to write a draft that depends
+// on the present one.
 func (o *Outbox) LockDrafts() (unlock func(), err error) { return o.lock() }
 
 // SaveDraft keeps a draft in place of the call's earlier one. It is durable when
@@ -98,8 +97,8 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 	return nil
 }
 
-// Draft is the draft of a call; found is false when there is none. One that is torn or
-// altered is set aside, and List reports it.
+// Draft returns the draft of a call. found is false if there is none. A torn or altered one is set aside, and List
+// reports it.
 func (o *Outbox) Draft(call apitype.UUID) (d Draft, found bool, err error) {
 	path := o.draftPath(call)
 	d, err = readDraft(path)
@@ -121,14 +120,14 @@ func readDraft(path string) (d Draft, err error) {
 	return d, err
 }
 
-// Drafts is all drafts of this account, the latest first. One that cannot be read is
-// left where it is, missing here, and reported by List.
+// Drafts returns all drafts of this account, the latest first. An unreadable one is missing here, stays in its place,
+// and List reports it.
 func (o *Outbox) Drafts() ([]Draft, error) {
 	drafts, _, err := o.scanDrafts()
 	return drafts, err
 }
 
-// scanDrafts reads the drafts; files that are none come back as damaged.
+// scanDrafts reads the drafts. It returns other files as damaged.
 func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 	all, damaged, err := scanFiles(filepath.Join(o.dir, dirDrafts), readDraft)
 	drafts := slices.DeleteFunc(all, func(d Draft) bool { return !o.Owns(d.BaseURL, d.Account) })
@@ -144,7 +143,11 @@ func (o *Outbox) DeleteDraft(call apitype.UUID) error {
 	return nil
 }
 
-// draftPath tells apart the same call at two services or in two accounts.
+// draftPath returns different paths for the same call at two services or in two accounts.
 func (o *Outbox) draftPath(call apitype.UUID) string {
-	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+durable.NameOf(o.options.BaseURL+"\x00"+o.options.Account)+".json")
+	return filepath.Join(
+		o.dir,
+		dirDrafts,
+		call.String()+"-"+durable.NameOf(o.options.BaseURL+"\x00"+o.options.Account)+".json",
+	)
 }

@@ -17,8 +17,8 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// Ending is what became of an entry: accepted, refused or dropped. It stays on disk for a day, so
-// that every process is told, whichever of them sent or dropped the entry.
+// Ending is the end of an entry: accepted, refused or dropped. It stays on disk for a day, so that every process finds
+// out, whichever of them sent or dropped the entry.
 type Ending struct {
 	ID      string         `json:"id"`
 	Op      string         `json:"op"`
@@ -37,12 +37,19 @@ type Ending struct {
 // keptFor is how long endings stay on disk.
 const keptFor = 24 * time.Hour
 
-// note adds what became of an entry to the endings of the day. It is not flushed: what a power
-// cut takes of it is told as not known. It needs the folder lock.
+// note adds the end of an entry to the endings of the day. It does not flush: after a power cut the end may be
+// unknown. It needs the folder lock.
 func (o *Outbox) note(e Entry, outcome Outcome, why error) error {
 	ending := Ending{
-		ID: e.ID, Op: e.Op, UUID: e.UUID, Outcome: outcome, WasSent: !e.SentAt.IsZero(), At: o.options.Now().UTC(), By: o.process,
-		BaseURL: e.BaseURL, Account: e.Account,
+		ID:      e.ID,
+		Op:      e.Op,
+		UUID:    e.UUID,
+		Outcome: outcome,
+		WasSent: !e.SentAt.IsZero(),
+		At:      o.options.Now().UTC(),
+		By:      o.process,
+		BaseURL: e.BaseURL,
+		Account: e.Account,
 	}
 	if failure, ok := errors.AsType[*apiclient.Error](why); ok {
 		ending.Kind, ending.Status = failure.Kind, failure.Status
@@ -63,10 +70,10 @@ func (o *Outbox) note(e Entry, outcome Outcome, why error) error {
 	return errors.Join(durable.Append(file, append(append([]byte("\n"), line...), '\n')), file.Close())
 }
 
-// Endings are what became of this account's entries within the last day, in order.
+// Endings returns the ends of this account's entries within the last day, in order.
 func (o *Outbox) Endings() ([]Ending, error) { return (&follower{box: o}).read() }
 
-// Ending is what became of an entry; found is false where nothing is known of it.
+// Ending returns the end of an entry. found is false if it is unknown.
 func (o *Outbox) Ending(id string) (last Ending, found bool, err error) {
 	endings, err := o.Endings()
 	for _, ending := range endings {
@@ -77,7 +84,7 @@ func (o *Outbox) Ending(id string) (last Ending, found bool, err error) {
 	return last, found, err
 }
 
-// claimed are the attempts of other entries that were accepted at the call of an entry.
+// claimed returns the accepted attempts of other entries at the call of an entry.
 func (o *Outbox) claimed(e Entry) (bodies []json.RawMessage) {
 	if e.Op != apiclient.OpAddAttempt {
 		return nil
@@ -97,7 +104,7 @@ type follower struct {
 	upTo map[string]int64 // How far each file was read.
 }
 
-// read is what was added since the last time.
+// read returns the endings since the last reading.
 func (f *follower) read() (endings []Ending, err error) {
 	folder := filepath.Join(f.box.dir, dirEndings)
 	files, err := os.ReadDir(folder)
@@ -125,7 +132,7 @@ func (f *follower) read() (endings []Ending, err error) {
 	return endings, nil
 }
 
-// readFrom reads a file from a place on; one that is not there is empty.
+// readFrom reads a file from an offset on. A missing one is empty.
 func readFrom(path string, offset int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,9 +148,13 @@ func readFrom(path string, offset int64) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// eventOf tells of an ending, with the entry of a refusal while that is there.
+// eventOf returns the event of an ending, with the entry of a refusal while that exists.
 func (o *Outbox) eventOf(ending Ending) Event {
-	event := Event{Entry: Entry{ID: ending.ID, Change: apiclient.Change{Op: ending.Op, UUID: ending.UUID}}, Outcome: ending.Outcome, IsForeign: true}
+	event := Event{
+		Entry:     Entry{ID: ending.ID, Change: apiclient.Change{Op: ending.Op, UUID: ending.UUID}},
+		Outcome:   ending.Outcome,
+		IsForeign: true,
+	}
 	if ending.WasSent {
 		event.Entry.SentAt = ending.At
 	}
@@ -158,8 +169,8 @@ func (o *Outbox) eventOf(ending Ending) Event {
 	return event
 }
 
-// End is what became of an entry, as another process may have brought it about; isOver is false while
-// one is sending it. The error of an entry that is gone without a trace is ErrNotFound.
+// End returns the end of an entry, which another process may have caused. isOver is false while a process sends it.
+// The error of an entry that is gone without a trace is ErrNotFound.
 func (o *Outbox) End(id string) (event Event, isOver bool) {
 	// The entry is looked for once more after the ending: one may be added in between.
 	for range 2 {

@@ -25,8 +25,7 @@ var (
 	errNewer = errors.New("was made by a later version of this program, which sends it")
 )
 
-// ensureFolder creates a folder for our eyes only, and refuses one that is a link or
-// somebody else's.
+// ensureFolder creates a folder that only this user can read. It refuses a link, and a folder of another user.
 func ensureFolder(path string) error {
 	if err := durable.MakeFolders(path); err != nil {
 		return err
@@ -106,8 +105,8 @@ func (o *Outbox) move(folder string, e Entry) error {
 	return nil
 }
 
-// erase removes an entry from all folders, the most promising copy first, so that a
-// crash on the way never leaves one that would be sent blindly.
+// erase removes an entry from all folders, the copy that would be sent first, so that a crash never leaves one that is
+// sent blindly.
 func (o *Outbox) erase(id string) error {
 	for _, folder := range slices.Backward(precedence) {
 		if err := o.unlink(folder, id); err != nil {
@@ -124,8 +123,8 @@ func (o *Outbox) unlink(folder, id string) error {
 	return nil
 }
 
-// listing is what stands in the folders at this moment: a change of an entry is a new
-// file, so that two listings tell whether one was made between them.
+// listing returns the names in the folders at this moment. A change of an entry is a new file, so two equal listings
+// have no change between them.
 func (o *Outbox) listing() (string, error) {
 	var b strings.Builder
 	for _, folder := range precedence {
@@ -156,7 +155,7 @@ func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 	return entries, damaged, err
 }
 
-// scanFiles reads all files of a folder; those that cannot be read come back as damaged.
+// scanFiles reads all files of a folder. It returns unreadable ones as damaged.
 func scanFiles[T any](folder string, read func(path string) (T, error)) (found []T, damaged []Damaged, err error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -200,7 +199,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 			continue
 		}
 		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)
-		// One that cannot be moved stays where it is and is reported again.
+		// A file that cannot be moved stays, and is reported again.
 		_ = durable.Rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// Lease is a call that a terminal of this agent has on its screen, or has taken from the
-// queue of a service for after it. Its file says so to the agent's other terminals while the
-// terminal lives, and lets the next one take it over where that was killed.
+// Lease is a call on the screen of a terminal of this agent, or one that it has prefetched from the service's queue.
+// Its file shows that to the agent's other terminals while the terminal lives. Afterwards the next one can take it
+// over.
 type Lease struct {
 	Version   int          `json:"version,omitzero"` // Version, BaseURL and Account are filled in.
 	BaseURL   string       `json:"baseUrl,omitzero"`
@@ -25,8 +25,8 @@ type Lease struct {
 	ExpiresAt time.Time    `json:"expiresAt"` // As it was taken; it may have been extended since.
 }
 
-// staleLease is how long after it was to expire a lease is still asked for: the service says
-// whether it lives, and its clock may not be ours.
+// staleLease is how long after its expiry a lease is still asked for: only the service knows whether it lives, and its
+// clock may differ from ours.
 const staleLease = 24 * time.Hour
 
 // HeldLease is a lease that this process holds: its file is locked.
@@ -72,7 +72,7 @@ func (o *Outbox) claimLease(l Lease) (*HeldLease, error) {
 	return &HeldLease{Lease: l, box: o, lock: file}, nil
 }
 
-// Forget ends the note: the lease was given back, used up, or has ended. A nil note is none.
+// Forget deletes the note after the end of the lease. The note may be nil.
 func (h *HeldLease) Forget() error {
 	if h == nil {
 		return nil
@@ -110,8 +110,8 @@ func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 	return adopted, err
 }
 
-// eachLease reads the notes of this account's terminals; free reports that no living one holds
-// the lease. What cannot be read is erased: it says nothing to anybody. It needs the folder lock.
+// eachLease reads the notes of this account's terminals. free means that no living one holds the lease. It deletes
+// unreadable notes. It needs the folder lock.
 func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 	files, err := os.ReadDir(filepath.Join(o.dir, dirLeases))
 	if errors.Is(err, fs.ErrNotExist) {

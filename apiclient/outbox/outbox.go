@@ -43,7 +43,7 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// State is how far an entry has come.
+// State is the progress of an entry.
 type State string
 
 // The states of an entry.
@@ -55,7 +55,7 @@ const (
 	StateRejected State = "rejected" // Refused by the service.
 )
 
-// Entry is one change: the exact request, and what became of it.
+// Entry is one change: the exact request, and its progress.
 type Entry struct {
 	Version int    `json:"version,omitzero"` // Of the format: see formatVersion.
 	ID      string `json:"id"`
@@ -65,41 +65,40 @@ type Entry struct {
 	BaseURL   string    `json:"baseUrl"`
 	Account   string    `json:"account"`
 	CreatedAt time.Time `json:"createdAt"`
-	Holder    string    `json:"holder,omitzero"` // The process that made it, whose hold it is.
+	Holder    string    `json:"holder,omitzero"` // The process that made it, which may hold it.
 	// NotBefore is the end of a hold, or of the wait after a failure, that began at
 	// WaitsSince.
 	NotBefore  time.Time `json:"notBefore,omitzero"`
 	WaitsSince time.Time `json:"waitsSince,omitzero"`
-	// SentAt is when its first byte may last have gone out; zero when it never has.
+	// SentAt is the latest time at which its first byte may have been sent. Zero if it never was.
 	SentAt    time.Time `json:"sentAt,omitzero"`
 	Tries     int       `json:"tries,omitzero"`
 	LastError string    `json:"lastError,omitzero"`
 	// After is the entry that must be accepted before this one; while it is in the outbox,
 	// refused too, this one waits.
 	After string `json:"after,omitzero"`
-	// Answered says that the service itself has answered the last try with a failure: nothing
-	// is on its way any more.
+	// Answered: the last attempt got a complete failure of the service, so none is in flight.
 	Answered bool `json:"answered,omitzero"`
-	// Looking says of an entry on its way that it is looked up, and not sent.
+	// Looking: the entry is being looked up, and not sent.
 	Looking bool `json:"looking,omitzero"`
-	// Fields are those of a refused update that were changed elsewhere since they were shown.
+	// Fields are the fields of a refused update that were changed elsewhere after they were shown.
 	Fields []string `json:"fields,omitzero"`
 }
 
-// waits reports whether the entry's time has not come. Where the clock was set back to
-// before the wait began, nobody knows how long it has lasted: it is over.
+// waits reports whether the entry's time has not come. If the clock was set back to before the wait began, the wait is
+// over, because its length is unknown.
 func (e Entry) waits(now time.Time) bool {
 	return e.NotBefore.After(now) && e.WaitsSince.Before(now.Add(clockStep))
 }
 
-// clockStep is how far a clock that is kept right may be moved.
+// clockStep is how far the clock of a synchronised machine may jump.
 const clockStep = time.Second
 
 // Damaged is a file that is no whole entry of ours. It is set aside, never deleted.
 type Damaged struct {
 	Path   string
 	Reason string
-	// IsNewer says that a later version of the program made it: it is left where it is.
+	// IsNewer reports that a later version of the program made it. It is left alone.
 	IsNewer bool
 }
 
@@ -115,20 +114,21 @@ var (
 	ErrSending = errors.New("the change is being sent at this moment")
 	// ErrSent is an entry that went out already and can no longer be taken back.
 	ErrSent = errors.New("the change was sent already")
-	// ErrCannotTell is a change whose answer was lost and whose record does not say:
-	// somebody has to look.
-	ErrCannotTell = errors.New("the answer was lost, and the outcome is unknown; look at the record, then send it again or drop it")
+	// ErrCannotTell means that an answer was lost and the record does not show the outcome: a person must look.
+	ErrCannotTell = errors.New(
+		"the answer was lost, and the outcome is unknown; look at the record, then send it again or drop it",
+	)
 	// ErrAccount is an entry without a service and account to send it to.
 	ErrAccount = errors.New("the outbox was opened without a service and account")
 )
 
 // Options of an outbox.
 type Options struct {
-	// BaseURL and Account choose whose entries this outbox shows and sends.
-	// Without them it lists every account's and sends none.
+	// BaseURL and Account choose the entries that this outbox shows and sends. Without them it lists the entries of
+	// all accounts and sends none.
 	BaseURL, Account string
-	Now              func() time.Time // nil: the clock.
-	NewID            func() string    // The part of an id after its number; nil: random.
+	Now              func() time.Time // Nil means the system's clock.
+	NewID            func() string    // The part of an id after its number. Nil means random.
 }
 
 // Outbox is a spool folder. It is safe for concurrent use, by several processes too.
@@ -140,7 +140,7 @@ type Outbox struct {
 	changed chan struct{}
 	// quiesced is the end of a Quiesce.
 	quiesced atomic.Pointer[time.Timer]
-	// numbered says that the file of the last number is known to fit the entries.
+	// numbered means that the file of the last number is known to match the entries.
 	numbered bool
 }
 
@@ -156,12 +156,11 @@ const (
 	dirEndings  = "endings"
 )
 
-// precedence of an entry that a crash left in two folders: the one that promises
-// least about the outcome counts.
+// The order of the states for an entry that a crash left in two folders: the one that promises least about the outcome
+// counts.
 var precedence = []string{dirSending, dirUnsure, dirRejected, dirQueued}
 
-// Open opens the spool in dir and creates what is missing. Folders that belong to
-// somebody else, and symbolic links, are refused.
+// Open opens the spool in dir and creates missing folders. It refuses folders of other users, and symbolic links.
 func Open(dir string, o Options) (*Outbox, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -181,7 +180,12 @@ func Open(dir string, o Options) (*Outbox, error) {
 			return nil, err
 		}
 	}
-	box := &Outbox{dir: dir, options: o, process: strconv.Itoa(os.Getpid()) + "-" + randomID(), changed: make(chan struct{}, 1)}
+	box := &Outbox{
+		dir:     dir,
+		options: o,
+		process: strconv.Itoa(os.Getpid()) + "-" + randomID(),
+		changed: make(chan struct{}, 1),
+	}
 	return box, nil
 }
 
@@ -191,7 +195,7 @@ func randomID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Account is whose entries the outbox shows and sends; "" for everybody's.
+// Account returns the account whose entries the outbox shows and sends. Empty means all accounts.
 func (o *Outbox) Account() string { return o.options.Account }
 
 // Add puts a change in the spool. It is durable when Add returns: the file and its
@@ -226,13 +230,12 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	return e, nil
 }
 
-// listTries is how often List reads anew while others move entries, before it keeps
-// them from it.
+// listTries is how often List reads again while other processes move entries, before it locks the folder.
 const listTries = 5
 
-// List is all entries in the order they were made, and the files that are no entries.
-// It takes no lock where it need not, so that little makes it wait: where an entry was
-// moved meanwhile, and may have been missed in both of its folders, it reads again.
+// List returns all entries in the order in which they were made, and the damaged files. It takes no lock if it can, so
+// that it rarely waits. If an entry was moved during the reading, and may have been missed in both of its folders, it
+// reads again.
 func (o *Outbox) List() ([]Entry, []Damaged, error) {
 	before, err := o.listing()
 	for range listTries {
@@ -284,13 +287,19 @@ func (o *Outbox) list() ([]Entry, []Damaged, error) {
 		return nil, nil, fmt.Errorf("read the outbox: %w", err)
 	}
 	for _, file := range aside {
-		damaged = append(damaged, Damaged{Path: filepath.Join(o.dir, dirDamaged, file.Name()), Reason: "was set aside earlier"})
+		damaged = append(
+			damaged,
+			Damaged{Path: filepath.Join(o.dir, dirDamaged, file.Name()), Reason: "was set aside earlier"},
+		)
 	}
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		entries,
+		func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), strings.Compare(a.ID, b.ID)) },
+	)
 	return entries, damaged, nil
 }
 
-// Show is one entry.
+// Show returns one entry.
 func (o *Outbox) Show(id string) (Entry, error) {
 	if validID(id) {
 		// It may be on its way from one folder to the next.
@@ -338,7 +347,12 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	if err := may(e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", id, err)
 	}
-	if err := o.note(e, OutcomeDropped, nil); err != nil && !e.SentAt.IsZero() { // A full disk keeps nobody from taking back what never went out.
+	if err := o.note(
+		e,
+		OutcomeDropped,
+		nil,
+	); err != nil &&
+		!e.SentAt.IsZero() { // A full disk must not prevent an undo of an unsent entry.
 		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
 	}
 	return e, o.erase(id)
@@ -429,9 +443,8 @@ func (o *Outbox) Release() error {
 	return nil
 }
 
-// nextSeq is one more than the highest number ever given. A file tells it; the names of the
-// entries do once a process, since the file is not flushed, and where it cannot be read. It
-// needs the folder lock.
+// nextSeq returns one more than the highest number ever used. A file has that number. Once a process, and if the file
+// is unreadable, the names of the entries are checked, too, because the file is not flushed. It needs the folder lock.
 func (o *Outbox) nextSeq() (uint64, error) {
 	path := filepath.Join(o.dir, "sequence")
 	data, err := os.ReadFile(path)
@@ -455,7 +468,7 @@ func (o *Outbox) nextSeq() (uint64, error) {
 	return last, nil
 }
 
-// lastNamed is the highest number in the names of the entries.
+// lastNamed returns the highest number in the names of the entries.
 func (o *Outbox) lastNamed() (last uint64, err error) {
 	for _, folder := range precedence {
 		files, err := os.ReadDir(filepath.Join(o.dir, folder))
@@ -472,7 +485,7 @@ func (o *Outbox) lastNamed() (last uint64, err error) {
 	return last, nil
 }
 
-// state is what the folder and the time say about an entry.
+// state returns the state of an entry, by its folder and the time.
 func (o *Outbox) state(folder string, e Entry) State {
 	switch folder {
 	case dirSending:
@@ -494,7 +507,7 @@ func (o *Outbox) Owns(baseURL, account string) bool {
 	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
 }
 
-// wake tells a running sender of this process that there is something new.
+// wake wakes a running sender of this process.
 func (o *Outbox) wake() {
 	select {
 	case o.changed <- struct{}{}:

@@ -13,23 +13,23 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// SenderOptions of a sender. The zero value sends two at a time and tells nobody.
+// SenderOptions are the options of a sender. The zero value sends two changes at a time and reports none.
 type SenderOptions struct {
-	InFlight int // At most this many changes on their way at once; zero: 2.
-	// Patience is how long after it went out a lost change that must not be applied
-	// twice may still arrive: only then its absence is believed. Zero: 30 s.
+	InFlight int // At most this many changes in flight at once. Zero means 2.
+	// Patience is how long a lost change that must not be applied twice may still arrive. Only after that its absence
+	// counts. Zero means 30 s.
 	Patience time.Duration
-	// Poll is how often Run looks for entries of other processes; zero: 2 s.
+	// Poll is how often Run looks for entries of other processes. Zero means 2 s.
 	Poll time.Duration
-	// Notify is told what became of an entry, one call at a time; nil: nobody is.
+	// Notify is called with the progress of an entry, one call at a time. It may be nil.
 	Notify func(Event)
-	Jitter func() float64 // 0 to 1; nil: random.
-	// Prepare is run before an entry is sent, and returns the change to send. An error lets the entry wait. Nil:
-	// entries are sent as they are.
+	Jitter func() float64 // Returns 0 to 1. Nil means random.
+	// Prepare runs before an entry is sent, and returns the change to send. An error delays the entry. Nil sends
+	// entries as they are.
 	Prepare func(context.Context, Entry) (apiclient.Change, error)
 }
 
-// Outcome is what became of an entry in one step.
+// Outcome is the result of one delivery attempt.
 type Outcome string
 
 // The outcomes of a step.
@@ -41,7 +41,7 @@ const (
 	OutcomeDropped  Outcome = "dropped"  // Taken back or thrown away.
 )
 
-// Event tells what became of an entry.
+// Event reports the progress of an entry.
 type Event struct {
 	Entry   Entry
 	Outcome Outcome
@@ -49,9 +49,9 @@ type Event struct {
 	Record  json.RawMessage // The record as the service answered, if it did.
 	// EditedSince is set if the record of an accepted creation has other values than were sent.
 	EditedSince bool
-	// Effect is what the service confirmed of the result's effect on the person; "" for nothing.
+	// Effect is the confirmed effect of the result on the person. Empty if there is none.
 	Effect apitype.ResultEffect
-	// IsForeign says that another process did it. Of an entry that is gone only ID, Op and UUID are known.
+	// IsForeign means that another process did it. If the entry is gone, only ID, Op and UUID are known.
 	IsForeign bool
 }
 
@@ -61,7 +61,7 @@ type Report struct {
 	Refused            int   // In the outbox and refused, by this SendDue or an earlier one.
 	Newer              int   // Made by a later version of the program, which alone can send them.
 	Waiting            int   // Still in the outbox and not refused, those held included.
-	Stuck              int   // Of them those that wait for one that was refused, or cannot be told of.
+	Stuck              int   // The part of them that waits for a refused entry, or for one with an unknown outcome.
 	Err                error // The last failure: why entries wait; see apiclient.KindOf.
 	RejectedErr        error // The last refusal.
 }
@@ -73,11 +73,10 @@ type Sender struct {
 	client      *apiclient.Client
 	options     SenderOptions
 	notify      sync.Mutex
-	pausedUntil atomic.Pointer[time.Time] // Nothing goes out before this: the service refused the account. Nil: no pause.
+	pausedUntil atomic.Pointer[time.Time] // Nothing is sent before this time, because the service refused the account. Nil means no pause.
 }
 
-// Sender makes a sender that sends with client, whose base URL and account must be
-// those of the outbox.
+// Sender returns a sender that uses client, whose base URL and account must match the outbox.
 func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender {
 	if options.InFlight <= 0 {
 		options.InFlight = 2
@@ -94,9 +93,8 @@ func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender
 	return &Sender{box: o, client: client, options: options}
 }
 
-// SendDue sends everything that is not held, each entry once, waits after earlier
-// failures notwithstanding. Its error is a failure of the spool itself; what the
-// service said is in the report.
+// SendDue sends everything that is not held, each entry once, even if an earlier failure lets it wait. Its error is a
+// failure of the spool. The report has the answers of the service.
 func (s *Sender) SendDue(ctx context.Context) (Report, error) {
 	s.pausedUntil.Store(nil)
 	var report Report
@@ -138,9 +136,8 @@ func (s *Sender) count(report *Report) error {
 	return nil
 }
 
-// Run sends entries as they become due until ctx ends, and tells Notify what other processes did
-// to them. What stops all of them, a failure of the spool or of the account, is told to Notify
-// with an empty entry, and tried again.
+// Run sends entries as they become due until ctx ends, and reports the work of other processes to Notify. A failure of
+// the spool or of the account, which stops all entries, is reported with an empty entry, and tried again.
 func (s *Sender) Run(ctx context.Context) {
 	turns, others := &turns{box: s.box}, &follower{box: s.box}
 	_, _ = others.read() // What was before is no news.
@@ -171,7 +168,7 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// tellForeign tells what other processes did since the last time.
+// tellForeign reports the work of other processes since the last time.
 func (s *Sender) tellForeign(others *follower) {
 	endings, _ := others.read() // It is read again.
 	for _, ending := range endings {
@@ -229,11 +226,11 @@ func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worke
 	return len(claims) > 0, err
 }
 
-// checkAccount makes sure that nothing goes out with another account's token: somebody
-// may have logged in anew since the outbox was opened.
+// checkAccount makes sure that nothing is sent with another account's token: a login may have replaced the token since
+// the outbox was opened.
 func (s *Sender) checkAccount(ctx context.Context) error {
 	if s.box.options.BaseURL == "" {
-		return nil // Choosing says so.
+		return nil // As Choosing describes.
 	}
 	account, err := s.client.Identity(ctx)
 	if err != nil {
@@ -261,7 +258,7 @@ func (r *Report) add(e Event) {
 	}
 }
 
-// process brings one claimed entry a step further and puts it where it belongs then.
+// process moves one claimed entry a step further, and puts it into the folder of its new state.
 func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	event := s.deliver(ctx, c)
 	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued, "": dirQueued}[event.Outcome]
@@ -289,7 +286,7 @@ func (s *Sender) isPaused() bool {
 	return until != nil && s.box.options.Now().Before(*until)
 }
 
-// Resume ends the pause after a refused account: somebody has logged in again.
+// Resume ends the pause after a refused account, because there was a new login.
 func (s *Sender) Resume() {
 	s.pausedUntil.Store(nil)
 	s.box.wake()

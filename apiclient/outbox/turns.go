@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// turns takes entries whose turn it is, from one look at the spool after the other: each
-// look is used up before the next, so that sending n entries reads each of them a few
-// times and not n times. The changes of one record go in order: an entry that waits, is on
-// its way or is unsure holds back the later ones.
+// turns returns the entries that are due, in order per record. It uses up each reading of the spool before the next,
+// so that sending n entries reads each of them a few times and not n times. An entry that waits, is in flight or is
+// unsure delays later entries of its record.
 type turns struct {
 	box   *Outbox
 	eager bool            // Waits after failures count as over for the entries not in done.
-	done  map[string]bool // Nil: every entry is taken again when it is due.
+	done  map[string]bool // Nil returns every entry again when it is due.
 
-	records map[string][]Entry // Of each record, those that were not looked at, in order.
+	records map[string][]Entry // The remaining entries of each record, in order.
 	ready   []Entry            // The first ones of the records that nothing holds back, in order.
 	next    time.Time          // When the next entry becomes due; zero when none waits.
 }
@@ -41,7 +40,7 @@ func (t *turns) take(limit int) ([]*claim, error) {
 	return t.takeReady(limit)
 }
 
-// look reads the spool anew. It needs the folder lock: with it nothing moves.
+// look reads the spool again. It needs the folder lock, so that nothing moves.
 func (t *turns) look() error {
 	entries, damaged, err := t.box.list()
 	if err != nil {
@@ -63,18 +62,20 @@ func (t *turns) look() error {
 	return nil
 }
 
-// Behind is the entry that must be accepted, or out of the way, before e is sent; found is false
-// where there is none. The entries are all of the outbox, in order.
+// Behind returns the entry that must finish before e. found is false if there is none. The entries are all entries of
+// the outbox, in order.
 func Behind(e Entry, entries []Entry) (first Entry, found bool) {
 	for _, other := range entries {
-		if other.ID == e.After || other.State != StateRejected && other.Seq < e.Seq && other.record() == e.record() && other.Account == e.Account && other.BaseURL == e.BaseURL {
+		if other.ID == e.After ||
+			other.State != StateRejected && other.Seq < e.Seq && other.record() == e.record() && other.Account == e.Account &&
+				other.BaseURL == e.BaseURL {
 			return other, true
 		}
 	}
 	return Entry{}, false
 }
 
-// isStuck reports whether an entry waits, by however many others, for one that was refused.
+// isStuck reports whether an entry waits for a refused one, directly or through others.
 func isStuck(e Entry, entries []Entry) bool {
 	for range entries {
 		first, found := Behind(e, entries)
@@ -86,7 +87,7 @@ func isStuck(e Entry, entries []Entry) bool {
 	return false
 }
 
-// record is what the entry changes; one without a record stands alone.
+// record returns the record that the entry changes. An entry without one is alone.
 func (e Entry) record() string {
 	if e.UUID.IsZero() {
 		return e.ID
@@ -103,7 +104,7 @@ func (t *turns) takeReady(limit int) ([]*claim, error) {
 		now, err := t.box.Show(e.ID)
 		switch {
 		case errors.Is(err, ErrNotFound), err == nil && now.State == StateRejected:
-			t.end(e) // Sent, taken back or refused meanwhile.
+			t.end(e) // It was sent, undone or refused in between.
 			continue
 		case err == nil:
 			var c *claim
@@ -132,7 +133,7 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		if t.box.inFlight(e) {
 			return nil, nil
 		}
-		if !e.Looking { // It may have been sent anew at any moment until now, whatever its file says of the try before.
+		if !e.Looking { // Another process may have sent it again until now, whatever its file has.
 			e.SentAt, e.Answered = t.box.options.Now().UTC(), false
 		}
 		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"

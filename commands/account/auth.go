@@ -22,9 +22,13 @@ import (
 
 // Auth is the command auth.
 func Auth(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
+	return cli.Group(
+		s,
+		"auth",
+		"Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
 		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",
-		cli.Verbs{"login": authLogin, "logout": authLogout, "status": authStatus, "token": authToken})
+		cli.Verbs{"login": authLogin, "logout": authLogout, "status": authStatus, "token": authToken},
+	)
 }
 
 func authLogin(s *cli.Session) *cobra.Command {
@@ -62,13 +66,20 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	}
 	p.BaseURL = chosen
 	if p.BaseURL == "" {
-		return cli.WithHint(cli.UsageError("no base URL is given"), "fundesk auth login --profile "+name+" --base-url https://…")
+		return cli.WithHint(
+			cli.UsageError("no base URL is given"),
+			"fundesk auth login --profile "+name+" --base-url https://…",
+		)
 	}
 	if p.IsEmbedded() {
 		return cli.UsageError("the embedded service needs no token")
 	}
 	if p.TokenStorage == profile.StorageKeyring && insecure {
-		return cli.UsageError("profile " + cli.Quote(name) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file")
+		return cli.UsageError(
+			"profile " + cli.Quote(
+				name,
+			) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file",
+		)
 	}
 	insecure = insecure || p.TokenStorage == profile.StorageFile
 	token, err := readToken(cmd.Context(), s, withToken)
@@ -80,8 +91,12 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	}
 	storage, err := s.Tokens().Set(name, p, token, insecure)
 	if err != nil {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
-			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --base-url "+cli.ShownURL(p.BaseURL)+" --token-command …), or --insecure-storage for a file")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
+			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --base-url "+cli.ShownURL(
+				p.BaseURL,
+			)+" --token-command …), or --insecure-storage for a file",
+		)
 	}
 	err = s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // Somebody may have changed it while the token was typed.
@@ -115,7 +130,10 @@ func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, err
 	}
 	file, ok := s.App.In.(*os.File)
 	if !ok || !cli.IsTerminal(s.App.In) || s.Flags.NoInput {
-		return "", cli.WithHint(cli.UsageError("the token cannot be asked for without a terminal"), "pipe it in: fundesk auth login --with-token < token.txt")
+		return "", cli.WithHint(
+			cli.UsageError("the token cannot be asked for without a terminal"),
+			"pipe it in: fundesk auth login --with-token < token.txt",
+		)
 	}
 	text, err := s.ReadSecret(ctx, file, "Token: ")
 	if err != nil {
@@ -271,8 +289,10 @@ func (a *authState) fields(now time.Time) []cli.Pair {
 
 func authToken(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "token", Short: "Print the token", Args: cli.NoArgs,
-		Long: "Print the token that requests carry, for other programs. Mind who can see your screen.",
+		Use:   "token",
+		Short: "Print the token",
+		Args:  cli.NoArgs,
+		Long:  "Print the token that requests carry, for other programs. Mind who can see your screen.",
 		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example.org/api/v1/calls\n" +
 			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {

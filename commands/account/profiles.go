@@ -15,12 +15,16 @@ import (
 
 // Profiles is the command profile.
 func Profiles(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
+	return cli.Group(
+		s,
+		"profile",
+		"A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		cli.Verbs{
 			"list": profileList, "add": profileAdd, "use": profileUse, "show": profileShow,
 			"set": profileSet, "unset": profileUnset, "remove": profileRemove,
-		})
+		},
+	)
 }
 
 // shownProfile is a profile with its name.
@@ -58,7 +62,11 @@ func profileList(s *cli.Session) *cobra.Command {
 			}
 			return cli.ShowList(s, "name", []render.Column[shownProfile]{
 				{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
-				{Name: "current", Default: true, Value: func(p shownProfile) string { return map[bool]string{true: "*"}[p.Current] }},
+				{
+					Name:    "current",
+					Default: true,
+					Value:   func(p shownProfile) string { return map[bool]string{true: "*"}[p.Current] },
+				},
 				{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
 				{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
 			}, all)
@@ -69,7 +77,9 @@ func profileList(s *cli.Session) *cobra.Command {
 func profileAdd(s *cli.Session) *cobra.Command {
 	f, agent := &profileFlags{}, ""
 	cmd := &cobra.Command{
-		Use: "add NAME", Short: "Add a profile, or change one", Args: cli.NeedExactly(1),
+		Use:   "add NAME",
+		Short: "Add a profile, or change one",
+		Args:  cli.NeedExactly(1),
 		Long: "Save a service and its settings under a name, or change the named settings of a profile. fundesk auth login\n" +
 			"stores the token. --agent-name finds the agent among the service's users, and needs the token.",
 		Example: "  fundesk profile add prod --base-url https://api.example.org --agent-name Anneke\n" +
@@ -85,7 +95,10 @@ func profileAdd(s *cli.Session) *cobra.Command {
 			}
 			was, known := config.Profiles[name]
 			if name == profile.Demo {
-				return cli.WithHint(cli.UsageError("the profile demo is always there: the sample data on this machine"), "choose another name; its settings: fundesk profile set demo KEY VALUE")
+				return cli.WithHint(
+					cli.UsageError("the profile demo is always there: the sample data on this machine"),
+					"choose another name; its settings: fundesk profile set demo KEY VALUE",
+				)
 			}
 			if address := strings.TrimRight(s.Flags.BaseURL, "/"); known && address != "" && address != was.BaseURL {
 				return isForAnother(name, was, address)
@@ -107,7 +120,10 @@ func profileAdd(s *cli.Session) *cobra.Command {
 	}
 	f.register(cmd)
 	for _, t := range settings() {
-		if !slices.Contains([]string{"agent", "owning_organization", "recruiting_organization", "token_command", "token_storage"}, t.key) {
+		if !slices.Contains(
+			[]string{"agent", "owning_organization", "recruiting_organization", "token_command", "token_storage"},
+			t.key,
+		) {
 			cli.OnPage(cmd, "settings", t.flag())
 		}
 	}
@@ -118,12 +134,20 @@ func profileAdd(s *cli.Session) *cobra.Command {
 
 // isForAnother refuses to make a profile one of another service by the way.
 func isForAnother(name string, p profile.Profile, address string) error {
-	return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address)),
-		"choose another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(address))
+	return cli.WithHint(
+		cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address)),
+		"choose another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(address),
+	)
 }
 
 // setAgent finds the agent of a name among the users of the profile's service.
-func (f *profileFlags) setAgent(s *cli.Session, cmd *cobra.Command, name string, was profile.Profile, agent string) error {
+func (f *profileFlags) setAgent(
+	s *cli.Session,
+	cmd *cobra.Command,
+	name string,
+	was profile.Profile,
+	agent string,
+) error {
 	p := was
 	f.apply(cmd, &p)
 	if s.Flags.BaseURL != "" {
@@ -142,7 +166,10 @@ func (f *profileFlags) setAgent(s *cli.Session, cmd *cobra.Command, name string,
 	settings, err := apiclient.Decoded(read, err)
 	switch apiclient.KindOf(err) {
 	case apiclient.KindUnauthenticated:
-		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "%s", err), "log in first: fundesk auth login --profile "+name+" --base-url "+cli.ShownURL(p.BaseURL))
+		return cli.WithHint(
+			cli.Failure(apiclient.KindUnauthenticated, "%s", err),
+			"log in first: fundesk auth login --profile "+name+" --base-url "+cli.ShownURL(p.BaseURL),
+		)
 	case apiclient.KindRejected:
 		return cli.WithHint(err, "add --agent UUID in place of --agent-name")
 	}
@@ -206,8 +233,11 @@ func profileShow(s *cli.Session) *cobra.Command {
 func profileRemove(s *cli.Session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "remove NAME", ValidArgsFunction: s.ProfileNames, Short: "Remove a profile and its token", Args: cli.NeedExactly(1),
-		Long: "Remove a profile from the configuration, and its token from where it is stored.",
+		Use:               "remove NAME",
+		ValidArgsFunction: s.ProfileNames,
+		Short:             "Remove a profile and its token",
+		Args:              cli.NeedExactly(1),
+		Long:              "Remove a profile from the configuration, and its token from where it is stored.",
 		Example: "  fundesk profile remove old --yes\n" +
 			"  fundesk profile remove old --yes && fundesk profile list",
 		RunE: func(cmd *cobra.Command, args []string) error {

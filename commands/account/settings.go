@@ -62,30 +62,98 @@ type setting struct {
 func settings() []setting {
 	return []setting{
 		{"agent", "userUuid sent with attempts and results", func(p *profile.Profile) any { return &p.Agent }},
-		{"owning_organization", "owning organization of the records you create", func(p *profile.Profile) any { return &p.OwningOrganization }},
-		{"recruiting_organization", "recruiting organization of the records you create", func(p *profile.Profile) any { return &p.RecruitingOrganization }},
+		{
+			"owning_organization",
+			"owning organization of the records you create",
+			func(p *profile.Profile) any { return &p.OwningOrganization },
+		},
+		{
+			"recruiting_organization",
+			"recruiting organization of the records you create",
+			func(p *profile.Profile) any { return &p.RecruitingOrganization },
+		},
 		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
 		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
-		{"languages", "languages that you speak; you get no other calls from a queue", func(p *profile.Profile) any { return &p.Languages }},
-		{"call_types", "call types that you get from a queue: verification, happy_call, winback", func(p *profile.Profile) any { return &p.CallTypes }},
-		{"calling_hours", "when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday", func(p *profile.Profile) any {
-			return (*desk.HoursByCountry)(&p.CallingHours)
-		}},
-		{"max_attempts", "number of attempts after which the Desk warns", func(p *profile.Profile) any { return &p.MaxAttempts }},
-		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
-		{"payment_qr_parameter", "the service's name for the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
-		{"unpaged", "lists that the service sends without pages: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
-		{"hidden_actions", "actions that the Desk does not offer, by their names in: fundesk help keys", func(p *profile.Profile) any { return &p.HiddenActions }},
-		{"theme", "colours of the terminal interface: default, high-contrast or calm", func(p *profile.Profile) any { return &p.Theme }},
-		{"dial", "how the Desk dials: tel, none, or a program with its arguments, one of them with {number}", func(p *profile.Profile) any { return (*[]string)(&p.Dial) }},
-		{"language", "language of the Desk's texts: en, nl or de (default: from the locale)", func(p *profile.Profile) any { return &p.Language }},
+		{
+			"languages",
+			"languages that you speak; you get no other calls from a queue",
+			func(p *profile.Profile) any { return &p.Languages },
+		},
+		{
+			"call_types",
+			"call types that you get from a queue: verification, happy_call, winback",
+			func(p *profile.Profile) any { return &p.CallTypes },
+		},
+		{
+			"calling_hours",
+			"when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday",
+			func(p *profile.Profile) any {
+				return (*desk.HoursByCountry)(&p.CallingHours)
+			},
+		},
+		{
+			"max_attempts",
+			"number of attempts after which the Desk warns",
+			func(p *profile.Profile) any { return &p.MaxAttempts },
+		},
+		{
+			"external_source_name",
+			"external source of processed marks",
+			func(p *profile.Profile) any { return &p.ExternalSourceName },
+		},
+		{
+			"payment_qr_parameter",
+			"the service's name for the payment QR filter",
+			func(p *profile.Profile) any { return &p.PaymentQRParameter },
+		},
+		{
+			"unpaged",
+			"lists that the service sends without pages: person, call, pledge",
+			func(p *profile.Profile) any { return &p.Unpaged },
+		},
+		{
+			"hidden_actions",
+			"actions that the Desk does not offer, by their names in: fundesk help keys",
+			func(p *profile.Profile) any { return &p.HiddenActions },
+		},
+		{
+			"theme",
+			"colours of the terminal interface: default, high-contrast or calm",
+			func(p *profile.Profile) any { return &p.Theme },
+		},
+		{
+			"dial",
+			"how the Desk dials: tel, none, or a program with its arguments, one of them with {number}",
+			func(p *profile.Profile) any { return (*[]string)(&p.Dial) },
+		},
+		{
+			"language",
+			"language of the Desk's texts: en, nl or de (default: from the locale)",
+			func(p *profile.Profile) any { return &p.Language },
+		},
 		{"mouse", "accept clicks and the wheel in the terminal interface", func(p *profile.Profile) any { return &p.Mouse }},
-		{"ca_cert", "file of certificates (PEM) to trust in addition to the system's", func(p *profile.Profile) any { return &p.CACert }},
-		{"client_cert", "file of the certificate (PEM) that the service asks for", func(p *profile.Profile) any { return &p.ClientCert }},
+		{
+			"ca_cert",
+			"file of certificates (PEM) to trust in addition to the system's",
+			func(p *profile.Profile) any { return &p.CACert },
+		},
+		{
+			"client_cert",
+			"file of the certificate (PEM) that the service asks for",
+			func(p *profile.Profile) any { return &p.ClientCert },
+		},
 		{"client_key", "file of its key (PEM)", func(p *profile.Profile) any { return &p.ClientKey }},
-		{"proxy", "proxy to the service: http://host:port, or direct for none (default: of HTTPS_PROXY)", func(p *profile.Profile) any { return &p.Proxy }},
+		{
+			"proxy",
+			"proxy to the service: http://host:port, or direct for none (default: of HTTPS_PROXY)",
+			func(p *profile.Profile) any { return &p.Proxy },
+		},
 		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
-		{"token_command", "program that prints the token, with its arguments: 'pass show fundesk'", func(p *profile.Profile) any { return &p.TokenCommand }},
+		{
+			"token_command",
+			"program that prints the token, with its arguments: 'pass show fundesk'",
+			func(p *profile.Profile) any { return &p.TokenCommand },
+		},
 	}
 }
 
@@ -138,7 +206,9 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 			continue
 		}
 		reflect.ValueOf(t.value(p)).Elem().Set(reflect.ValueOf(t.value(&f.p)).Elem())
-		if file, isText := t.value(p).(*string); isText && slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key) && *file != "" {
+		if file, isText := t.value(p).(*string); isText &&
+			slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key) &&
+			*file != "" {
 			if whole, err := filepath.Abs(*file); err == nil { // Commands run in any folder.
 				*file = whole
 			}
@@ -158,7 +228,10 @@ func (f *profileFlags) check(p profile.Profile) error {
 			return cli.UsageError("--" + name + ": " + err.Error())
 		}
 	}
-	if !slices.Contains([]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand}, p.TokenStorage) {
+	if !slices.Contains(
+		[]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand},
+		p.TokenStorage,
+	) {
 		return cli.UsageError("--token-storage " + cli.Quote(p.TokenStorage) + " is not keyring, file or command")
 	}
 	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
@@ -179,7 +252,8 @@ func (f *profileFlags) check(p profile.Profile) error {
 		return nil
 	}
 	_, err := apiclient.New(apiclient.Options{
-		BaseURL: p.BaseURL, Network: apiclient.Network{CACert: p.CACert, ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy},
+		BaseURL: p.BaseURL,
+		Network: apiclient.Network{CACert: p.CACert, ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy},
 	})
 	return err
 }
@@ -207,7 +281,14 @@ func commandWords(command []string) ([]string, error) {
 
 // changeProfile keeps a profile with the settings of the flags that were given; address is
 // its new one, "" for the one that it has.
-func changeProfile(s *cli.Session, cmd *cobra.Command, f *profileFlags, name string, was profile.Profile, address string) error {
+func changeProfile(
+	s *cli.Session,
+	cmd *cobra.Command,
+	f *profileFlags,
+	name string,
+	was profile.Profile,
+	address string,
+) error {
 	p := was
 	if address != "" {
 		p.BaseURL = strings.TrimRight(address, "/")
@@ -245,8 +326,15 @@ func dropToken(s *cli.Session, name string, was, is profile.Profile) error {
 	case err == nil:
 		return nil
 	case moves:
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the token for %s was not removed, and nothing was changed: %s", cli.ShownURL(was.BaseURL), err),
-			"use another name for "+cli.ShownURL(is.BaseURL))
+		return cli.WithHint(
+			cli.Failure(
+				apiclient.KindFailure,
+				"the token for %s was not removed, and nothing was changed: %s",
+				cli.ShownURL(was.BaseURL),
+				err,
+			),
+			"use another name for "+cli.ShownURL(is.BaseURL),
+		)
 	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
 		s.Warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
 		return nil
@@ -275,7 +363,10 @@ func settingFlag(cmd *cobra.Command, key string) (*pflag.Flag, error) {
 	for _, t := range settings() {
 		keys = append(keys, t.key)
 	}
-	return nil, cli.WithHint(cli.UsageError("a profile has no setting "+cli.Quote(key)), "settings: "+strings.Join(keys, ", "))
+	return nil, cli.WithHint(
+		cli.UsageError("a profile has no setting "+cli.Quote(key)),
+		"settings: "+strings.Join(keys, ", "),
+	)
 }
 
 // settingNames completes with the profiles, and then with the settings that one may have.
@@ -298,7 +389,10 @@ func settingNames(s *cli.Session) cli.Completer {
 func profileSet(s *cli.Session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "set NAME KEY VALUE…", Short: "Change a setting of a profile", Args: cli.NeedArgs(3), ValidArgsFunction: settingNames(s),
+		Use:               "set NAME KEY VALUE…",
+		Short:             "Change a setting of a profile",
+		Args:              cli.NeedArgs(3),
+		ValidArgsFunction: settingNames(s),
 		Long: "Change one setting of a profile, by its name in config.toml. Lists take several values, or one with commas.\n" +
 			"Another base_url makes the profile one of another service, and leaves the stored token behind: it asks first,\n" +
 			"and you log in again.",
@@ -315,7 +409,11 @@ func profileSet(s *cli.Session) *cobra.Command {
 				if name == profile.Demo {
 					return isForAnother(name, was, values[0])
 				}
-				if err := s.Ask(run.Context(), yes, "make profile "+name+", which is for "+cli.ShownURL(was.BaseURL)+", one for "+cli.ShownURL(values[0])); err != nil {
+				if err := s.Ask(
+					run.Context(),
+					yes,
+					"make profile "+name+", which is for "+cli.ShownURL(was.BaseURL)+", one for "+cli.ShownURL(values[0]),
+				); err != nil {
 					return err
 				}
 				return changeProfile(s, cmd, f, name, was, values[0])
@@ -341,9 +439,12 @@ func profileSet(s *cli.Session) *cobra.Command {
 
 func profileUnset(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "unset NAME KEY…", Short: "Remove settings of a profile", Args: cli.NeedArgs(2), ValidArgsFunction: settingNames(s),
-		Long:    "Remove settings of a profile, by their names in config.toml: it is as if they had never been set.",
-		Example: "  fundesk profile unset prod agent\n  fundesk profile unset prod result_codes pledge_actions",
+		Use:               "unset NAME KEY…",
+		Short:             "Remove settings of a profile",
+		Args:              cli.NeedArgs(2),
+		ValidArgsFunction: settingNames(s),
+		Long:              "Remove settings of a profile, by their names in config.toml: it is as if they had never been set.",
+		Example:           "  fundesk profile unset prod agent\n  fundesk profile unset prod result_codes pledge_actions",
 		RunE: func(_ *cobra.Command, args []string) error {
 			was, err := profileNamed(s, args[0])
 			if err != nil {
@@ -352,7 +453,10 @@ func profileUnset(s *cli.Session) *cobra.Command {
 			cmd, f := settingFlags()
 			for _, key := range args[1:] {
 				if key == "base_url" {
-					return cli.WithHint(cli.UsageError("a profile always has a base_url"), "another service is another profile: fundesk profile add NAME --base-url https://…")
+					return cli.WithHint(
+						cli.UsageError("a profile always has a base_url"),
+						"another service is another profile: fundesk profile add NAME --base-url https://…",
+					)
 				}
 				flag, err := settingFlag(cmd, key)
 				if err != nil {

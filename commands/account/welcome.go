@@ -32,7 +32,12 @@ func Welcome(ctx context.Context, s *cli.Session) error {
 		return err
 	}
 	for _, step := range append(here.next, cli.Pair{"fundesk --help", "every command"}) {
-		if _, err := fmt.Fprintf(s.App.Out, "  %s  %s\n", render.Pad(render.Clean(step[0]), width), render.Clean(step[1])); err != nil {
+		if _, err := fmt.Fprintf(
+			s.App.Out,
+			"  %s  %s\n",
+			render.Pad(render.Clean(step[0]), width),
+			render.Clean(step[1]),
+		); err != nil {
 			return err
 		}
 	}
@@ -50,12 +55,18 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 		if config, broken := s.Store().Load(); broken != nil || len(config.Profiles) > 0 || s.Flags.Profile != "" {
 			what = "The service is not found: " + err.Error() + "."
 		}
-		return situation{what, []cli.Pair{demo, {"fundesk auth login --profile NAME --base-url https://…", "log in to a service"}}}
+		return situation{
+			what,
+			[]cli.Pair{demo, {"fundesk auth login --profile NAME --base-url https://…", "log in to a service"}},
+		}
 	}
 	if t.IsEmbedded() {
 		return situation{
 			"Profile " + t.Label() + " is a service on this machine; nothing needs to be set up.",
-			[]cli.Pair{{"fundesk tui" + cli.TargetFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.Label() + " call list", "the same data for scripts"}},
+			[]cli.Pair{
+				{"fundesk tui" + cli.TargetFlag(t), "work calls in the terminal"},
+				{"fundesk --profile " + t.Label() + " call list", "the same data for scripts"},
+			},
 		}
 	}
 	login := cli.Pair{"fundesk auth login" + cli.TargetFlag(t), "log in again"}
@@ -68,7 +79,10 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 		return situation{"Profile " + t.Label() + " cannot be used yet: " + err.Error() + ".", []cli.Pair{login, demo}}
 	}
 	if expired := apiclient.ClaimsOf(token).Ends; !expired.IsZero() && expired.Before(s.App.Now()) {
-		return situation{"The token of " + t.Label() + " expired " + render.RelativeTime(expired, s.App.Now()) + ".", []cli.Pair{login}}
+		return situation{
+			"The token of " + t.Label() + " expired " + render.RelativeTime(expired, s.App.Now()) + ".",
+			[]cli.Pair{login},
+		}
 	}
 	return askedSituation(ctx, s, t, login)
 }

@@ -44,7 +44,12 @@ const window = 256
 // InOrder runs do for each item, several at a time, and yields the results in the order of
 // the items, of which it takes no more than it works on. When the caller stops, or the
 // context ends, no further one is started, and those that run are waited for.
-func InOrder[I, V any](ctx context.Context, concurrency int, items iter.Seq[I], do func(context.Context, I) (V, error)) iter.Seq[Outcome[I, V]] {
+func InOrder[I, V any](
+	ctx context.Context,
+	concurrency int,
+	items iter.Seq[I],
+	do func(context.Context, I) (V, error),
+) iter.Seq[Outcome[I, V]] {
 	return func(yield func(Outcome[I, V]) bool) {
 		type job struct {
 			item   I

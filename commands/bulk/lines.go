@@ -45,7 +45,10 @@ func ReadTargets(stdin io.Reader) (ids []apitype.UUID, err error) {
 	err = EachLine(stdin, func(number int, line []byte) bool {
 		id, err := target(bytes.TrimSpace(line))
 		if err != nil && wrong == nil {
-			wrong = &Fault{Message: "stdin line " + strconv.Itoa(number) + " " + err.Error(), Hint: "-o id prints UUIDs only, one per line; records come as -o ndjson"}
+			wrong = &Fault{
+				Message: "stdin line " + strconv.Itoa(number) + " " + err.Error(),
+				Hint:    "-o id prints UUIDs only, one per line; records come as -o ndjson",
+			}
 		}
 		ids = append(ids, id)
 		return true

@@ -94,7 +94,10 @@ func ReadResults(path string) (known Earlier, err error) {
 	in := bufio.NewReaderSize(file, 64<<10)
 	begin, _ := in.Peek(len(begins)) // Less at the end of the file.
 	if begin, _, _ = bytes.Cut(begin, []byte("\n")); !strings.HasPrefix(begins, string(begin)) {
-		return known, &Fault{"the file " + path + " holds no results of an import or apply", "name a file of its own: --results FILE"}
+		return known, &Fault{
+			"the file " + path + " holds no results of an import or apply",
+			"name a file of its own: --results FILE",
+		}
 	}
 	for {
 		line, err := in.ReadBytes('\n')

@@ -54,7 +54,10 @@ const beginning = 64 << 10
 func ReadRows(in io.Reader, f Format) (Rows, error) {
 	raw := bufio.NewReaderSize(in, beginning)
 	if begin, _ := raw.Peek(4); string(begin) == "PK\x03\x04" || string(begin) == "\xd0\xcf\x11\xe0" {
-		return Rows{}, &Fault{Message: "this is a workbook (.xlsx, .ods or .xls), not CSV", Hint: "save it as CSV in the spreadsheet, and name the country: --country NL"}
+		return Rows{}, &Fault{
+			Message: "this is a workbook (.xlsx, .ods or .xls), not CSV",
+			Hint:    "save it as CSV in the spreadsheet, and name the country: --country NL",
+		}
 	}
 	text, err := newTextReader(raw, f.Encoding)
 	if err != nil {

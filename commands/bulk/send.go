@@ -78,7 +78,14 @@ func (j *Job) Run(ctx context.Context) error {
 }
 
 func resultOf(line Line, status int, err error) Result {
-	r := Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), Sum: line.Sum, State: StateDone, OK: new(true), Status: status}
+	r := Result{
+		Line:   line.Row.Line,
+		UUID:   line.Change.UUID.String(),
+		Sum:    line.Sum,
+		State:  StateDone,
+		OK:     new(true),
+		Status: status,
+	}
 	if err == nil {
 		return r
 	}
@@ -99,7 +106,9 @@ func (j *Job) Plan() error {
 		if line.Planned {
 			continue
 		}
-		if err := j.Results.Write(Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned, Service: j.Service}); err != nil {
+		if err := j.Results.Write(
+			Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned, Service: j.Service},
+		); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,9 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	d := &decoder{line: 1}
 	switch name = strings.ToLower(name); {
 	case name == "utf-16" || name == "" && marked:
-		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder() // Without a mark as Windows writes it.
+		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).
+			NewDecoder()
+		// Without a mark as Windows writes it.
 	case name == "cp1252", name == "windows-1252":
 		d.encoding, d.Transformer = "cp1252", charmap.Windows1252.NewDecoder()
 	case name == "latin1", name == "iso-8859-1":

@@ -126,7 +126,10 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		}
 	}
 	for _, name := range b.clear {
-		if !slices.ContainsFunc(b.Fields, func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") }) {
+		if !slices.ContainsFunc(
+			b.Fields,
+			func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") },
+		) {
 			return nil, cli.UsageError("--clear: there is no field "+cli.Quote(name), "fields: "+strings.Join(b.Paths(), ", "))
 		}
 		SetPath(object, name, nil)
@@ -142,7 +145,8 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {
 			what := err.Error()
-			if field.Kind == apitype.TimeField || errors.Is(err, errNumber) || errors.Is(err, errBool) { // They tell nothing of a donor.
+			if field.Kind == apitype.TimeField || errors.Is(err, errNumber) ||
+				errors.Is(err, errBool) { // They tell nothing of a donor.
 				what += ", not " + cli.Quote(texts[len(texts)-1])
 			}
 			return nil, cli.UsageError("--" + field.flag + " " + what)
@@ -284,7 +288,11 @@ func DecodeObject(data []byte) (map[string]any, error) {
 
 // Make makes a change of a body, which is read and checked as strictly as the service would. Its
 // error holds everything that is wrong: what cannot be read is set aside to look at the rest.
-func Make[R any](object map[string]any, check func(*R) apitype.Violations, of func(R) (apiclient.Change, error)) (apiclient.Change, error) {
+func Make[R any](
+	object map[string]any,
+	check func(*R) apitype.Violations,
+	of func(R) (apiclient.Change, error),
+) (apiclient.Change, error) {
 	var r R
 	var unread apitype.Violations
 	for {

@@ -37,7 +37,8 @@ type Flags struct {
 func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
-	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
+	cmd.Flags().
+		BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
 	cmd.Flags().DurationVar(&c.hold, "hold", 0, "wait this long before sending; ctrl+c or outbox drop stops it")
@@ -92,7 +93,10 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 	if err != nil {
 		return err
 	}
-	planned := bulk.Each(changes, func(ch apiclient.Change) plannedRequest { return plannedRequest{ch.Method, ch.Path, ch.Body, service} })
+	planned := bulk.Each(
+		changes,
+		func(ch apiclient.Change) plannedRequest { return plannedRequest{ch.Method, ch.Path, ch.Body, service} },
+	)
 	isText := !options.Format.IsJSON() && options.Query == nil
 	if many && !isText {
 		return cli.ShowEach(s, "", nil, planned)
@@ -124,7 +128,13 @@ var effectNotes = map[apitype.ResultEffect]string{
 }
 
 // runChange sends one change and prints the record that the service answers.
-func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
+func runChange[T any](
+	s *cli.Session,
+	cmd *cobra.Command,
+	flags *Flags,
+	columns []render.Column[T],
+	ch apiclient.Change,
+) error {
 	print, err := cli.Print(s, "", columns)
 	if err != nil {
 		return err
@@ -170,7 +180,13 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 }
 
 // Create lets a command create the record that its flags and its file describe.
-func Create[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns []render.Column[T], change func(s *cli.Session, object map[string]any) (apiclient.Change, error)) *cobra.Command {
+func Create[T any](
+	s *cli.Session,
+	cmd *cobra.Command,
+	fields []Field,
+	columns []render.Column[T],
+	change func(s *cli.Session, object map[string]any) (apiclient.Change, error),
+) *cobra.Command {
 	flags := &Flags{}
 	b := newBody(s, cmd, false, fields)
 	b.isShown = render.HasPath[T]
@@ -199,7 +215,13 @@ func Create[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns [
 }
 
 // Update lets a command change the fields of records that its flags and its file name.
-func Update[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns []render.Column[T], change func(*cli.Session, apitype.UUID, map[string]any, json.RawMessage) (apiclient.Change, error)) *cobra.Command {
+func Update[T any](
+	s *cli.Session,
+	cmd *cobra.Command,
+	fields []Field,
+	columns []render.Column[T],
+	change func(*cli.Session, apitype.UUID, map[string]any, json.RawMessage) (apiclient.Change, error),
+) *cobra.Command {
 	flags := &Flags{}
 	b := newBody(s, cmd, true, fields)
 	flags.Register(cmd, true)
@@ -233,12 +255,17 @@ func aboutChange(ch apiclient.Change, err error) error {
 	if known != nil && ch.Operation().Creates {
 		for _, detail := range known.Detail {
 			if name, _, _ := strings.Cut(detail, ":"); strings.HasSuffix(name, "ingOrganizationUuid") {
-				err = cli.WithHint(err, "--"+strings.TrimSuffix(apitype.Kebab(name), "-uuid")+" UUID names an organization of this service")
+				err = cli.WithHint(
+					err,
+					"--"+strings.TrimSuffix(apitype.Kebab(name), "-uuid")+" UUID names an organization of this service",
+				)
 			}
 		}
 	}
 	switch kind := apiclient.KindOf(err); {
-	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:
+	case kind == apiclient.KindUnknownOutcome,
+		kind == apiclient.KindConflict,
+		kind == apiclient.KindInterrupted && known != nil && known.Sent:
 		return cli.WithHint(err, "see: "+see)
 	default:
 		return err
@@ -300,7 +327,13 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 		return PrintRequests(s, many, slices.Values(changes))
 	}
 	if (m.Question != "" || many) && len(ids) > 0 {
-		question := cmp.Or(m.Question, strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for") + " " + cli.Count(len(changes), changes[0].Operation().Noun())
+		question := cmp.Or(
+			m.Question,
+			strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for",
+		) + " " + cli.Count(
+			len(changes),
+			changes[0].Operation().Noun(),
+		)
 		if err := s.AskChange(cmd.Context(), flags.yes, question, cli.RefsOf(changes), len(changes)); err != nil {
 			return err
 		}
@@ -336,7 +369,12 @@ func sendAll(s *cli.Session, cmd *cobra.Command, flags *Flags, changes []apiclie
 }
 
 // PrintOutcomes prints a result line for each outcome, and fails where one did.
-func PrintOutcomes[I any](printed *Results, outcomes iter.Seq[bulk.Outcome[I, *apiclient.Response]], id func(I) apitype.UUID, total int) error {
+func PrintOutcomes[I any](
+	printed *Results,
+	outcomes iter.Seq[bulk.Outcome[I, *apiclient.Response]],
+	id func(I) apitype.UUID,
+	total int,
+) error {
 	var failed []error
 	for outcome := range outcomes {
 		r := newResult(id(outcome.Item), outcome.Value, outcome.Err)

@@ -11,11 +11,15 @@ import (
 
 // Consent is the noun below persons that holds their consents.
 func Consent(s *cli.Session) *cobra.Command {
-	cmd := cli.Group(s, "consent", "Consents are the proofs of opt-ins. They are only added: the newest of a channel decides its opt-in.",
+	cmd := cli.Group(
+		s,
+		"consent",
+		"Consents are the proofs of opt-ins. They are only added: the newest of a channel decides its opt-in.",
 		"  fundesk person consent list 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n"+
 			"  fundesk person consent add 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --channel phone --basis consent \\\n"+
 			"    --source 'web form' --at 2026-05-12",
-		cli.Verbs{"list": consentList, "add": consentAdd})
+		cli.Verbs{"list": consentList, "add": consentAdd},
+	)
 	cmd.Short = "List and add the proofs of opt-ins"
 	return cmd
 }

@@ -37,7 +37,10 @@ type markFlags struct {
 func processedMark(s *cli.Session) *cobra.Command {
 	m := &markFlags{}
 	cmd := &cobra.Command{
-		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: completeEntity(s), Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
+		Use:               "mark [ENTITY UUID… | -]",
+		ValidArgsFunction: completeEntity(s),
+		Short:             "Mark records as processed",
+		Args:              cobra.ArbitraryArgs,
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
 			"processed entries. Good entries are marked even when others fail.",
 		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
@@ -56,7 +59,12 @@ func processedMark(s *cli.Session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
 	f.Var(cli.BodyTimeValue(s.App.Now, &m.processedAt), "processed-at", "time of the processing (default: now)")
-	f.StringVar(&m.source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
+	f.StringVar(
+		&m.source,
+		"external-source-name",
+		"",
+		"external source, for accounts with several (default: the profile's)",
+	)
 	f.Var(cli.UUIDValue(&m.consumer), "consumer-identifier", "identifier of the record in your own system")
 	return cmd
 }
@@ -81,7 +89,10 @@ func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 		return m.parse(data)
 	}
 	if len(args) < 2 {
-		return nil, cli.WithHint(cli.UsageError("missing "+[]string{"ENTITY", "UUID"}[len(args)]), "usage: fundesk processed mark ENTITY UUID…, or --file FILE")
+		return nil, cli.WithHint(
+			cli.UsageError("missing "+[]string{"ENTITY", "UUID"}[len(args)]),
+			"usage: fundesk processed mark ENTITY UUID…, or --file FILE",
+		)
 	}
 	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
 		return nil, cli.UsageError(cli.Quote(args[0]) + " is not person, pledge, call or transaction")
@@ -95,7 +106,12 @@ func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 	}
 	entries := make([]apitype.ProcessedEntry, len(ids))
 	for i, id := range ids {
-		entries[i] = apitype.ProcessedEntry{EntityName: apitype.EntityName(args[0]), EntityUUID: id, ProcessedAt: *m.processedAt, ConsumerIdentifier: m.consumer}
+		entries[i] = apitype.ProcessedEntry{
+			EntityName:         apitype.EntityName(args[0]),
+			EntityUUID:         id,
+			ProcessedAt:        *m.processedAt,
+			ConsumerIdentifier: m.consumer,
+		}
 		entries[i].SetSource(m.source)
 	}
 	return entries, nil
@@ -126,7 +142,9 @@ func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	var unchecked apitype.UncheckedEntry
 	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
+		return apitype.ProcessedEntry{}, errors.New(
+			"is not a processed entry: an object with entityName, entityUuid and processedAt",
+		)
 	}
 	if unchecked.ProcessedAt == nil {
 		unchecked.ProcessedAt = new(m.processedAt.String())
@@ -168,7 +186,13 @@ func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 		for i := range first {
 			first[i] = cli.RecordRef{Noun: string(entries[i].EntityName), ID: entries[i].EntityUUID}
 		}
-		if err := s.AskChange(cmd.Context(), m.yes, "mark "+cli.Count(len(entries), "record")+" as processed", first, len(entries)); err != nil {
+		if err := s.AskChange(
+			cmd.Context(),
+			m.yes,
+			"mark "+cli.Count(len(entries), "record")+" as processed",
+			first,
+			len(entries),
+		); err != nil {
 			return err
 		}
 	}
@@ -193,7 +217,14 @@ func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 }
 
 // enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent, or was refused, stays there.
-func enqueueMarks(s *cli.Session, cmd *cobra.Command, printed *Results, changes []apiclient.Change, chunks [][]apitype.ProcessedEntry, hold time.Duration) error {
+func enqueueMarks(
+	s *cli.Session,
+	cmd *cobra.Command,
+	printed *Results,
+	changes []apiclient.Change,
+	chunks [][]apitype.ProcessedEntry,
+	hold time.Duration,
+) error {
 	queued, err := Enqueue(cmd.Context(), s, changes, hold)
 	if err != nil {
 		return err

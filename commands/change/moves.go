@@ -103,9 +103,18 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 }
 
 // checkCode refuses a result code that is none of a call's own type. The call is read where its type matters.
-func (c *completion) checkCode(s *cli.Session, cmd *cobra.Command, flags *Flags, known map[apitype.CallType][]string, id apitype.UUID) error {
+func (c *completion) checkCode(
+	s *cli.Session,
+	cmd *cobra.Command,
+	flags *Flags,
+	known map[apitype.CallType][]string,
+	id apitype.UUID,
+) error {
 	types := slices.Sorted(maps.Keys(known))
-	of := slices.DeleteFunc(slices.Clone(types), func(kind apitype.CallType) bool { return !slices.Contains(known[kind], c.resultCode) })
+	of := slices.DeleteFunc(
+		slices.Clone(types),
+		func(kind apitype.CallType) bool { return !slices.Contains(known[kind], c.resultCode) },
+	)
 	if len(of) == len(types) {
 		return nil
 	}
@@ -131,7 +140,10 @@ func (c *completion) checkCode(s *cli.Session, cmd *cobra.Command, flags *Flags,
 	} else if where != "" {
 		hint = "there are " + strings.Join(codes, ", ") + "; " + hint
 	}
-	return cli.WithHint(cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"+where), hint)
+	return cli.WithHint(
+		cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"+where),
+		hint,
+	)
 }
 
 // Complete is the verb complete of calls.
@@ -177,15 +189,24 @@ func Complete(s *cli.Session) *cobra.Command {
 				// What came of a call is what it was made for: more often forgotten than meant.
 				question = "without any result, complete"
 			}
-			return Moves[apitype.Call]{Columns: render.CallColumns(), Question: question, Change: func(id apitype.UUID) (apiclient.Change, error) {
-				if err := c.checkCode(s, cmd, flags, known, id); err != nil {
-					return apiclient.Change{}, err
-				}
-				if err := checks.ask(cmd.Context(), s, flags.yes, id); err != nil {
-					return apiclient.Change{}, err
-				}
-				return apiclient.CompleteCallChange(id, r)
-			}}.Run(s, cmd, flags, args)
+			return Moves[apitype.Call]{
+				Columns:  render.CallColumns(),
+				Question: question,
+				Change: func(id apitype.UUID) (apiclient.Change, error) {
+					if err := c.checkCode(s, cmd, flags, known, id); err != nil {
+						return apiclient.Change{}, err
+					}
+					if err := checks.ask(cmd.Context(), s, flags.yes, id); err != nil {
+						return apiclient.Change{}, err
+					}
+					return apiclient.CompleteCallChange(id, r)
+				},
+			}.Run(
+				s,
+				cmd,
+				flags,
+				args,
+			)
 		},
 	}
 	flags.Register(cmd, true)
@@ -228,7 +249,11 @@ func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.Comple
 
 // refuseCompletion names the flag of what cannot be sent.
 func refuseCompletion(r apitype.CompleteCallRequest) error {
-	flags := map[string]string{"result.resultCode": "--result-code", "result.donorRetentionRating": "--rating", "result.notes": "--notes"}
+	flags := map[string]string{
+		"result.resultCode":           "--result-code",
+		"result.donorRetentionRating": "--rating",
+		"result.notes":                "--notes",
+	}
 	for _, v := range r.Validate() {
 		if flag, ok := flags[v.Where()]; ok {
 			return cli.UsageError(flag+" "+ofFlag(v.Message), v.Where()+": "+ofFlag(v.Message))

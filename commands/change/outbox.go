@@ -25,9 +25,13 @@ import (
 
 // Outbox is the command outbox.
 func Outbox(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
+	return cli.Group(
+		s,
+		"outbox",
+		"Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
 		"  fundesk outbox list\n  fundesk outbox send",
-		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop})
+		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop},
+	)
 }
 
 func shownEntry(e outbox.Entry) render.Entry {
@@ -155,7 +159,10 @@ func aboutEntry(id string, err error) error {
 		return nil
 	}
 	if errors.Is(err, outbox.ErrNotFound) {
-		return cli.WithHint(cli.Failure(apiclient.KindNotFound, "there is no entry %s in the outbox", cli.Quote(id)), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindNotFound, "there is no entry %s in the outbox", cli.Quote(id)),
+			"see: fundesk outbox list",
+		)
 	}
 	return cli.Failure(apiclient.KindFailure, "entry %s: %s", cli.Quote(id), err)
 }
@@ -244,7 +251,11 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 		}
 	}
 	for _, account := range slices.Sorted(maps.Keys(accounts)) {
-		s.Note("%s kept for another account at this service: %s; its token sends them, fundesk outbox drop ID drops them", cli.Count(accounts[account], "change"), account)
+		s.Note(
+			"%s kept for another account at this service: %s; its token sends them, fundesk outbox drop ID drops them",
+			cli.Count(accounts[account], "change"),
+			account,
+		)
 	}
 	if elsewhere > 0 {
 		s.Note("%s kept for other services; see: fundesk outbox list", cli.Count(elsewhere, "change"))
@@ -258,15 +269,34 @@ func sendOutcome(report outbox.Report) error {
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindUnauthenticated:
 		return report.Err
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
-		return cli.WithHint(cli.Failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting),
+			"see: fundesk outbox list",
+		)
 	case report.Rejected > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Refused, report.RejectedErr), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindPartial, "%d refused: %s", report.Refused, report.RejectedErr),
+			"see: fundesk outbox list",
+		)
 	case report.Refused > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d refused earlier", report.Refused), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindPartial, "%d refused earlier", report.Refused),
+			"see: fundesk outbox list",
+		)
 	case report.Newer > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d made by a later version of fundesk, which can send them", report.Newer), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindPartial, "%d made by a later version of fundesk, which can send them", report.Newer),
+			"see: fundesk outbox list",
+		)
 	case report.Stuck > 0:
-		return cli.WithHint(cli.Failure(apiclient.KindPartial, "%d waiting for a change that was refused or whose outcome is unknown", report.Stuck), "see: fundesk outbox list")
+		return cli.WithHint(
+			cli.Failure(
+				apiclient.KindPartial,
+				"%d waiting for a change that was refused or whose outcome is unknown",
+				report.Stuck,
+			),
+			"see: fundesk outbox list",
+		)
 	case waiting:
 		return cli.Failure(apiclient.KindUnavailable, "%d waiting: %s", report.Waiting, report.Err)
 	default:
@@ -360,7 +390,8 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	for i, ch := range changes {
 		results[i].Item = ch
 		var none apiclient.History
-		if ch.Seen == nil && apiclient.Before(ch) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
+		if ch.Seen == nil &&
+			apiclient.Before(ch) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
 			ch = ch.After(s.Client.Look(ctx, ch, none))
 		}
 		entry := outbox.Entry{Change: ch}
@@ -379,7 +410,8 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		}
 	}
 	events := map[string]outbox.Event{}
-	_, err = box.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).SendDue(ctx)
+	_, err = box.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).
+		SendDue(ctx)
 	for i, id := range ids {
 		if results[i].Err != nil {
 			continue
@@ -426,7 +458,12 @@ func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []str
 			back++
 		}
 	}
-	return cli.Failure(apiclient.KindInterrupted, "interrupted; %d of %s taken back, and not sent", back, cli.Count(len(ids), "change"))
+	return cli.Failure(
+		apiclient.KindInterrupted,
+		"interrupted; %d of %s taken back, and not sent",
+		back,
+		cli.Count(len(ids), "change"),
+	)
 }
 
 // queuedResult is the answer to an entry that was accepted, without a body where the outbox has
@@ -437,11 +474,20 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	case event.Outcome == outbox.OutcomeDropped && event.Entry.SentAt.IsZero():
 		return nil, cli.Failure(apiclient.KindFailure, "the change was undone and not sent")
 	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
-		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change left the outbox, and its outcome is unknown"}
+		return nil, &apiclient.Error{
+			Kind:    apiclient.KindUnknownOutcome,
+			Sent:    true,
+			Message: "the change left the outbox, and its outcome is unknown",
+		}
 	case event.Outcome == outbox.OutcomeAccepted:
 		header := http.Header{}
 		header.Set(apitype.EffectsHeader, string(event.Effect))
-		return &apiclient.Response{Status: http.StatusOK, Header: header, Body: event.Record, EditedSince: event.EditedSince}, nil
+		return &apiclient.Response{
+			Status:      http.StatusOK,
+			Header:      header,
+			Body:        event.Record,
+			EditedSince: event.EditedSince,
+		}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
 		return nil, cli.WithHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
 	case event.Err != nil:
@@ -449,6 +495,12 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	case spool != nil:
 		why = spool.Error()
 	}
-	return nil, cli.WithHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", id, why)},
-		"send it: fundesk outbox send"+cli.TargetFlag(s.Target))
+	return nil, cli.WithHint(
+		&apiclient.Error{
+			Kind:      apiclient.KindUnknownOutcome,
+			Retryable: true,
+			Message:   fmt.Sprintf("the change waits in the outbox as %s: %s", id, why),
+		},
+		"send it: fundesk outbox send"+cli.TargetFlag(s.Target),
+	)
 }

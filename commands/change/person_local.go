@@ -44,7 +44,8 @@ type localFlags struct {
 }
 
 func (f *localFlags) register(cmd *cobra.Command, does string) {
-	cmd.Flags().BoolVar(&f.local, "local", false, does+" the files of this computer that name the person, and ask the service nothing")
+	cmd.Flags().
+		BoolVar(&f.local, "local", false, does+" the files of this computer that name the person, and ask the service nothing")
 	cmd.Flags().StringSliceVar(&f.calls, "call", nil, "with --local: a call of the person (repeatable)")
 }
 
@@ -117,9 +118,19 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 		return err
 	}
 	left, erased := len(held), 0
-	gone := slices.DeleteFunc(held, func(h heldFile) bool { return !slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder) })
+	gone := slices.DeleteFunc(
+		held,
+		func(h heldFile) bool { return !slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder) },
+	)
 	if left -= len(gone); len(gone) > 0 {
-		if err := s.Ask(ctx, yes, "erase "+cli.Count(len(gone), "file")+" of this computer, drafts and changes that were not sent, about person "+person.String()); err != nil {
+		if err := s.Ask(
+			ctx,
+			yes,
+			"erase "+cli.Count(
+				len(gone),
+				"file",
+			)+" of this computer, drafts and changes that were not sent, about person "+person.String(),
+		); err != nil {
 			return err
 		}
 	}
@@ -140,7 +151,10 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	}
 	s.Note("erased %s", cli.Count(erased, "file"))
 	if left > 0 {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")), "list them with --dry-run; send what is on its way: fundesk outbox send")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")),
+			"list them with --dry-run; send what is on its way: fundesk outbox send",
+		)
 	}
 	return nil
 }

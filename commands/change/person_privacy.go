@@ -96,7 +96,11 @@ func Erase(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			erasure := apiclient.Change{Method: http.MethodPost, Path: "/fundesk/v1/persons/" + id.String() + "/erase", Body: body}
+			erasure := apiclient.Change{
+				Method: http.MethodPost,
+				Path:   "/fundesk/v1/persons/" + id.String() + "/erase",
+				Body:   body,
+			}
 			if dry {
 				return printChange(s, erasure)
 			}
@@ -157,7 +161,9 @@ func noteUnclean(s *cli.Session, erasure []byte) {
 		Scrubbed struct{ Later []string }
 	}
 	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
-		s.Warn("what was erased lies in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
-			strings.Join(done.Scrubbed.Later, ", "))
+		s.Warn(
+			"what was erased lies in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
+			strings.Join(done.Scrubbed.Later, ", "),
+		)
 	}
 }

@@ -64,5 +64,16 @@ func Positional(args []string) []string {
 
 // valueFlags are the flags of every command whose value is the next argument.
 var valueFlags = []string{
-	"--profile", "--base-url", "-o", "--output", "--columns", "--sort-by", "--arg", "--jq", "--timeout", "--retry", "--ca-cert", "--for-excel",
+	"--profile",
+	"--base-url",
+	"-o",
+	"--output",
+	"--columns",
+	"--sort-by",
+	"--arg",
+	"--jq",
+	"--timeout",
+	"--retry",
+	"--ca-cert",
+	"--for-excel",
 }

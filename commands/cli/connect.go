@@ -43,8 +43,10 @@ func (s *Session) Resolve() (*Target, error) {
 		t.BaseURL = t.Profile.BaseURL
 	}
 	if t.BaseURL == "" {
-		return nil, WithHint(Failure(apiclient.KindUnauthenticated, "no service is chosen"),
-			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
+		return nil, WithHint(
+			Failure(apiclient.KindUnauthenticated, "no service is chosen"),
+			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo",
+		)
 	}
 	if t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL); !t.FromProfile {
 		t.Profile = t.Profile.Elsewhere()
@@ -107,12 +109,27 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 		return t.EnvToken, nil
 	}
 	if t.foreignToken != "" && (t.Profile.Storage() == "" || !t.FromProfile) {
-		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s: FUNDESK_TOKEN belongs to %s (FUNDESK_BASE_URL), and is not sent elsewhere", ShownURL(t.BaseURL), ShownURL(t.foreignToken)),
-			"set FUNDESK_BASE_URL to the same service, or unset it")
+		return "", WithHint(
+			Failure(
+				apiclient.KindUnauthenticated,
+				"no token for %s: FUNDESK_TOKEN belongs to %s (FUNDESK_BASE_URL), and is not sent elsewhere",
+				ShownURL(t.BaseURL),
+				ShownURL(t.foreignToken),
+			),
+			"set FUNDESK_BASE_URL to the same service, or unset it",
+		)
 	}
 	if t.Profile.Storage() != "" && !t.FromProfile {
-		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", Quote(t.Name), ShownURL(t.Profile.BaseURL), ShownURL(t.BaseURL)),
-			"set FUNDESK_TOKEN, or log in there: "+loginCommand(t))
+		return "", WithHint(
+			Failure(
+				apiclient.KindUnauthenticated,
+				"the stored token of profile %s belongs to %s and is not sent to %s",
+				Quote(t.Name),
+				ShownURL(t.Profile.BaseURL),
+				ShownURL(t.BaseURL),
+			),
+			"set FUNDESK_TOKEN, or log in there: "+loginCommand(t),
+		)
 	}
 	token, err := s.Tokens().Get(ctx, t.Name, t.Profile)
 	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
@@ -120,15 +137,19 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 	case err == nil:
 		return token, nil
 	case isElsewhere:
-		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", Quote(t.Name), elsewhere),
-			"log in to "+elsewhere.Named+": "+loginCommand(t)+"; or change it back in "+s.Store().Path())
+		return "", WithHint(
+			Failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", Quote(t.Name), elsewhere),
+			"log in to "+elsewhere.Named+": "+loginCommand(t)+"; or change it back in "+s.Store().Path(),
+		)
 	case errors.Is(err, profile.ErrNoToken):
 		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s", Quote(t.Label())), LoginHint(t))
 	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
 		return "", Failure(apiclient.KindInterrupted, "interrupted")
 	default:
-		return "", WithHint(Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
-			"set FUNDESK_TOKEN, or log in again: "+loginCommand(t))
+		return "", WithHint(
+			Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
+			"set FUNDESK_TOKEN, or log in again: "+loginCommand(t),
+		)
 	}
 }
 
@@ -158,7 +179,10 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return Failure(apiclient.KindInterrupted, "interrupted")
 	case err != nil:
-		return WithHint(Failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+dir+"; FUNDESK_DATA_DIR names another folder")
+		return WithHint(
+			Failure(apiclient.KindFailure, "open the embedded service: %s", err),
+			"its data is in "+dir+"; FUNDESK_DATA_DIR names another folder",
+		)
 	}
 	s.embedded = embedded
 	return nil
@@ -253,7 +277,12 @@ func (s *Session) noteTokenEnd() {
 // Network is the way to the service, as the profile and --ca-cert have it.
 func (s *Session) Network(t *Target) apiclient.Network {
 	p := t.Profile
-	return apiclient.Network{CACert: cmp.Or(s.Flags.caCert, p.CACert), ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy}
+	return apiclient.Network{
+		CACert:     cmp.Or(s.Flags.caCert, p.CACert),
+		ClientCert: p.ClientCert,
+		ClientKey:  p.ClientKey,
+		Proxy:      p.Proxy,
+	}
 }
 
 // ListNouns are those that the interface lists.
@@ -269,8 +298,15 @@ func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, 
 	err = answer.Err()
 	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
 	if isOther {
-		return answer, WithHint(Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
-			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
+		return answer, WithHint(
+			Failure(
+				apiclient.KindUnavailable,
+				"%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)",
+				client.BaseURL(),
+				answer.Status,
+			),
+			"check the base URL: fundesk profile show; its path is what stands before /api/v1",
+		)
 	}
 	return answer, err
 }

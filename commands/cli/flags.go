@@ -175,6 +175,7 @@ func FlagError(err error) error {
 
 // UnpagedFlag declares the flag of a command that walks lists.
 func (s *Session) UnpagedFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.unpaged, "accept-unpaged", false, "a list that comes without any sign of pages is the whole of it")
+	cmd.Flags().
+		BoolVar(&s.unpaged, "accept-unpaged", false, "a list that comes without any sign of pages is the whole of it")
 	_ = cmd.Flags().MarkHidden("accept-unpaged") // The setting unpaged of a profile takes its place.
 }

@@ -39,7 +39,11 @@ func WantsJSON(args []string) bool {
 			break
 		}
 		short := "" // What follows -o, alone or behind others as in -qo.
-		if letters := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh"); strings.HasPrefix(arg, "-") && strings.HasPrefix(letters, "o") {
+		if letters := strings.TrimLeft(
+			strings.TrimPrefix(arg, "-"),
+			"qh",
+		); strings.HasPrefix(arg, "-") &&
+			strings.HasPrefix(letters, "o") {
 			short = letters
 		}
 		switch {

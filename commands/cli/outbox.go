@@ -51,7 +51,10 @@ func (s *Session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 		box, err = outbox.Open(filepath.Join(dir, "outbox"), o)
 	}
 	if err != nil {
-		return nil, WithHint(Failure(apiclient.KindFailure, "open the outbox: %s", err), "FUNDESK_STATE_DIR names another folder for it")
+		return nil, WithHint(
+			Failure(apiclient.KindFailure, "open the outbox: %s", err),
+			"FUNDESK_STATE_DIR names another folder for it",
+		)
 	}
 	return box, nil
 }

@@ -95,9 +95,15 @@ func (s *Session) Output() (render.Options, error) {
 		return render.Options{}, err
 	}
 	o := render.Options{
-		Format: format, Columns: s.Flags.Columns, SortBy: s.Flags.SortBy, NoHeader: s.Flags.noHeader, SpreadsheetSafe: s.Flags.safeCells,
-		Excel:    strings.ToUpper(s.Flags.excel),
-		Terminal: s.OnTerminal(), Now: s.App.Now(), Location: time.Local,
+		Format:          format,
+		Columns:         s.Flags.Columns,
+		SortBy:          s.Flags.SortBy,
+		NoHeader:        s.Flags.noHeader,
+		SpreadsheetSafe: s.Flags.safeCells,
+		Excel:           strings.ToUpper(s.Flags.excel),
+		Terminal:        s.OnTerminal(),
+		Now:             s.App.Now(),
+		Location:        time.Local,
 	}
 	if o.SortBy != "" && format != render.Table && format != render.Wide {
 		s.Note("--sort-by gathers the whole list before anything is printed")
@@ -105,7 +111,10 @@ func (s *Session) Output() (render.Options, error) {
 	switch countries := append(render.PhoneCountries(), "EN"); {
 	case o.Excel == "":
 	case !slices.Contains(countries, o.Excel):
-		return o, WithHint(UsageError("--for-excel "+Quote(s.Flags.excel)+" is not a country whose spreadsheets are known"), "there are "+strings.Join(countries, ", "))
+		return o, WithHint(
+			UsageError("--for-excel "+Quote(s.Flags.excel)+" is not a country whose spreadsheets are known"),
+			"there are "+strings.Join(countries, ", "),
+		)
 	case format != render.CSV:
 		return o, WithHint(UsageError("--for-excel goes with -o csv"), "add -o csv")
 	}
@@ -237,7 +246,12 @@ func (p Printer[T]) With(column render.Column[T]) Printer[T] {
 }
 
 // Open prepares the output of records, and connects to the service that they come from.
-func Open[T any](ctx context.Context, s *Session, identifier string, columns []render.Column[T]) (*apiclient.Client, Printer[T], error) {
+func Open[T any](
+	ctx context.Context,
+	s *Session,
+	identifier string,
+	columns []render.Column[T],
+) (*apiclient.Client, Printer[T], error) {
 	p, err := Print(s, identifier, columns)
 	if err != nil {
 		return nil, p, err

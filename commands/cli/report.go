@@ -48,7 +48,11 @@ type Report struct {
 
 // newReport reads everything there is to tell; t is the target that was asked, if any.
 func newReport(err error, t *Target) Report {
-	r := Report{Kind: apiclient.KindOf(err), Message: strings.ReplaceAll(err.Error(), "\n", "; "), Detail: []string{}} // Of several, each is on a line.
+	r := Report{
+		Kind:    apiclient.KindOf(err),
+		Message: strings.ReplaceAll(err.Error(), "\n", "; "),
+		Detail:  []string{},
+	} // Of several, each is on a line.
 	if known, ok := errors.AsType[*apiclient.Error](err); ok {
 		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
 		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
@@ -93,7 +97,11 @@ func defaultHint(kind apiclient.Kind, t *Target) string {
 // Finish tells an error and returns the exit code.
 func (s *Session) Finish(command *cobra.Command, err error) int {
 	if n, first := s.Omitted.Read(); n > 0 {
-		s.Warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", Count(n, "embedded object"), first)
+		s.Warn(
+			"%s could not be read and left out, the first of them %s; -o json shows it as it was sent",
+			Count(n, "embedded object"),
+			first,
+		)
 	}
 	s.noteTokenEnd()
 	if !WantsJSON(s.Args) {
@@ -110,7 +118,8 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
 	}
 	r := newReport(err, s.Target)
-	if ends := s.tokenEnds.Load(); r.Status == http.StatusUnauthorized && ends != nil && !ends.IsZero() && ends.Before(s.App.Now()) {
+	if ends := s.tokenEnds.Load(); r.Status == http.StatusUnauthorized && ends != nil && !ends.IsZero() &&
+		ends.Before(s.App.Now()) {
 		r.Message = "the token from " + s.Target.TokenSource() + " expired " + render.RelativeTime(*ends, s.App.Now())
 	}
 	if errors.Is(err, render.ErrNoIdentifier) {
@@ -152,7 +161,9 @@ func (s *Session) tell(command *cobra.Command, r Report) {
 			break
 		}
 		_, why, found := strings.Cut(detail, ": ")
-		if said := found && len(r.Detail) == 1 && strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage || strings.Contains(r.Message, detail) {
+		if said := found && len(r.Detail) == 1 &&
+			strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage ||
+			strings.Contains(r.Message, detail) {
 			continue
 		}
 		fmt.Fprintf(s.App.Err, "  %s\n", render.Clean(detail))

@@ -48,9 +48,20 @@ func (g *globals) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.Profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
 	f.StringVar(&g.BaseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
-	f.StringVarP(&g.Output, "output", "o", "", "table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
+	f.StringVarP(
+		&g.Output,
+		"output",
+		"o",
+		"",
+		"table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)",
+	)
 	f.StringSliceVar(&g.Columns, "columns", nil, "columns of table, tsv and csv: their csv names, or any path of the JSON")
-	f.StringVar(&g.SortBy, "sort-by", "", "sort everything that matches by this column (-COLUMN: descending), then apply --limit")
+	f.StringVar(
+		&g.SortBy,
+		"sort-by",
+		"",
+		"sort everything that matches by this column (-COLUMN: descending), then apply --limit",
+	)
 	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
 	f.StringVar(&g.JQ, "jq", "", "jq expression over the output; implies -o json")
 	f.BoolVarP(&g.Raw, "raw", "r", false, "jq: print texts without quotes")

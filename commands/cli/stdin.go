@@ -169,7 +169,11 @@ func (s *Session) called(ctx context.Context, ref RecordRef) string {
 }
 
 // shownRecord is a record, or an empty one where it cannot be read.
-func shownRecord[T any, O apiclient.ListOptions](ctx context.Context, of *apiclient.Collection[T, O], id apitype.UUID) (value T) {
+func shownRecord[T any, O apiclient.ListOptions](
+	ctx context.Context,
+	of *apiclient.Collection[T, O],
+	id apitype.UUID,
+) (value T) {
 	if record, err := of.Get(ctx, id); err == nil {
 		value, _ = record.Decode() // A name is only wanted.
 	}
@@ -217,7 +221,10 @@ func (s *Session) ReadSecret(ctx context.Context, file *os.File, prompt string) 
 	case err != nil:
 		return "", err
 	case len(line) >= maxSecret:
-		return "", WithHint(UsageError("what was typed is too long"), "pipe it in: fundesk auth login --with-token < token.txt")
+		return "", WithHint(
+			UsageError("what was typed is too long"),
+			"pipe it in: fundesk auth login --with-token < token.txt",
+		)
 	default:
 		return line, nil
 	}

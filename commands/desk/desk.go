@@ -20,7 +20,13 @@ import (
 
 // deskOptions are what both faces of the desk are made with, and their target.
 func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Target, err error) {
-	o = desk.Options{ConfigDir: s.ConfigDir(), Locale: s.Locale(), Language: render.TextLanguage(s.App.Getenv), Now: s.App.Now, Omitted: s.Omitted.Read}
+	o = desk.Options{
+		ConfigDir: s.ConfigDir(),
+		Locale:    s.Locale(),
+		Language:  render.TextLanguage(s.App.Getenv),
+		Now:       s.App.Now,
+		Omitted:   s.Omitted.Read,
+	}
 	if o.Client, err = s.Connect(ctx); err != nil {
 		return o, nil, err
 	}
@@ -54,7 +60,14 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	if err != nil {
 		return err
 	}
-	l := &lineDesk{session: s, day: desk.New(options), polled: s.App.Now(), hidden: t.Profile.HiddenActions, login: cli.AnotherToken(t), look: cmp.Or(look, pollEvery)}
+	l := &lineDesk{
+		session: s,
+		day:     desk.New(options),
+		polled:  s.App.Now(),
+		hidden:  t.Profile.HiddenActions,
+		login:   cli.AnotherToken(t),
+		look:    cmp.Or(look, pollEvery),
+	}
 	l.day.Gate.Busy = func() bool { return l.asking }
 	defer colleagues(s)()
 	beside, stop := context.WithCancel(ctx)
@@ -255,7 +268,9 @@ func (l *lineDesk) tellCall() {
 				why += ". " + l.day.Say(l.login)
 			}
 			if l.day.Stranger {
-				why += ". " + l.day.Say("Log in as before, or quit and start again as the other account; what waits here stays with this one.")
+				why += ". " + l.day.Say(
+					"Log in as before, or quit and start again as the other account; what waits here stays with this one.",
+				)
 			}
 			l.say("no call can be read: %s", why)
 		}
@@ -269,7 +284,14 @@ func (l *lineDesk) tellCall() {
 	l.shown++
 	l.say("")
 	tries, most := l.day.Card.Tries(*call)
-	l.say("%s call for %s, asked for %s, %s%s", strings.TrimSuffix(l.day.Say(render.Words(string(call.Type))), " call"), l.day.Name(), l.day.Ago(call.RequestedAt.Time), tries, most)
+	l.say(
+		"%s call for %s, asked for %s, %s%s",
+		strings.TrimSuffix(l.day.Say(render.Words(string(call.Type))), " call"),
+		l.day.Name(),
+		l.day.Ago(call.RequestedAt.Time),
+		tries,
+		most,
+	)
 	if person != nil {
 		for _, about := range l.day.Card.About(*person) {
 			l.say("%s", about)

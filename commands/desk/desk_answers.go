@@ -40,7 +40,13 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		l.action("m", "tick"),
 		l.action("n", "dial"),
 		{"g", "details", "", noPerson, l.saying(l.details)},
-		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{l.day.Say("bank account") + ": " + l.bankAccount()} })},
+		{
+			"v",
+			"bank account",
+			"reveal",
+			notHere(has && l.bankAccount() != ""),
+			l.saying(func() []string { return []string{l.day.Say("bank account") + ": " + l.bankAccount()} }),
+		},
 		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(d.Card.Contacts)},
 		l.action("b", "later"),
 		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
@@ -57,8 +63,20 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }},
 		l.action("t", "narrow"),
 		{"?", "help", "", "", l.saying(func() []string { return l.offered(true) })},
-		{"", "empty to skip", "skip", notHere(has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) }},
-		{"", "empty to look again", "", notHere(!has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) }},
+		{
+			"",
+			"empty to skip",
+			"skip",
+			notHere(has),
+			func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) },
+		},
+		{
+			"",
+			"empty to look again",
+			"",
+			notHere(!has),
+			func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) },
+		},
 	}
 	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
 }
@@ -79,7 +97,10 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 
 // key returns the answer that stands for an action in a text of the desk.
 func (l *lineDesk) key(id string) string {
-	return cmp.Or(map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f", "undo": "u"}[id], id)
+	return cmp.Or(
+		map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f", "undo": "u"}[id],
+		id,
+	)
 }
 
 // offered returns the answers that do something now or, for the help, all of them.
@@ -211,7 +232,8 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
 	becomes := ", " + l.day.Say("to be") + " "
-	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").Replace(text)
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").
+		Replace(text)
 }
 
 // accept opens what was offered.

@@ -50,7 +50,9 @@ func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 		of.CallingHours[strings.ToUpper(country)] = set
 	}
 	if problems := of.Validate(); len(problems) > 0 {
-		return of, cli.UsageError(strings.Replace(problems[0].Where(), "callingHours", "calling_hours", 1) + " " + problems[0].Message)
+		return of, cli.UsageError(
+			strings.Replace(problems[0].Where(), "callingHours", "calling_hours", 1) + " " + problems[0].Message,
+		)
 	}
 	return of, nil
 }
@@ -135,11 +137,14 @@ func dialProgram(dial profile.Dial, system string, getenv func(string) string) (
 		}
 		return append(opener, "tel:"+desk.NumberPlace), nil
 	case "":
-		if dial[0] != "" && slices.ContainsFunc(dial[1:], func(arg string) bool { return strings.Contains(arg, desk.NumberPlace) }) {
+		if dial[0] != "" &&
+			slices.ContainsFunc(dial[1:], func(arg string) bool { return strings.Contains(arg, desk.NumberPlace) }) {
 			return dial, nil
 		}
 	}
-	return nil, cli.UsageError("dial must be tel, none, or a program with its arguments, one of them with " + desk.NumberPlace)
+	return nil, cli.UsageError(
+		"dial must be tel, none, or a program with its arguments, one of them with " + desk.NumberPlace,
+	)
 }
 
 // AgentFilter fills what a filter of the queue does not name with what the profile's agent
@@ -167,7 +172,10 @@ func inProfile(s *cli.Session, t *cli.Target, err error) error {
 	if t.Name == "" {
 		return cli.WithHint(cli.UsageError(fmt.Sprintf("%s: %s", s.Store().Path(), err)), "change it there")
 	}
-	return cli.WithHint(cli.UsageError(fmt.Sprintf("profile %s: %s", t.Name, err)), "change "+s.Store().Path()+", or: fundesk profile set "+t.Name+" --help")
+	return cli.WithHint(
+		cli.UsageError(fmt.Sprintf("profile %s: %s", t.Name, err)),
+		"change "+s.Store().Path()+", or: fundesk profile set "+t.Name+" --help",
+	)
 }
 
 // HoursByCountry are the hours of countries as a flag has them: NL=09:00-21:00, or with

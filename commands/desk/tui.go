@@ -61,7 +61,10 @@ func Demo(s *cli.Session) *cobra.Command {
 
 func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 	if !s.OnTerminal() || !cli.IsTerminal(s.App.In) {
-		return cli.WithHint(cli.UsageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")
+		return cli.WithHint(
+			cli.UsageError("the terminal interface needs a terminal"),
+			"for scripts: fundesk call list --help",
+		)
 	}
 	if s.IsAccessible() {
 		return ByLines(cmd.Context(), s, 0)
@@ -100,8 +103,14 @@ func ScreenOptions(ctx context.Context, s *cli.Session, page string, ascii bool)
 		actions = append(actions, apitype.PledgeAction(action))
 	}
 	screen := tui.Options{
-		Options: options, Profile: t.Label(), PledgeActions: actions, Page: page,
-		NoColor: s.Flags.NoColor || s.App.Getenv("NO_COLOR") != "", ASCII: ascii, Remote: s.App.Getenv("SSH_CONNECTION") != "",
+		Options:       options,
+		Profile:       t.Label(),
+		PledgeActions: actions,
+		Page:          page,
+		NoColor: s.Flags.NoColor ||
+			s.App.Getenv("NO_COLOR") != "",
+		ASCII:  ascii,
+		Remote: s.App.Getenv("SSH_CONNECTION") != "",
 	}
 	if ends := s.TokenEnd(); ends != "" {
 		screen.Notice = "the token " + ends + ": ask for another one"

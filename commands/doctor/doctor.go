@@ -52,7 +52,8 @@ func Command(s *cli.Session) *cobra.Command {
 			return problem
 		},
 	}
-	cmd.Flags().BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
+	cmd.Flags().
+		BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
 	return cmd
 }
 
@@ -93,7 +94,10 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	started := s.App.Now()
 	answer, err := cli.Probe(cmd.Context(), client)
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
-		err = cli.WithHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
+		err = cli.WithHint(
+			err,
+			"look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox",
+		)
 	}
 	took := s.App.Now().Sub(started).Round(time.Millisecond)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
@@ -141,7 +145,15 @@ func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *api
 		return err
 	}
 	if at := apiclient.ClaimsOf(token).Ends; !at.IsZero() && at.Before(s.App.Now()) {
-		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.TokenSource(), render.RelativeTime(at, s.App.Now())), cli.LoginHint(t))
+		return cli.WithHint(
+			cli.Failure(
+				apiclient.KindUnauthenticated,
+				"the token from %s expired %s",
+				t.TokenSource(),
+				render.RelativeTime(at, s.App.Now()),
+			),
+			cli.LoginHint(t),
+		)
 	}
 	return nil
 }
@@ -171,7 +183,10 @@ func checkOutbox(s *cli.Session) (string, error) {
 		err = durable.CheckLocks(dir)
 	}
 	if err != nil {
-		return "", cli.WithHint(cli.Failure(apiclient.KindFailure, "files cannot be locked in %s, so nothing can be sent: %s", dir, err), "FUNDESK_STATE_DIR names another folder for it")
+		return "", cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "files cannot be locked in %s, so nothing can be sent: %s", dir, err),
+			"FUNDESK_STATE_DIR names another folder for it",
+		)
 	}
 	refused := 0
 	for _, entry := range entries {
@@ -179,7 +194,12 @@ func checkOutbox(s *cli.Session) (string, error) {
 			refused++
 		}
 	}
-	return fmt.Sprintf("%d waiting, %d refused, %s damaged", len(entries)-refused, refused, cli.Count(len(damaged), "file")), nil
+	return fmt.Sprintf(
+		"%d waiting, %d refused, %s damaged",
+		len(entries)-refused,
+		refused,
+		cli.Count(len(damaged), "file"),
+	), nil
 }
 
 // checkClock says how far the clocks differ: times of attempts and pulls depend on it.

@@ -49,7 +49,12 @@ func showTraits(s *cli.Session, cmd *cobra.Command) error {
 	}
 	queue := trait{"queue", true, "calls are leased", ""}
 	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
-		queue = trait{"queue", false, "none", "the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7"}
+		queue = trait{
+			"queue",
+			false,
+			"none",
+			"the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7",
+		}
 	}
 	return cli.ShowList(s, "", []render.Column[trait]{
 		{Name: "point", Default: true, Value: func(t trait) string { return t.Point }},
@@ -71,7 +76,9 @@ func listTraits(ctx context.Context, client *apiclient.Client, noun string) ([]t
 		return nil, err
 	}
 	if answer.Status/100 != 2 {
-		return []trait{{noun + " list", false, fmt.Sprintf("status %d", answer.Status), "lists of " + noun + "s end with the error"}}, nil
+		return []trait{
+			{noun + " list", false, fmt.Sprintf("status %d", answer.Status), "lists of " + noun + "s end with the error"},
+		}, nil
 	}
 	var list any
 	if apitype.DecodeExact(answer.Body, &list) != nil {
@@ -83,7 +90,15 @@ func listTraits(ctx context.Context, client *apiclient.Client, noun string) ([]t
 		traits = append(traits, pagingTrait(noun, object))
 	}
 	if len(nodes) > sampleSize {
-		traits = append(traits, trait{noun + " pages", false, fmt.Sprintf("%d records where %d were asked for", len(nodes), sampleSize), "takes them: a list longer than asked for is whole"})
+		traits = append(
+			traits,
+			trait{
+				noun + " pages",
+				false,
+				fmt.Sprintf("%d records where %d were asked for", len(nodes), sampleSize),
+				"takes them: a list longer than asked for is whole",
+			},
+		)
 	}
 	if len(nodes) == 0 {
 		return traits, nil
@@ -133,7 +148,12 @@ func pagingTrait(noun string, object map[string]any) trait {
 	case next:
 		return trait{point, false, "flags without a cursor in pageInfo", "takes the cursor of the last edge"}
 	default:
-		return trait{point, false, "neither flags nor cursors", "ends with exit code 8 where nothing tells whether that is all"}
+		return trait{
+			point,
+			false,
+			"neither flags nor cursors",
+			"ends with exit code 8 where nothing tells whether that is all",
+		}
 	}
 }
 
@@ -148,11 +168,21 @@ func timeTrait(noun string, record map[string]any) trait {
 		at, err := apitype.ParseTime(text)
 		switch {
 		case err != nil:
-			return trait{point, false, name + " is no ISO 8601 time", "a record with it cannot be shown as a table; -o json shows it as it was sent"}
+			return trait{
+				point,
+				false,
+				name + " is no ISO 8601 time",
+				"a record with it cannot be shown as a table; -o json shows it as it was sent",
+			}
 		case at.String() == text:
 			return trait{point, true, "UTC with milliseconds", ""}
 		case at.Time.Equal(at.Truncate(time.Second)):
-			return trait{point, false, "another form of ISO 8601, or whole seconds", "reads it; an own attempt is recognised by its second"}
+			return trait{
+				point,
+				false,
+				"another form of ISO 8601, or whole seconds",
+				"reads it; an own attempt is recognised by its second",
+			}
 		default:
 			return trait{point, false, "another form of ISO 8601", "reads it, and shows UTC with milliseconds"}
 		}
@@ -186,7 +216,12 @@ func refusalTrait(answer *apiclient.Response) trait {
 	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
 	switch {
 	case answer.Status != http.StatusNotFound:
-		return trait{point, false, fmt.Sprintf("status %d for a record that is not there", answer.Status), "tells it as it is: only 404 is exit code 3"}
+		return trait{
+			point,
+			false,
+			fmt.Sprintf("status %d for a record that is not there", answer.Status),
+			"tells it as it is: only 404 is exit code 3",
+		}
 	case kind == "application/problem+json":
 		return trait{point, true, "problem+json", ""}
 	case json.Valid(answer.Body) && len(bytes.TrimSpace(answer.Body)) > 0:

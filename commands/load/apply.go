@@ -44,7 +44,9 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	f := &applyFlags{}
 	noun := shape.Record
 	cmd := &cobra.Command{
-		Use: "apply FILE | -", Short: "Update " + noun + "s from a file", Args: f.args,
+		Use:   "apply FILE | -",
+		Short: "Update " + noun + "s from a file",
+		Args:  f.args,
 		Long: "Change records as a file has them, one row for each, found by its uuid: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
 			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Fields\n" +
 			"that cannot be changed may stand in a row as they are. --dry-run shows each field that would change; a record that\n" +
@@ -67,7 +69,8 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	f.register(cmd, shape.Creates)
 	cmd.Flags().BoolVar(&f.force, "force", false, "also send rows whose record changed after the export")
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
-	cmd.Flags().StringVar(&f.empty, "empty", "", "what an empty CSV cell does to a value: clear or keep (default: refused)")
+	cmd.Flags().
+		StringVar(&f.empty, "empty", "", "what an empty CSV cell does to a value: clear or keep (default: refused)")
 	return cmd
 }
 
@@ -263,5 +266,9 @@ func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*pla
 	}
 	asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
 	sum := bulk.SumOf(k.id, k.SumText())
-	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: asked}, Changes: d.changes, left: d.left}, nil
+	return &plannedLine{
+		Line:    bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: asked},
+		Changes: d.changes,
+		left:    d.left,
+	}, nil
 }

@@ -51,7 +51,9 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	return change.FieldJSON(r.session, field, []string{text})
 }
 
-var errGender = errors.New("must be a word; --country NL reads the letter, --value 'gender:V=female' says what it means")
+var errGender = errors.New(
+	"must be a word; --country NL reads the letter, --value 'gender:V=female' says what it means",
+)
 
 // genderWords are the letters of Dutch, German, English and French.
 var genderWords = map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}

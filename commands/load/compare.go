@@ -145,7 +145,11 @@ func (d *comparison) field(field change.Field, v rowValue) {
 		d.wrong.Add(pointerOf(v.name), "%s", err)
 		return
 	}
-	if given, twice := apiclient.Shown(d.object, field.Path); twice && given != nil && !apiclient.IsSame(field.Path, value, given) {
+	if given, twice := apiclient.Shown(
+		d.object,
+		field.Path,
+	); twice && given != nil &&
+		!apiclient.IsSame(field.Path, value, given) {
 		d.wrong.Add(pointerOf(v.name), "is given twice")
 		return
 	}
@@ -158,7 +162,10 @@ func (d *comparison) field(field change.Field, v rowValue) {
 
 // isGroup reports whether a name is an object of fields, such as address.
 func (d *comparison) isGroup(name string) bool {
-	return slices.ContainsFunc(d.reader.shape.Updates, func(f change.Field) bool { return strings.HasPrefix(f.Path, name+".") })
+	return slices.ContainsFunc(
+		d.reader.shape.Updates,
+		func(f change.Field) bool { return strings.HasPrefix(f.Path, name+".") },
+	)
 }
 
 // clearWhole clears an object as a whole where nothing of it is left: its parts cannot be

@@ -37,7 +37,10 @@ func (r *rowReader) takeConsents(object map[string]any) ([]apitype.Consent, erro
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
 		var wrong apitype.Violations
-		wrong.Add("/"+apitype.ConsentsMember, "must have channels (phone, email, mail, sms) with source, wording, at and basis")
+		wrong.Add(
+			"/"+apitype.ConsentsMember,
+			"must have channels (phone, email, mail, sms) with source, wording, at and basis",
+		)
 		return nil, wrong
 	}
 	var consents []apitype.Consent

@@ -50,7 +50,15 @@ func (r *rowRun) show() error {
 	if print.Format.IsJSON() || print.Format == render.ID || print.Query != nil {
 		return cli.ShowEach(s, "uuid", nil, bulk.Each(r.lines.All(), func(line plannedLine) plannedChange {
 			ch := line.Change
-			return plannedChange{line.Row.Line, ch.UUID.String(), append([]fieldChange{}, line.Changes...), ch.Method, ch.Path, ch.Body, service}
+			return plannedChange{
+				line.Row.Line,
+				ch.UUID.String(),
+				append([]fieldChange{}, line.Changes...),
+				ch.Method,
+				ch.Path,
+				ch.Body,
+				service,
+			}
 		}))
 	}
 	err = print.Each(func(yield func(diffLine) bool) {
@@ -60,7 +68,9 @@ func (r *rowRun) show() error {
 				changes = []fieldChange{{Field: "(new)", To: string(line.Change.Body)}}
 			}
 			for _, c := range changes {
-				if !yield(diffLine{line.Row.Line, line.Change.UUID.String(), c.Field, render.FieldText(c.From), render.FieldText(c.To)}) {
+				if !yield(
+					diffLine{line.Row.Line, line.Change.UUID.String(), c.Field, render.FieldText(c.From), render.FieldText(c.To)},
+				) {
 					return
 				}
 			}
@@ -118,7 +128,10 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	row := map[string]any{}
 	var columns []render.Column[map[string]any]
 	column := func(name, example string) {
-		columns = append(columns, render.Column[map[string]any]{Name: name, Default: true, Value: func(map[string]any) string { return example }})
+		columns = append(
+			columns,
+			render.Column[map[string]any]{Name: name, Default: true, Value: func(map[string]any) string { return example }},
+		)
 	}
 	if !creates {
 		fields = shape.Updates

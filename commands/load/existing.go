@@ -60,7 +60,12 @@ func (r *rowRun) ask(ctx context.Context, client *apiclient.Client) error {
 			return err
 		}
 		if n > 0 {
-			question = fmt.Sprintf("%d of these %s by name and birthday; %s", n, cli.Count(r.asked.creates, "person")+" exist", question)
+			question = fmt.Sprintf(
+				"%d of these %s by name and birthday; %s",
+				n,
+				cli.Count(r.asked.creates, "person")+" exist",
+				question,
+			)
 		}
 	}
 	return r.session.AskChange(ctx, r.yes, question, cli.RefsOf(r.asked.first), r.asked.changes)

@@ -33,7 +33,9 @@ const aboutRows = "fundesk recognises CSV by its name or content, and its delimi
 func Import(s *cli.Session, shape Rows) *cobra.Command {
 	f := &rowFlags{}
 	cmd := &cobra.Command{
-		Use: "import FILE | -", Short: "Create many " + shape.Record + "s from NDJSON or CSV", Args: f.args,
+		Use:   "import FILE | -",
+		Short: "Create many " + shape.Record + "s from NDJSON or CSV",
+		Args:  f.args,
 		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of field names, dotted where they are\n" +
 			"nested. Nothing is created twice.\n\n" + aboutRows,
 		Example: "  fundesk " + shape.Record + " import new.ndjson --results new.results --yes\n" +
@@ -112,7 +114,15 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if err != nil { // Before anything is sent.
 		return err
 	}
-	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, printed: printed, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
+	r := &rowRun{
+		rowFlags: f,
+		verb:     verb,
+		session:  s,
+		cmd:      cmd,
+		printed:  printed,
+		seen:     map[apitype.UUID]int32{},
+		asked:    rowQuestion{fields: map[string]int{}},
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
 	if r.reader, err = f.reader(s, shape); err != nil {
 		return err
@@ -127,7 +137,12 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		return cli.RefusedInput(err)
 	}
 	if was := r.known.Service; was != "" && r.service != "" && was != r.service {
-		s.Warn("%s tells what was sent to %s; what is done there is not sent to %s. Another results file sends all of it", f.results, was, r.service)
+		s.Warn(
+			"%s tells what was sent to %s; what is done there is not sent to %s. Another results file sends all of it",
+			f.results,
+			was,
+			r.service,
+		)
 	}
 	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
 		return err
@@ -278,7 +293,10 @@ func (r *rowRun) hint(text string) string {
 	case strings.Contains(text, "owningOrganizationUuid: is required"):
 		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint("owning_organization", "UUID")
 	case strings.Contains(text, "recruitingOrganizationUuid: is required"):
-		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint("recruiting_organization", "UUID")
+		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint(
+			"recruiting_organization",
+			"UUID",
+		)
 	case strings.Contains(text, "OrganizationUuid: "):
 		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):
@@ -370,9 +388,17 @@ func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (l
 		return line, []string{bulk.Reasons(err)}
 	}
 	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.
-	line.Line = bulk.Line{Row: row, Sum: bulk.SumOf(change.UUID, row.SumText()), Planned: earlier.Started(), Change: change, After: after}
+	line.Line = bulk.Line{
+		Row:     row,
+		Sum:     bulk.SumOf(change.UUID, row.SumText()),
+		Planned: earlier.Started(),
+		Change:  change,
+		After:   after,
+	}
 	if earlier.Done && earlier.Sum != (bulk.Sum{}) && earlier.Sum != line.Sum {
-		problems = []string{"was created with other values than it has now; import what is new as another file, with another results file"}
+		problems = []string{
+			"was created with other values than it has now; import what is new as another file, with another results file",
+		}
 	}
 	return line, problems
 }
@@ -483,7 +509,14 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		hint = "go on with the same command"
 	}
 	if err := r.cmd.Context().Err(); err != nil {
-		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
+		return cli.WithHint(
+			&apiclient.Error{
+				Kind:    apiclient.KindInterrupted,
+				Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total),
+				Err:     err,
+			},
+			hint,
+		)
 	}
 	worked := p.done - r.failed()
 	told := fmt.Sprintf("%d %s", worked, r.verb.done)

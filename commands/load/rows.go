@@ -57,9 +57,24 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
 	flags.Var(cli.KeptFile(&f.results), "results", "keep one result per line here, and skip records that it lists as done")
 	flags.Var(cli.KeptFile(&f.errors), "errors", "write the bad rows, with the reason, to this CSV file")
-	flags.StringVar(&f.format.Delimiter, "delimiter", "", "separator of CSV cells, or tab (default: taken from the header)")
-	flags.StringVar(&f.format.Encoding, "encoding", "", "encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)")
-	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)")
+	flags.StringVar(
+		&f.format.Delimiter,
+		"delimiter",
+		"",
+		"separator of CSV cells, or tab (default: taken from the header)",
+	)
+	flags.StringVar(
+		&f.format.Encoding,
+		"encoding",
+		"",
+		"encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)",
+	)
+	flags.StringSliceVar(
+		&f.mapped,
+		"map",
+		nil,
+		"names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)",
+	)
 	flags.StringSliceVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
 	flags.StringArrayVar(&f.values, "value", nil, "meaning of a text in a column: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
@@ -95,8 +110,10 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 		f.country = "GB"
 	}
 	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
-		return cli.WithHint(cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
-			"there are "+strings.Join(render.PhoneCountries(), ", "))
+		return cli.WithHint(
+			cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
+			"there are "+strings.Join(render.PhoneCountries(), ", "),
+		)
 	}
 	return nil
 }
@@ -113,7 +130,14 @@ type rowReader struct {
 }
 
 func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
-	r := &rowReader{session: s, shape: shape, country: f.country, isSeen: cli.IsTerminal(s.App.Err), names: map[string]string{}, meanings: map[string]map[string]string{}}
+	r := &rowReader{
+		session:  s,
+		shape:    shape,
+		country:  f.country,
+		isSeen:   cli.IsTerminal(s.App.Err),
+		names:    map[string]string{},
+		meanings: map[string]map[string]string{},
+	}
 	for _, text := range f.mapped {
 		column, field, ok := strings.Cut(text, "=")
 		if !ok || column == "" && field != ignored {
@@ -159,7 +183,10 @@ func unknownField(flag, name string, fields []change.Field) error {
 	if near := cli.Nearest(name, paths); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return cli.WithHint(cli.UsageError(flag+": there is no field "+cli.Quote(name), "fields: "+strings.Join(paths, ", ")), hint)
+	return cli.WithHint(
+		cli.UsageError(flag+": there is no field "+cli.Quote(name), "fields: "+strings.Join(paths, ", ")),
+		hint,
+	)
 }
 
 // isName reports whether a column may be called so: a field of a request or of an answer.
@@ -276,8 +303,10 @@ func (r *rowReader) checkHeader(header []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return cli.WithHint(cli.UsageError("line 1: not the name of a field: "+strings.Join(unknown, ", "), "fields: "+strings.Join(paths, ", ")),
-		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header")
+	return cli.WithHint(
+		cli.UsageError("line 1: not the name of a field: "+strings.Join(unknown, ", "), "fields: "+strings.Join(paths, ", ")),
+		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header",
+	)
 }
 
 // nearestField returns what a column without a field may have meant: a field, or the end of its path.
@@ -382,7 +411,8 @@ func (r *rowReader) request(values []rowValue) (object map[string]any, wrong api
 	defaults := slices.DeleteFunc(slices.Clone(r.defaults), func(v rowValue) bool {
 		field, _ := fieldNamed(r.shape.Creates, v.name)
 		given, _ := apiclient.Shown(object, field.Path)
-		return given != nil || slices.ContainsFunc(wrong, func(w apitype.Violation) bool { return w.Pointer == pointerOf(field.Path) })
+		return given != nil ||
+			slices.ContainsFunc(wrong, func(w apitype.Violation) bool { return w.Pointer == pointerOf(field.Path) })
 	})
 	return object, append(wrong, r.fill(object, defaults)...)
 }
@@ -472,7 +502,9 @@ func (r *rowReader) quoteValue(value any) string {
 }
 
 // ReaderOf reads a record of a noun as it is, with its revision.
-func ReaderOf[T any, O apiclient.ListOptions](of func(*apiclient.Client) *apiclient.Collection[T, O]) func(context.Context, *apiclient.Client, apitype.UUID) (json.RawMessage, string, error) {
+func ReaderOf[T any, O apiclient.ListOptions](
+	of func(*apiclient.Client) *apiclient.Collection[T, O],
+) func(context.Context, *apiclient.Client, apitype.UUID) (json.RawMessage, string, error) {
 	return func(ctx context.Context, client *apiclient.Client, id apitype.UUID) (json.RawMessage, string, error) {
 		record, err := of(client).Get(ctx, id)
 		return record.Raw, record.ETag, err

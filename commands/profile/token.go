@@ -165,7 +165,12 @@ func fitsKeyring(system, token string) error {
 	if limit == 0 || len(token) <= limit {
 		return nil
 	}
-	return fmt.Errorf("the token is too large: it has %d bytes, and an entry in the keyring of %s holds %d", len(token), name, limit)
+	return fmt.Errorf(
+		"the token is too large: it has %d bytes, and an entry in the keyring of %s holds %d",
+		len(token),
+		name,
+		limit,
+	)
 }
 
 // Delete removes the token of a profile from where it is; a missing one is fine.

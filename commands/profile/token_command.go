@@ -85,7 +85,9 @@ func withComplaint(err error, said []byte) error {
 // withoutSecrets masks what follows the name of a secret, and whatever is as long and as
 // plain as a token. Names of files stay: their parts are shorter.
 func withoutSecrets(text string) string {
-	named := regexp.MustCompile(`(?i)((?:bearer|token|password|passphrase|secret|key)["']?(?:\s*[:=]\s*|\s+bearer\s+)["']?|bearer\s+)[^\s"']+`)
+	named := regexp.MustCompile(
+		`(?i)((?:bearer|token|password|passphrase|secret|key)["']?(?:\s*[:=]\s*|\s+bearer\s+)["']?|bearer\s+)[^\s"']+`,
+	)
 	long := regexp.MustCompile(`[A-Za-z0-9_+=.~-]{32,}`)
 	return long.ReplaceAllString(named.ReplaceAllString(text, "$1***"), "***")
 }

@@ -20,20 +20,26 @@ import (
 
 // Command is the command queue.
 func Command(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "queue", "Agents share one queue of waiting calls. A lease gives a donor to one agent at a time.\n"+
-		"The queue is an extension, which some services do not have.",
+	return cli.Group(
+		s,
+		"queue",
+		"Agents share one queue of waiting calls. A lease gives a donor to one agent at a time.\n"+
+			"The queue is an extension, which some services do not have.",
 		"  fundesk queue status\n  fundesk queue take --count 3 -o json",
 		cli.Verbs{
 			"status": queueStatus, "list": queueList, "take": queueTake, "extend": queueExtend,
 			"release": queueRelease, "later": queueLater, "leases": queueLeases, "callbacks": queueCallbacks,
 			"agents": queueAgents, "settings": queueSettings,
-		})
+		},
+	)
 }
 
 func queueStatus(s *cli.Session) *cobra.Command {
 	var o apitype.QueueOptions
 	cmd := &cobra.Command{
-		Use: "status", Short: "Count the calls in the queue", Args: cli.NoArgs,
+		Use:   "status",
+		Short: "Count the calls in the queue",
+		Args:  cli.NoArgs,
 		Long: "Count calls by their place in the queue: waiting, due, deferred, and leased by agents. Those of closed wait\n" +
 			"for the calling hours of the donor. opensAt is when the first of them can be given.",
 		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
@@ -93,9 +99,18 @@ func queueTake(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return cli.WithHint(cli.UsageError("no user is named for the lease"), "add --user UUID"+s.SettingHint("agent", "UUID"))
+				return cli.WithHint(
+					cli.UsageError("no user is named for the lease"),
+					"add --user UUID"+s.SettingHint("agent", "UUID"),
+				)
 			}
-			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
+			r := apitype.TakeRequest{
+				RequestUUID:  apitype.NewUUID(),
+				UserUUID:     *o.UserUUID,
+				Count:        &number,
+				LeaseSeconds: seconds,
+				QueueFilter:  o.QueueFilter,
+			}
 			if err := change.Refuse(r.Validate()); err != nil {
 				return err
 			}
@@ -124,7 +139,9 @@ func leaseSeconds(lease time.Duration) (*int, error) {
 func queueExtend(s *cli.Session) *cobra.Command {
 	lease := apitype.DefaultLease
 	cmd := &cobra.Command{
-		Use: "extend LEASE", Short: "Extend a lease", Args: cli.NeedExactly(1),
+		Use:     "extend LEASE",
+		Short:   "Extend a lease",
+		Args:    cli.NeedExactly(1),
 		Long:    "Set how long a lease lasts, from now on. If the lease has ended, the exit code is 3.",
 		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
 		RunE: func(cmd *cobra.Command, args []string) error {

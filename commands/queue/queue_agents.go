@@ -54,7 +54,12 @@ func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
 }
 
 // show asks once and prints all agents; on a terminal they take the place of the last ones.
-func (a *agentsFlags) show(ctx context.Context, s *cli.Session, client *apiclient.Client, print cli.Printer[apitype.QueueAgent]) error {
+func (a *agentsFlags) show(
+	ctx context.Context,
+	s *cli.Session,
+	client *apiclient.Client,
+	print cli.Printer[apitype.QueueAgent],
+) error {
 	since := a.since
 	if since == nil { // Anew each time: a watch goes on over midnight.
 		today, err := apitype.ParseTypedTime("today", s.App.Now())

@@ -36,7 +36,9 @@ func queueLeases(s *cli.Session) *cobra.Command {
 func queueCallbacks(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.QueueDeferralListOptions{}
 	cmd := &cobra.Command{
-		Use: "callbacks", Short: "List callbacks, the earliest first", Args: cli.NoArgs,
+		Use:     "callbacks",
+		Short:   "List callbacks, the earliest first",
+		Args:    cli.NoArgs,
 		Long:    "List callbacks, the earliest first. Due callbacks are included.",
 		Example: "  fundesk queue callbacks\n  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,7 +60,11 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest) error {
 	if d.dryRun {
 		body, _ := json.Marshal(r)
-		return change.PrintRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
+		return change.PrintRequests(
+			s,
+			false,
+			slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}),
+		)
 	}
 	client, print, err := cli.Open(ctx, s, "", render.ReleasedColumns())
 	if err != nil {

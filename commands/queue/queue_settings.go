@@ -33,7 +33,9 @@ func queueSettings(s *cli.Session) *cobra.Command {
 
 func settingsGet(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "get [ORGANIZATION]", Short: "Print the settings of an organization", Args: cli.AtMost(1),
+		Use:   "get [ORGANIZATION]",
+		Short: "Print the settings of an organization",
+		Args:  cli.AtMost(1),
 		Long: "Print the settings of an organization as TOML, for: fundesk queue settings set. ORGANIZATION is a uuid. It is\n" +
 			"needed where the account sees several. With -o json the settings are printed as the service has them.",
 		Example: "  fundesk queue settings get > settings.toml\n  fundesk queue settings get -o json --jq '.users'",
@@ -99,7 +101,10 @@ func revisionIn(file []byte) string {
 }
 
 // settingsOf are those of one organization, the zero uuid for the only one that there is.
-func settingsOf(read apiclient.Record[apitype.Settings], organization apitype.UUID) (apitype.OrganizationSettings, error) {
+func settingsOf(
+	read apiclient.Record[apitype.Settings],
+	organization apitype.UUID,
+) (apitype.OrganizationSettings, error) {
 	settings, err := read.Decode()
 	if err != nil {
 		return apitype.OrganizationSettings{}, err
@@ -112,9 +117,16 @@ func settingsOf(read apiclient.Record[apitype.Settings], organization apitype.UU
 		ids = append(ids, of.UUID.String())
 	}
 	if organization != (apitype.UUID{}) {
-		return apitype.OrganizationSettings{}, cli.Failure(apiclient.KindNotFound, "the account sees no organization %s", organization)
+		return apitype.OrganizationSettings{}, cli.Failure(
+			apiclient.KindNotFound,
+			"the account sees no organization %s",
+			organization,
+		)
 	}
-	return apitype.OrganizationSettings{}, cli.WithHint(cli.UsageError("the account sees "+cli.Count(len(ids), "organization")+": name one"), strings.Join(ids, ", "))
+	return apitype.OrganizationSettings{}, cli.WithHint(
+		cli.UsageError("the account sees "+cli.Count(len(ids), "organization")+": name one"),
+		strings.Join(ids, ", "),
+	)
 }
 
 func settingsSet(s *cli.Session) *cobra.Command {
@@ -152,7 +164,8 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			return setSettings(s, cmd, is, revisionIn(text), yes, dryRun)
 		},
 	}
-	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
+	cmd.Flags().
+		Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
 	cli.OnPage(cmd, "changes", "yes", "dry-run")
@@ -160,7 +173,13 @@ func settingsSet(s *cli.Session) *cobra.Command {
 }
 
 // setSettings replaces an organization's settings if they still have the revision. "" is any.
-func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSettings, revision string, yes, dryRun bool) error {
+func setSettings(
+	s *cli.Session,
+	cmd *cobra.Command,
+	is apitype.OrganizationSettings,
+	revision string,
+	yes, dryRun bool,
+) error {
 	if dryRun && is.UUID != (apitype.UUID{}) {
 		return printSettings(s, is)
 	}
@@ -185,10 +204,22 @@ func setSettings(s *cli.Session, cmd *cobra.Command, is apitype.OrganizationSett
 		return nil
 	}
 	if revision != "" && revision != revisionOf(was) {
-		return cli.WithHint(cli.Failure(apiclient.KindConflict, "the settings of organization %s changed since the file was made: nothing was sent", is.UUID),
-			"make your change in the present ones: fundesk queue settings get "+is.UUID.String())
+		return cli.WithHint(
+			cli.Failure(
+				apiclient.KindConflict,
+				"the settings of organization %s changed since the file was made: nothing was sent",
+				is.UUID,
+			),
+			"make your change in the present ones: fundesk queue settings get "+is.UUID.String(),
+		)
 	}
-	if err := s.AskChange(cmd.Context(), yes, "change "+strings.Join(changes, ", ")+" of organization "+is.UUID.String(), nil, 1); err != nil {
+	if err := s.AskChange(
+		cmd.Context(),
+		yes,
+		"change "+strings.Join(changes, ", ")+" of organization "+is.UUID.String(),
+		nil,
+		1,
+	); err != nil {
 		return err
 	}
 	if err := client.SetSettings(cmd.Context(), is, read.ETag); err != nil {

@@ -174,13 +174,18 @@ func (c *CallFilters) includeFor(columns []string) {
 func (c *CallFilters) Columns(s *cli.Session) []render.Column[apitype.Call] {
 	c.includeFor(s.WantedColumns())
 	return FilledColumns(s, render.CallColumns(), func(object string) bool {
-		return slices.Contains(c.Options.Include, callIncludes[object]) || object == "person" && slices.Contains(c.Options.Include, apitype.IncludePersonQualityResult)
+		return slices.Contains(c.Options.Include, callIncludes[object]) ||
+			object == "person" && slices.Contains(c.Options.Include, apitype.IncludePersonQualityResult)
 	})
 }
 
 // FilledColumns leaves out the columns of embedded objects that a list does not hold, unless
 // they are named.
-func FilledColumns[T any](s *cli.Session, columns []render.Column[T], holds func(object string) bool) []render.Column[T] {
+func FilledColumns[T any](
+	s *cli.Session,
+	columns []render.Column[T],
+	holds func(object string) bool,
+) []render.Column[T] {
 	if len(s.Flags.Columns) > 0 {
 		return columns
 	}

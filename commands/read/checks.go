@@ -53,7 +53,12 @@ func Checks(s *cli.Session) *cobra.Command {
 }
 
 // printChecks prints the checks of calls. One call that is missing does not stand in the way of the others.
-func printChecks(ctx context.Context, client *apiclient.Client, list *render.List[render.CallCheck], ids []apitype.UUID) error {
+func printChecks(
+	ctx context.Context,
+	client *apiclient.Client,
+	list *render.List[render.CallCheck],
+	ids []apitype.UUID,
+) error {
 	read := func(ctx context.Context, id apitype.UUID) (checkedCall, error) {
 		record, err := client.Checks(ctx, id)
 		checks, err := apiclient.Decoded(record, err)

@@ -18,7 +18,12 @@ type completions struct {
 
 // read lists what each user completed of the calls that options choose. The users are those of a profile, and those
 // that the service knows by name or by their work.
-func (c *completions) read(ctx context.Context, client *apiclient.Client, profile []string, o apitype.CallListOptions) error {
+func (c *completions) read(
+	ctx context.Context,
+	client *apiclient.Client,
+	profile []string,
+	o apitype.CallListOptions,
+) error {
 	has, err := client.Has(ctx, apitype.ExtensionCompletedBy)
 	if err != nil || !has {
 		return err
@@ -46,7 +51,11 @@ func (c *completions) read(ctx context.Context, client *apiclient.Client, profil
 }
 
 // users returns the users of a profile and of a service, each once.
-func (c *completions) users(ctx context.Context, client *apiclient.Client, profile []string) (users []apitype.UUID, err error) {
+func (c *completions) users(
+	ctx context.Context,
+	client *apiclient.Client,
+	profile []string,
+) (users []apitype.UUID, err error) {
 	for _, text := range profile {
 		if id, err := apitype.ParseUUID(text); err == nil {
 			users = append(users, id)

@@ -22,12 +22,17 @@ type ForEdit[T any] struct {
 
 // RegisterForEdit declares the flag of lists that apply reads.
 func (l *ListFlags) RegisterForEdit(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&l.forEdit, "for-edit", false, "add the revision of each record, by which apply notices newer changes")
+	cmd.Flags().
+		BoolVar(&l.forEdit, "for-edit", false, "add the revision of each record, by which apply notices newer changes")
 }
 
 // open prepares the output of the list, and connects to the service. An export for editing asks for revisions if
 // the service announces them.
-func (l List[T, O]) open(ctx context.Context, s *cli.Session, flags *ListFlags) (*apiclient.Client, cli.Printer[T], error) {
+func (l List[T, O]) open(
+	ctx context.Context,
+	s *cli.Session,
+	flags *ListFlags,
+) (*apiclient.Client, cli.Printer[T], error) {
 	columns := l.Columns
 	if flags.forEdit {
 		columns = append(slices.Clip(columns), render.RevisionColumn(l.ForEdit.Of))
@@ -47,8 +52,14 @@ func (l List[T, O]) open(ctx context.Context, s *cli.Session, flags *ListFlags) 
 		return client, printer, err
 	}
 	if flags.forEdit && !l.hasRevisions() {
-		err = cli.Failure(apiclient.KindRejected, "the service does not show the revisions of records, which --for-edit needs")
-		return client, printer, cli.WithHint(err, "leave --for-edit out; apply then replaces what was changed since the export")
+		err = cli.Failure(
+			apiclient.KindRejected,
+			"the service does not show the revisions of records, which --for-edit needs",
+		)
+		return client, printer, cli.WithHint(
+			err,
+			"leave --for-edit out; apply then replaces what was changed since the export",
+		)
 	}
 	return client, l.withRevisionColumn(printer), nil
 }

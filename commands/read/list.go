@@ -62,7 +62,10 @@ func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 
 func aboutList(err error) error {
 	if errors.Is(err, apiclient.ErrUnpaged) {
-		return cli.WithHint(err, "if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge")
+		return cli.WithHint(
+			err,
+			"if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge",
+		)
 	}
 	return err
 }
@@ -170,7 +173,11 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	}
 	for _, object := range slices.Sorted(maps.Keys(p.absent)) {
 		if list.Count() > 0 {
-			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", p.absent[object], object)
+			s.Warn(
+				"the column %s is empty: the list of this service has no %s; get shows it, where there is one",
+				p.absent[object],
+				object,
+			)
 		}
 	}
 	if list.Cut {
@@ -268,7 +275,10 @@ func EndList[T any](list *render.List[T], err error) error {
 	if err == nil {
 		return list.Close()
 	}
-	if abort := list.Abort(errors.Is(err, apiclient.ErrAtEnd)); abort != nil && !errors.Is(err, abort) { // Not told already.
+	if abort := list.Abort(
+		errors.Is(err, apiclient.ErrAtEnd),
+	); abort != nil &&
+		!errors.Is(err, abort) { // Not told already.
 		return fmt.Errorf("%w (and the output: %w)", aboutList(err), abort)
 	}
 	return aboutList(err)
@@ -276,7 +286,12 @@ func EndList[T any](list *render.List[T], err error) error {
 
 // printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
-func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
+func (l List[T, O]) printPage(
+	cmd *cobra.Command,
+	client *apiclient.Client,
+	flags *ListFlags,
+	p *printing[T],
+) (hint string, err error) {
 	paging := flags.paging(cmd)
 	l.At(paging)
 	page, err := l.Of(client).List(cmd.Context(), *l.Options)
@@ -313,7 +328,11 @@ func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flag
 }
 
 // embedded returns records with what is added to them.
-func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error] {
+func (l List[T, O]) embedded(
+	ctx context.Context,
+	client *apiclient.Client,
+	records iter.Seq2[apiclient.Record[T], error],
+) iter.Seq2[apiclient.Record[T], error] {
 	if l.Embed != nil {
 		records = l.Embed(ctx, client, records)
 	}
@@ -324,7 +343,12 @@ func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, reco
 }
 
 // printAll prints a list up to its limit; hint says when that was not everything.
-func (l List[T, O]) printAll(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
+func (l List[T, O]) printAll(
+	cmd *cobra.Command,
+	client *apiclient.Client,
+	flags *ListFlags,
+	p *printing[T],
+) (hint string, err error) {
 	options := flags.walk(cmd, l.Passes != nil)
 	options.More = func() { p.more = true }
 	options.Yielded = func() { p.flushed = p.list.Flush() }
@@ -372,7 +396,12 @@ func unreadable(unread []error, atEnd bool) error {
 }
 
 // Get makes a command the verb get of a noun.
-func Get[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
+func Get[T any, O apiclient.ListOptions](
+	s *cli.Session,
+	cmd *cobra.Command,
+	columns []render.Column[T],
+	of func(*apiclient.Client) *apiclient.Collection[T, O],
+) *cobra.Command {
 	allowEmpty := false
 	cmd.Use, cmd.Args = "get UUID… | -", cli.NeedArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -399,7 +428,12 @@ func Get[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, col
 
 // getAll prints the named records as a list. One that is missing does not stand in the way
 // of the others; an account that is refused is, for all of them.
-func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get func(context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
+func getAll[T any](
+	ctx context.Context,
+	ids []apitype.UUID,
+	list *render.List[T],
+	get func(context.Context, apitype.UUID) (apiclient.Record[T], error),
+) error {
 	var failed []error
 	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(ids), get) {
 		err := outcome.Err

@@ -22,10 +22,20 @@ import (
 
 // Pull is the command pull.
 func Pull(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "pull", "Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
-		"one: a record may come again, and none is lost.",
+	return cli.Group(
+		s,
+		"pull",
+		"Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
+			"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
-		cli.Verbs{"person": pullPersons, "call": pullCalls, "pledge": pullPledges, "erased": pullErased, "status": pullStatus})
+		cli.Verbs{
+			"person": pullPersons,
+			"call":   pullCalls,
+			"pledge": pullPledges,
+			"erased": pullErased,
+			"status": pullStatus,
+		},
+	)
 }
 
 // entityErased are the persons who were erased, which a program that keeps a copy erases, too.
@@ -71,7 +81,11 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.Var(cli.TimeValue(s.App.Now, &p.since), "since", "start at this time (default: where the last pull ended). Only --state or --reset save the position")
+	f.Var(
+		cli.TimeValue(s.App.Now, &p.since),
+		"since",
+		"start at this time (default: where the last pull ended). Only --state or --reset save the position",
+	)
 	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
 	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
 	f.BoolVar(&p.follow, "follow", false, "pull again and again")
@@ -102,7 +116,8 @@ func pullPersons(s *cli.Session) *cobra.Command {
 	}
 	cmd := p.command(s)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters()[:1], o) // The others are no filter of what is new.
-	cmd.Flags().BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, where the service tells them")
+	cmd.Flags().
+		BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, where the service tells them")
 	return cmd
 }
 
@@ -115,7 +130,12 @@ func pullCalls(s *cli.Session) *cobra.Command {
 	}
 	cmd := p.command(s)
 	cmd.Long += "\n\nWithout --updated it goes by requestedAt, so it misses a call that is created later with an older time."
-	cli.RegisterFilters(s, cmd, cli.Without(apitype.CallFilters(), "requestedFrom", "requestedUntil", "requestedAfter", "updatedAfter"), &filters.Options)
+	cli.RegisterFilters(
+		s,
+		cmd,
+		cli.Without(apitype.CallFilters(), "requestedFrom", "requestedUntil", "requestedAfter", "updatedAfter"),
+		&filters.Options,
+	)
 	cmd.Flags().BoolVar(&filters.noExternal, "no-external-reference", false, "only calls without an external reference")
 	cmd.Flags().BoolVar(&p.updated, "updated", false, "calls that changed, not only new ones")
 	return cmd
@@ -126,7 +146,11 @@ func pullPledges(s *cli.Session) *cobra.Command {
 	p := &puller[apitype.Pledge]{
 		entity: apitype.EntityPledge, after: "releasedAfter", check: func() error { return RefuseParameters(o.Validate()) },
 		columns: func() []render.Column[apitype.Pledge] {
-			return FilledColumns(s, render.PledgeColumns(), func(string) bool { return slices.Contains(o.Include, apitype.IncludePerson) })
+			return FilledColumns(
+				s,
+				render.PledgeColumns(),
+				func(string) bool { return slices.Contains(o.Include, apitype.IncludePerson) },
+			)
 		},
 		allowed: PersonsOfPledges(o),
 		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Pledges.Feed(*o, since) },
@@ -161,8 +185,11 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
-			return cmp.Or(err, cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
-				"for new ones: fundesk pull person"))
+			return cmp.Or(
+				err,
+				cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
+					"for new ones: fundesk pull person"),
+			)
 		}
 	}
 	if p.allowed != nil {
@@ -227,7 +254,10 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 func (p *puller[T]) keep(path string, next position) error {
 	s, printed := p.session, p.list.Count()
 	if path == "" {
-		s.Note("%s; --since moves no position: the next pull begins where the last one without it ended", cli.Count(printed, "record"))
+		s.Note(
+			"%s; --since moves no position: the next pull begins where the last one without it ended",
+			cli.Count(printed, "record"),
+		)
 		return nil
 	}
 	if err := write(path, next); err != nil {
@@ -252,7 +282,10 @@ func write(path string, p position) error {
 }
 
 // onFirst calls begun before it passes the first record on.
-func onFirst[T any](records iter.Seq2[apiclient.Record[T], error], begun func() error) iter.Seq2[apiclient.Record[T], error] {
+func onFirst[T any](
+	records iter.Seq2[apiclient.Record[T], error],
+	begun func() error,
+) iter.Seq2[apiclient.Record[T], error] {
 	return func(yield func(apiclient.Record[T], error) bool) {
 		isFirst := true
 		for record, err := range records {
@@ -269,7 +302,11 @@ func onFirst[T any](records iter.Seq2[apiclient.Record[T], error], begun func() 
 
 // pull writes what a round finds, and returns where the next one begins. It calls begun before it writes the first
 // record: a pull that is cut short has written records of the service's epoch.
-func (p *puller[T]) pull(ctx context.Context, round *apiclient.Round, begun func() error) (next apiclient.Position, err error) {
+func (p *puller[T]) pull(
+	ctx context.Context,
+	round *apiclient.Round,
+	begun func() error,
+) (next apiclient.Position, err error) {
 	if p.list, err = p.printer.List(); err != nil {
 		return next, err
 	}
@@ -317,5 +354,10 @@ func (p *puller[T]) endPage(ctx context.Context) error {
 		return err
 	}
 	known, _ := cli.ErrorAs(err)
-	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Detail: known.Detail, Err: err}
+	return &apiclient.Error{
+		Kind:    apiclient.KindPartial,
+		Message: "the records were written, but not all could be marked: " + err.Error(),
+		Detail:  known.Detail,
+		Err:     err,
+	}
 }

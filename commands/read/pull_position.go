@@ -37,10 +37,16 @@ func (p *position) load(path string) error {
 	}
 	var last position
 	if err := json.Unmarshal(data, &last); err != nil {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the file %s holds no position of a pull", path), "remove it to begin from the start")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "the file %s holds no position of a pull", path),
+			"remove it to begin from the start",
+		)
 	}
 	if last.Service != p.Service || last.Query != p.Query {
-		return cli.WithHint(cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"), "name another file by --state")
+		return cli.WithHint(
+			cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"),
+			"name another file by --state",
+		)
 	}
 	*p = last
 	return nil
@@ -57,14 +63,23 @@ func keepable(path string) error {
 		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}
 	if err != nil {
-		return cli.WithHint(cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err), "name another file by --state; nothing was retrieved")
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err),
+			"name another file by --state; nothing was retrieved",
+		)
 	}
 	return nil
 }
 
 // positionPath is the file of a position: one for each profile, service and set of filters. A token of the
 // environment may be that of any account, whose position is one of its own: another one sees other records.
-func positionPath(ctx context.Context, s *cli.Session, client *apiclient.Client, entity apitype.EntityName, last position) (string, error) {
+func positionPath(
+	ctx context.Context,
+	s *cli.Session,
+	client *apiclient.Client,
+	entity apitype.EntityName,
+	last position,
+) (string, error) {
 	dir, err := s.StateDir()
 	if err != nil {
 		return "", err
@@ -92,7 +107,9 @@ type keptPosition struct {
 
 func pullStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show where each pull stands", Args: cli.NoArgs,
+		Use:   "status",
+		Short: "Show where each pull stands",
+		Args:  cli.NoArgs,
 		Long: "List the positions of pulls, with their services and filters. A pull with --state is not listed. pull --reset\n" +
 			"starts again.",
 		Example: "  fundesk pull status\n  fundesk pull status -o json",

@@ -72,7 +72,9 @@ func CallStats(s *cli.Session) *cobra.Command {
 			}
 			return missing.read(ctx, client)
 		},
-		columns: []render.Column[statRow]{numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating })},
+		columns: []render.Column[statRow]{
+			numberColumn("meanRating", "rating", func(r statRow) *json.Number { return r.Rating }),
+		},
 		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
 			if err := filters.Check(); err != nil {
 				return filters.Options, nil, err
@@ -142,19 +144,24 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 		names = append(names, g.Name)
 	}
 	cmd := &cobra.Command{
-		Use: "stats", Args: cli.NoArgs,
+		Use:  "stats",
+		Args: cli.NoArgs,
 		Long: "Retrieve all " + n.noun + "s that pass the filters, and count them on this computer. --by counts by a field, and\n" +
 			"the states of each group. Days and weeks are local, or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {
-					return cli.WithHint(cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"), "there are "+strings.Join(names, ", "))
+					return cli.WithHint(
+						cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"),
+						"there are "+strings.Join(names, ", "),
+					)
 				}
 			}
 			return n.run(s, cmd, by)
 		},
 	}
-	cmd.Flags().StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
+	cmd.Flags().
+		StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
 	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd
@@ -339,16 +346,34 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 		return columns
 	}
 	if slices.Contains(namesOf(by), byAgent) {
-		columns = slices.Insert(columns, 2, render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }})
+		columns = slices.Insert(
+			columns,
+			2,
+			render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }},
+		)
 	}
 	for _, state := range n.states {
-		columns = append(columns, render.Column[statRow]{Name: state, Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.States[state]) }})
+		columns = append(
+			columns,
+			render.Column[statRow]{
+				Name:    state,
+				Default: true,
+				Right:   true,
+				Value:   func(r statRow) string { return strconv.Itoa(r.States[state]) },
+			},
+		)
 	}
 	return append(columns, n.columns...)
 }
 
 func numberColumn(name, title string, of func(statRow) *json.Number) render.Column[statRow] {
-	return render.Column[statRow]{Name: name, Title: title, Default: true, Right: true, Value: func(r statRow) string { return desk.Value(of(r)) }}
+	return render.Column[statRow]{
+		Name:    name,
+		Title:   title,
+		Default: true,
+		Right:   true,
+		Value:   func(r statRow) string { return desk.Value(of(r)) },
+	}
 }
 
 // sortedGroups returns the values of a group, numbers by their value.

@@ -59,7 +59,8 @@ func (c *cells) encode(text string, lines int) string {
 		default:
 			drawn := draw(cluster)
 			runes := []rune(cluster)
-			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) && uniseg.StringWidth(cluster) == render.Width(cluster) {
+			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) &&
+				uniseg.StringWidth(cluster) == render.Width(cluster) {
 				b.WriteString(cluster)
 				continue
 			}

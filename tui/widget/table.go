@@ -68,7 +68,12 @@ func (t *Table[T, R]) InSight(rows []R) []R {
 
 // Lines draws the head and the rows in sight, width cells each, the first of them left to the sign of a row. style
 // draws a whole row: chosen is the cursor's.
-func (t *Table[T, R]) Lines(rows []R, width int, head func(string) string, style func(row R, chosen bool, line string) string) []string {
+func (t *Table[T, R]) Lines(
+	rows []R,
+	width int,
+	head func(string) string,
+	style func(row R, chosen bool, line string) string,
+) []string {
 	widths := t.widths(width - 1)
 	t.Place(t.cursor, len(rows))
 	shown := t.InSight(rows)
