@@ -334,10 +334,8 @@ func (s sqliteBulk) insert(ctx context.Context, table string, columns []string, 
 		return err
 	}
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	insert, err := tx.PrepareContext(
-		ctx,
-		`INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (`+places+`)`,
-	) //nolint:sqlclosecheck // The end of the transaction closes it.
+	text := `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + places + `)`
+	insert, err := tx.PrepareContext(ctx, text) //nolint:sqlclosecheck // The end of the transaction closes it.
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
