@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -15,8 +16,8 @@ import (
 // another way, a migration has to make those of all persons again. Spec gap: S83.
 const (
 	nameTerm    = "n" // A word of the name.
-	phoneTerm   = "p" // The national number, then + and the code of the country.
-	endTerm     = "r" // A phone number with the code of its country, backwards.
+	pairTerm    = "x" // The first letters of two words of the name: what two short beginnings have in common.
+	phoneTerm   = "r" // The national number backwards, then + and the code of the country.
 	emailTerm   = "e"
 	addressTerm = "a" // Postcode, house number and addition, each followed by a slash.
 	ibanTerm    = "i"
@@ -28,14 +29,43 @@ const (
 	maxNameTerms = 20 // Words of one name.
 )
 
-// A Term is the beginning of a term that is looked for.
-type Term struct {
-	Begin string
-	End   string // Of the whole term. Empty for any.
-}
+// Search is what persons are searched by. Each part holds beginnings of terms, of which a person must have one. A
+// person has to match all parts.
+type Search [][]string
 
-// Search is what persons are searched by. Each part holds alternatives. A person has to match all parts.
-type Search [][]Term
+// The bits of Letters: one for each first letter, one for all other first characters, the rest for longer beginnings.
+const (
+	otherBit     = 'z' - 'a' + 1
+	longerBits   = 63 - otherBit - 1
+	lettersOfBit = 3  // The longest beginning that has a bit.
+	bitFactor    = 31 // Spreads beginnings over their bits.
+)
+
+// Letters returns bits of the first letters of words among terms. A person who has a word that begins as another text
+// has all bits of the text.
+func Letters(terms ...string) (bits int64) {
+	for _, term := range terms {
+		word, isName := strings.CutPrefix(term, nameTerm)
+		if !isName {
+			continue
+		}
+		beginning := 0
+		for i, r := range []rune(word[:min(len(word), lettersOfBit*utf8.UTFMax)]) {
+			if i == lettersOfBit {
+				break
+			}
+			beginning = beginning*bitFactor + int(r)
+			bit := int(otherBit)
+			if i > 0 {
+				bit = otherBit + 1 + beginning%longerBits
+			} else if 'a' <= r && r <= 'z' {
+				bit = int(r - 'a')
+			}
+			bits |= 1 << bit
+		}
+	}
+	return bits
+}
 
 // TermsOf returns the terms of a person, sorted. A term that another one begins with is left out.
 func TermsOf(p apitype.Person) []string {
@@ -48,16 +78,21 @@ func TermsOf(p apitype.Person) []string {
 	for _, word := range nameWords(p) {
 		add(nameTerm, word)
 	}
+	names := slices.Clone(withoutBeginnings(terms))
+	terms = slices.Clone(names)
+	for i, name := range names {
+		for _, other := range names[i+1:] {
+			add(pairTerm, firstLetters(name, other))
+		}
+	}
 	for _, number := range phoneNumbers(p) {
-		national, country := splitNumber(apitype.Digits(number))
 		terms = append(terms, numberTerm(number))
-		add(endTerm, reversed(country+national))
 	}
 	if p.Email != nil {
 		add(emailTerm, emailText(*p.Email))
 	}
 	if p.IBAN != nil {
-		add(ibanTerm, plainText(*p.IBAN))
+		terms = append(terms, IBANTerm(*p.IBAN))
 	}
 	if address := p.Address.Pointer(); address != nil {
 		extension := ""
@@ -99,6 +134,16 @@ func PayerTerm(doc []byte) (string, error) {
 	return payerTerm + cutTerm(text), nil
 }
 
+// firstLetters returns the first letters of the words of two terms, in order.
+func firstLetters(a, b string) string {
+	first, _ := utf8.DecodeRuneInString(a[len(nameTerm):])
+	second, _ := utf8.DecodeRuneInString(b[len(nameTerm):])
+	return string(min(first, second)) + string(max(first, second))
+}
+
+// IBANTerm returns the term of a person's IBAN.
+func IBANTerm(iban string) string { return ibanTerm + cutTerm(plainText(iban)) }
+
 // IsPayerTerm reports whether a term comes from a payment.
 func IsPayerTerm(term string) bool { return strings.HasPrefix(term, payerTerm) }
 
@@ -131,7 +176,7 @@ func nameWords(p apitype.Person) []string {
 // numberTerm returns the term of a whole phone number.
 func numberTerm(number string) string {
 	national, country := splitNumber(apitype.Digits(number))
-	return phoneTerm + cutTerm(national+"+"+country)
+	return phoneTerm + cutTerm(reversed(national)+"+"+country)
 }
 
 func cutTerm(text string) string {

@@ -15,9 +15,7 @@ func finds(search Search, terms []string) bool {
 	}
 	for _, part := range search {
 		found := slices.ContainsFunc(terms, func(term string) bool {
-			return slices.ContainsFunc(part, func(wanted Term) bool {
-				return strings.HasPrefix(term, wanted.Begin) && strings.HasSuffix(term, wanted.End)
-			})
+			return slices.ContainsFunc(part, func(wanted string) bool { return strings.HasPrefix(term, wanted) })
 		})
 		if !found {
 			return false
@@ -53,14 +51,13 @@ func TestSearchedPersons(t *testing.T) {
 		texts string // Separated by |.
 		want  []string
 	}{
-		{"renée|RENEE|rene|Rene\u0301e|renee ijs|IJSSEL van|van ren den|dr ijssel|renee-joan|reneejoan|joan|r.j. ijssel|rj|yssel|\u0132ssel", []string{"renee"}},
+		{"renée|RENEE|re renee|renee re|r v|v r d|rene|Rene\u0301e|renee ijs|IJSSEL van|van ren den|dr ijssel|renee-joan|reneejoan|joan|r.j. ijssel|rj|yssel|\u0132ssel", []string{"renee"}},
 		{"ijs|\u0132s", []string{"renee"}},
 		{"ij", []string{"renee", "digits"}},
 		{"juergen|Jürgen MUELLER|müller|jurgen|Jürgen|ju\u0308rgen|weiss|weiß|WEISS müll|weissmuller|muller weiss", []string{"jürgen"}},
 		{"oneill|o'neill|O’Neill|neill|a.b. o'neill|abc|c. oneill", []string{"neill"}},
 		{"studio 54|54 \u0132m|54 ijmker", []string{"digits"}},
 		{"0612345678|06 12345678|06-1234 5678|+31612345678|+31 6 12 34 56 78|+31(0)612345678|0031612345678|31612345678|612345678|5678 renee", []string{"renee"}},
-		{"0612|+31 612|06 1234 56", []string{"renee"}},
 		{"345678", []string{"renee", "jürgen", "neill"}},
 		{"+49 151 12345678|004915112345678|015112345678", []string{"jürgen"}},
 		{"020 1234567|(020) 123 45 67|020/1234567 van", []string{"renee"}},
@@ -73,7 +70,7 @@ func TestSearchedPersons(t *testing.T) {
 		{"1234 AB 1|1234ab1", []string{"digits"}},
 		{"10115 118|10115", []string{"jürgen"}},
 		{"ls12 3ab 10|LS123AB 10 a|LS12 3AB", []string{"neill"}},
-		{"renee jurgen|1234 AB 118|10115 11|0612345679|renee@|nl92|xx|+32612345678|1234 AB 12 x", nil},
+		{"renee jurgen|1234 AB 118|10115 11|0612345679|renee@|nl92|xx|+32612345678|1234 AB 12 x|0612|+31 612|+49612345678", nil},
 	} {
 		for text := range strings.SplitSeq(test.texts, "|") {
 			var found []string

@@ -38,10 +38,37 @@ func ParseSearch(text string) Search {
 			words = nil
 		}
 	}
-	return search
+	return append(search, pairPart(search)...)
 }
 
-func begins(class, text string) Term { return Term{Begin: class + cutTerm(text)} }
+// pairPart returns a part that matches whoever matches two parts of a search, if these are different words of a name.
+func pairPart(search Search) Search {
+	for i, part := range search {
+		for _, other := range search[i+1:] {
+			if pairs := pairsOf(part, other); len(pairs) > 0 {
+				return Search{pairs}
+			}
+		}
+	}
+	return nil
+}
+
+// pairsOf returns the pairs of two parts. It is none if one word may match both.
+func pairsOf(part, other []string) (pairs []string) {
+	for _, a := range part {
+		for _, b := range other {
+			isOfNames := strings.HasPrefix(a, nameTerm) && strings.HasPrefix(b, nameTerm)
+			if !isOfNames || strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+				return nil
+			}
+			pairs = append(pairs, begins(pairTerm, firstLetters(a, b)))
+		}
+	}
+	slices.Sort(pairs)
+	return slices.Compact(pairs)
+}
+
+func begins(class, text string) string { return class + cutTerm(text) }
 
 // wordParts returns the parts of a word that has no digit.
 func wordParts(word string) Search {
@@ -53,7 +80,7 @@ func wordParts(word string) Search {
 	for i, piece := range splitWords(word) {
 		spellings := []string{piece, german[i], strings.ReplaceAll(piece, "ij", "y"), strings.ReplaceAll(piece, "y", "ij")}
 		slices.Sort(spellings)
-		var part []Term
+		var part []string
 		for _, spelling := range slices.Compact(spellings) {
 			part = append(part, begins(nameTerm, spelling))
 		}
@@ -95,7 +122,7 @@ func numberLength(words []string) int {
 }
 
 // numberTerms returns what a number may be.
-func numberTerms(words []string) []Term {
+func numberTerms(words []string) []string {
 	text := strings.Join(words, "")
 	whole := plainText(text)
 	terms := append(phoneTerms(text), begins(addressTerm, whole))
@@ -128,8 +155,8 @@ func isAddition(number []string, word string) bool {
 	return len(number) > 1 && len(word) <= longestAddition && isLetters(word)
 }
 
-// phoneTerms returns the numbers that a text may be a part of. It is none if the text is no phone number.
-func phoneTerms(text string) []Term {
+// phoneTerms returns the numbers that a text may be, or the end of. It is none if the text is no phone number.
+func phoneTerms(text string) (terms []string) {
 	if strings.Trim(text, "+0123456789-/.()") != "" {
 		return nil
 	}
@@ -137,21 +164,18 @@ func phoneTerms(text string) []Term {
 	significant, isAbroad := strings.CutPrefix(digits, "00")
 	isAbroad = isAbroad || strings.HasPrefix(strings.TrimLeft(text, "("), "+")
 	home := strings.TrimLeft(digits, "0")
-	if home == "" {
-		return nil
+	isPlain := !isAbroad && digits == home
+	if !isAbroad && home != "" && !isPlain {
+		terms = append(terms, phoneTerm+reversed(home)+"+")
 	}
-	var terms []Term
-	if !isAbroad {
-		terms = append(terms, Term{Begin: phoneTerm + home})
+	if !isAbroad && len(digits) >= leastEnd {
+		terms = append(terms, phoneTerm+reversed(digits))
 	}
-	if isAbroad || digits == home && len(digits) >= leastAbroad {
+	if isAbroad || isPlain && len(digits) >= leastAbroad {
 		national, country := splitNumber(significant)
 		if national != "" {
-			terms = append(terms, Term{Begin: phoneTerm + national, End: "+" + country})
+			terms = append(terms, phoneTerm+reversed(national)+"+"+country)
 		}
-	}
-	if !isAbroad && digits == home && len(digits) >= leastEnd {
-		terms = append(terms, Term{Begin: endTerm + reversed(digits)})
 	}
 	return terms
 }

@@ -91,7 +91,6 @@ func newLarge(b *testing.B, database string, calls int) *largeDatabase {
 		{"updated in 30 days", calls100 + "&updatedAfter=" + day(30), token},
 		{"updated in two years", calls100 + "&updatedAfter=" + day(800), token},
 		{"persons", persons100, token},
-		{"persons of an IBAN", "/api/v1/persons?iban=NL00TEST0000000005", token},
 		{"persons created after", persons100 + "&createdAfter=" + day(100), token},
 		{"persons of one organization", persons100 + "&owningOrganizationUuids=" + organization, token},
 		{"pledges, deep", "/api/v1/pledges?last=100&before=" + deepPledge, token},

@@ -58,6 +58,7 @@ func (t *tx) ResetTimes(now apitype.Time) error {
 }
 
 func (e *sqliteEngine) resetTimes(c *conn, now int64) error {
+	c.given = 0
 	_, err := c.exec(`UPDATE given_times SET at = $1`, now)
 	return err
 }

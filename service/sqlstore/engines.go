@@ -150,18 +150,20 @@ func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond stri
 // insertPersonAudited adds a person, by what it is found, and the line about it by the number that the person got.
 var insertPersonAudited = sync.OnceValue(func() string {
 	terms := len(personColumns) + 1
-	place := "$" + strconv.Itoa(terms)
+	places := placesFrom(terms, 2)
 	return `WITH person AS (` + insertPerson() + ` ON CONFLICT DO NOTHING RETURNING number, created_at, uuid, owner),
-	searched AS (INSERT INTO search_persons (person_number, created_at, terms) SELECT number, created_at, ` + place + ` FROM person),
-	found AS (INSERT INTO search_terms (term, created_at, uuid, owner, number)
-		SELECT x.value, created_at, uuid, owner, number FROM person, unnest(string_to_array(LTRIM(` + place + `), ' ')) AS x (value))
+	searched AS (INSERT INTO search_persons (created_at, uuid, owner, number, terms, letters)
+		SELECT created_at, uuid, owner, number, ` + strings.Join(places, `, `) + ` FROM person),
+	found AS (INSERT INTO search_terms (term, created_at, uuid, owner, number, letters)
+		SELECT x.value, created_at, uuid, owner, number, ` + places[1] + `
+		FROM person, unnest(string_to_array(LTRIM(` + places[0] + `), ' ')) AS x (value))
 	INSERT INTO audit (` + strings.Join(auditColumns, `, `) + `)
-	SELECT ` + strings.Join(placesFrom(terms+1, auditArguments), `, `) + `, number FROM person`
+	SELECT ` + strings.Join(placesFrom(terms+2, auditArguments), `, `) + `, number FROM person`
 })
 
 // insertPerson is one statement: being run at all is most of what a second one costs.
 func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
-	n, err := c.exec(insertPersonAudited(), slices.Concat(personDest(&p), []any{joinTerms(p.Terms)}, line)...)
+	n, err := c.exec(insertPersonAudited(), slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, line)...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

@@ -108,7 +108,8 @@ func (s *Store) SearchRows(ctx context.Context) (lines []string, err error) {
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		const terms = `SELECT t.term || ' ' || t.created_at || ' ' || p.number FROM search_terms t
 			JOIN persons p ON p.number = t.number AND p.uuid = t.uuid AND p.owner = t.owner AND p.created_at = t.created_at
-			JOIN search_persons s ON s.person_number = p.number AND s.created_at = t.created_at
+			JOIN search_persons s ON s.created_at = t.created_at AND s.uuid = t.uuid AND s.owner = t.owner AND s.number = t.number
+				AND s.letters = t.letters
 			ORDER BY t.term, t.created_at, t.uuid`
 		found, err := all(c, terms, nil, textDest)
 		lines = append(lines, found...)
@@ -119,7 +120,7 @@ func (s *Store) SearchRows(ctx context.Context) (lines []string, err error) {
 		if err := c.row(`SELECT COUNT(*) FROM search_terms`).scan(&rows); err != nil || rows != len(found) {
 			return errors.Join(err, fmt.Errorf("%d terms, of which %d agree with their persons", rows, len(found)))
 		}
-		persons, err := all(c, `SELECT person_number || terms FROM search_persons ORDER BY person_number`, nil, textDest)
+		persons, err := all(c, `SELECT number || ' ' || letters || terms FROM search_persons ORDER BY number`, nil, textDest)
 		lines = append(lines, persons...)
 		return err
 	})

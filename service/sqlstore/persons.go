@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 
@@ -21,7 +22,7 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 
 // personQuery filters persons; an error is of the database.
 func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
-	if len(f.Search) > 0 {
+	if len(f.Search) > 0 || f.IBAN != "" {
 		return r.searchQuery(f, part)
 	}
 	q := &listQuery{table: "persons", time: "created_at"}
@@ -40,9 +41,6 @@ func (q *listQuery) persons(f service.PersonFilter) {
 	}
 	if f.CreatedAfter != nil {
 		q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
-	}
-	if f.IBAN != "" {
-		q.where(`t.iban = %s`, f.IBAN)
 	}
 }
 
@@ -117,10 +115,18 @@ func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonR
 }
 
 func (t *tx) UpdatePerson(p service.PersonRow) error {
-	err := t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+	before, err := t.searchedPerson(p.UUID)
+	if errors.Is(err, service.ErrNoRow) {
+		before = searched{person: p.UUID, owner: p.Owner, createdAt: p.CreatedAt}
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	err = t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli(), p.CreatedAt.UnixMilli())
 	if err != nil {
 		return err
 	}
-	return t.updateSearched(p)
+	return t.updateSearched(before, p)
 }

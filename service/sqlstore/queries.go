@@ -196,7 +196,7 @@ func (q *listQuery) merged(backward bool, limit string) string {
 		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT %st.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
 			q.time, distinct, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
 	}
-	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, union) + `) k` + q.order("k", backward) + limit
+	return `SELECT k.number, k.uuid, k.` + q.time + ` FROM (` + strings.Join(keys, union) + `) k` + q.order("k", backward) + limit
 }
 
 // errFull ends the reading of a range of which nothing more is wanted.

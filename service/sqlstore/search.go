@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/bits"
 	"slices"
@@ -15,52 +16,66 @@ import (
 
 // A person has a row in search_terms for each term, and one in search_persons with all of them. The transaction of a
 // change keeps both, an erasure removes them, and a load makes them: a dump has none. Both engines ask the same, which
-// FTS5 and pg_trgm would not. The part of a search with the fewest rows leads, and the others are looked at in each
-// person. The rows of few terms are merged in the order of the list. Of many terms, few rows are sorted. Of many rows,
-// the list is walked if its first persons fill the page.
+// FTS5 and pg_trgm would not. The part of a search with the fewest rows leads. The others are checked in each person:
+// first by the letters of the row, then by all terms. The rows of few terms are merged in the order of the list. Of
+// many terms, few rows are sorted. Of many rows, the list is walked if its first persons fill the page.
 
 // mostTerms is how many terms of the database a search merges. With more it sorts what it finds, or walks the list.
 const mostTerms = 8
 
+// How many persons a search walks at first, and then if these hold its share of the page.
+const (
+	firstWalk  = 2  // Times walked.
+	secondWalk = 10 // Times the first walk.
+)
+
+// countedOf is the share of few up to which the rows of a part are counted.
+const countedOf = 6
+
 // A searchPart is a part of a search with what the database has of it.
 type searchPart struct {
-	wanted []service.Term
+	wanted []string
 	terms  []string // All that begin as wanted. Nil if they are more than mostTerms.
-	rows   int      // At most few.
+	rows   int      // At most few/countedOf.
 }
 
 // searchQuery filters persons by a search. The part that fewest persons match leads; the others are checks.
 func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQuery, error) {
-	var parts []searchPart
-	for _, wanted := range f.Search {
-		found, err := r.searchPart(wanted, len(f.Search) == 1)
-		if err != nil {
-			return nil, err
-		}
-		if found.rows == 0 {
-			return &listQuery{table: "persons", time: "created_at", conds: []string{`1 = 0`}}, nil
-		}
-		parts = append(parts, found)
+	if f.IBAN != "" {
+		f.Search = append(slices.Clone(f.Search), []string{service.IBANTerm(f.IBAN)})
+	}
+	parts, err := r.searchParts(f.Search)
+	if err != nil {
+		return nil, err
 	}
 	lead := slices.MinFunc(parts, searchPart.compare)
-	if lead.terms == nil && lead.rows >= few {
-		soon, err := r.walkFinds(f, part)
+	if lead.rows == 0 {
+		return &listQuery{table: "persons", time: "created_at", conds: []string{noNumber}}, nil
+	}
+	if lead.terms == nil && lead.rows >= few/countedOf {
+		numbers, err := r.walk(f, part)
 		if err != nil {
 			return nil, err
 		}
-		if soon {
-			q := unsearchedQuery(f)
-			q.checkTerms(f.Search)
-			return q, nil
+		if len(numbers) == part.Limit {
+			cond, arg := r.engine.amongNumbers("t.number", numbers)
+			return &listQuery{
+				table:  "persons",
+				time:   "created_at",
+				bySort: "number",
+				conds:  []string{notErased, cond},
+				args:   []any{arg},
+			}, nil
 		}
 	}
 	q := &listQuery{table: "search_terms", time: "created_at", records: "persons"}
 	q.lead(lead)
-	if places, some := q.organizations(f.Scope); some {
-		q.check(`t.owner` + isOne(places))
-	}
 	if f.CreatedAfter != nil {
 		q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
+	}
+	q.checkLetters(f.Search)
+	if places, some := q.organizations(f.Scope); some {
+		q.check(`t.owner` + isOne(places))
 	}
 	if f.IBAN != "" {
 		q.check(`(SELECT p.iban = ` + q.arg(f.IBAN) + ` FROM persons p WHERE p.number = t.number)`)
@@ -74,15 +89,8 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 	return q, nil
 }
 
-// unsearchedQuery filters persons by everything but the search.
-func unsearchedQuery(f service.PersonFilter) *listQuery {
-	q := &listQuery{table: "persons", time: "created_at"}
-	q.persons(f)
-	if f.UpdatedAfter != nil {
-		q.check(`t.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()))
-	}
-	return q
-}
+// noNumber is a condition that no row fulfills, by its key.
+const noNumber = `t.number = 0`
 
 // compare puts the part in front by which a search is rather led.
 func (p searchPart) compare(other searchPart) int {
@@ -92,51 +100,83 @@ func (p searchPart) compare(other searchPart) int {
 	if (p.terms == nil) != (other.terms == nil) {
 		return len(other.terms) - len(p.terms)
 	}
-	return len(other.wanted[0].Begin) - len(p.wanted[0].Begin)
+	return len(other.wanted[0]) - len(p.wanted[0])
 }
 
 // afterTerms follows in the order of terms whatever begins as a term does.
 const afterTerms = "\U0010FFFF"
 
-// The terms between two, each found by the one before it.
-const termsBetween = `WITH RECURSIVE found (term) AS (
-		SELECT MIN(term) FROM search_terms WHERE term >= $1 AND term < $2
+// The terms between two, each found by the one before it, for each of some rows of a beginning and an end.
+const (
+	wantedTerms = `WITH RECURSIVE wanted (ordinal, low, high) AS (VALUES `
+	foundTerms  = `),
+	found (ordinal, high, n, term) AS (
+		SELECT w.ordinal, w.high, 1, (SELECT MIN(t.term) FROM search_terms t WHERE t.term >= w.low AND t.term < w.high)
+		FROM wanted w
 		UNION ALL
-		SELECT (SELECT MIN(t.term) FROM search_terms t WHERE t.term > found.term AND t.term < $2) FROM found WHERE found.term IS NOT NULL
+		SELECT f.ordinal, f.high, f.n + 1, (SELECT MIN(t.term) FROM search_terms t WHERE t.term > f.term AND t.term < f.high)
+		FROM found f WHERE f.term IS NOT NULL AND f.n <= %d
 	)
-	SELECT term FROM found WHERE term IS NOT NULL LIMIT $3`
+	SELECT ordinal, term FROM found WHERE term IS NOT NULL`
+)
 
-// searchPart looks up what the database has of a part. Rows are counted if they decide how to search.
-func (r *reader) searchPart(wanted []service.Term, isAlone bool) (searchPart, error) {
-	p := searchPart{wanted: wanted}
-	isMany := false
-	for _, term := range wanted {
-		found, err := all(r.conn, termsBetween, []any{term.Begin, term.Begin + afterTerms, mostTerms + 1}, textDest)
-		if err != nil {
-			return p, err
+// searchParts looks up what the database has of each part. Rows are counted if they decide how to search.
+func (r *reader) searchParts(search service.Search) ([]searchPart, error) {
+	parts := make([]searchPart, len(search))
+	q := &listQuery{}
+	var wanted []string
+	for i, part := range search {
+		parts[i].wanted = part
+		for _, term := range part {
+			low, high := q.arg(term), q.arg(term+afterTerms)
+			wanted = append(wanted, fmt.Sprintf(`(%d, CAST(%s AS TEXT), CAST(%s AS TEXT))`, i, low, high))
 		}
-		isMany = isMany || len(found) > mostTerms
-		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasSuffix(text, term.End) })
-		p.terms = append(p.terms, found...)
 	}
-	isMany = isMany || len(p.terms) > mostTerms
-	if !isMany && (isAlone || len(p.terms) == 0) {
-		p.rows = len(p.terms)
-		return p, nil
-	}
-	if isMany {
-		p.terms = nil
-	}
-	for _, term := range wanted {
-		var rows int
-		err := r.row(`SELECT COUNT(*) FROM (SELECT 1 FROM search_terms WHERE term >= $1 AND term < $2 LIMIT $3) c`,
-			term.Begin, term.Begin+afterTerms, few).scan(&rows)
-		if err != nil {
-			return p, err
+	text := wantedTerms + strings.Join(wanted, `, `) + fmt.Sprintf(foundTerms, mostTerms)
+	err := r.each(text, q.args, func(rows *sql.Rows) error {
+		var i int
+		var term string
+		if err := rows.Scan(&i, &term); err != nil {
+			return err
 		}
-		p.rows = min(p.rows+rows, few)
+		parts[i].terms = append(parts[i].terms, term)
+		parts[i].rows++
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	isNone := func(p searchPart) bool { return p.rows == 0 }
+	isMany := func(p searchPart) bool { return p.rows > mostTerms }
+	for i := range parts {
+		if isMany(parts[i]) {
+			parts[i].terms = nil
+		}
+	}
+	isDecided := slices.ContainsFunc(parts, isNone) || len(parts) == 1 && !isMany(parts[0])
+	if isDecided {
+		return parts, nil
+	}
+	return parts, r.countParts(parts)
+}
+
+// countParts counts the rows of parts, but not all of many.
+func (r *reader) countParts(parts []searchPart) error {
+	q := &listQuery{}
+	limit := q.arg(few / countedOf)
+	var counts []string
+	dest := make([]any, len(parts))
+	for i := range parts {
+		var branches []string
+		for _, term := range parts[i].wanted {
+			low, high := q.arg(term), q.arg(term+afterTerms)
+			branches = append(branches, `SELECT 1 FROM search_terms WHERE term >= `+low+` AND term < `+high)
+		}
+		rows := strings.Join(branches, ` UNION ALL `) + ` LIMIT ` + limit + asLimit
+		counts = append(counts, `(SELECT COUNT(*) FROM (`+rows+`) c)`)
+		dest[i] = &parts[i].rows
+	}
+	return r.row(`SELECT `+strings.Join(counts, `, `), q.args...).scan(dest...)
 }
 
 // lead makes the rows of a part those of the list: those of few terms are merged in the order of the list, and those
@@ -145,7 +185,7 @@ func (q *listQuery) lead(p searchPart) {
 	if p.terms == nil {
 		q.repeats = true
 		for _, term := range p.wanted {
-			q.branches = append(q.branches, `t.term >= `+q.arg(term.Begin)+` AND t.term < `+q.arg(term.Begin+afterTerms))
+			q.branches = append(q.branches, `t.term >= `+q.arg(term)+` AND t.term < `+q.arg(term+afterTerms))
 		}
 		return
 	}
@@ -165,30 +205,88 @@ func (q *listQuery) checkTerms(search service.Search) {
 	for _, wanted := range search {
 		var alternatives []string
 		for _, term := range wanted {
-			pattern := `% ` + likeText.Replace(term.Begin) + `%`
+			pattern := `% ` + likeText.Replace(term) + `%`
 			alternatives = append(alternatives, `s.terms LIKE `+q.arg(pattern)+` ESCAPE '\'`)
 		}
 		parts = append(parts, `(`+strings.Join(alternatives, ` OR `)+`)`)
 	}
-	q.check(`(SELECT ` + strings.Join(parts, ` AND `) + ` FROM search_persons s WHERE s.person_number = t.number)`)
+	q.check(`(SELECT ` + strings.Join(parts, ` AND `) +
+		` FROM search_persons s WHERE s.created_at = t.created_at AND s.uuid = t.uuid)`)
 }
 
-// walkFinds reports whether the first persons of a part of the list hold the page of a search. To look at one is
-// cheaper than where a list is filtered by a time: its row is not read.
-func (r *reader) walkFinds(f service.PersonFilter, part service.Range) (bool, error) {
-	q := unsearchedQuery(f)
+// checkLetters lets a person pass whose names may match each part. It needs no other row.
+func (q *listQuery) checkLetters(search service.Search) {
+	for _, wanted := range search {
+		var all []int64
+		for _, term := range wanted {
+			all = append(all, service.Letters(term))
+		}
+		if slices.Contains(all, 0) {
+			continue
+		}
+		var alternatives []string
+		for _, bits := range all {
+			place := q.arg(bits)
+			alternatives = append(alternatives, `(t.letters & `+place+`) = `+place)
+		}
+		q.check(strings.Join(alternatives, ` OR `))
+	}
+}
+
+// walk returns the numbers of the first persons of a part of the list who match a search: as many as the part has, or
+// those among the persons that are worth to be looked at.
+func (r *reader) walk(f service.PersonFilter, part service.Range) (numbers []int64, err error) {
+	looked := max(firstWalk*walked, 2*part.Limit)
+	numbers, err = r.walkSome(f, part, looked)
+	isEnough := len(numbers) == part.Limit
+	if err != nil || isEnough || len(numbers)*secondWalk < part.Limit {
+		return numbers, err
+	}
+	return r.walkSome(f, part, secondWalk*looked)
+}
+
+func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int) (numbers []int64, err error) {
+	q := walkedQuery(f)
 	q.inRange(part)
-	limit := ` LIMIT ` + q.arg(5*walked) + asLimit
-	rows := `SELECT t.number FROM persons t` + q.condition(strings.Join(q.branches, ``)) + q.order("t", part.Backward) + limit
+	limit := ` LIMIT ` + q.arg(looked) + asLimit
+	columns := `t.number, t.uuid, t.created_at`
+	isByTerms := q.table == "search_persons"
+	if isByTerms {
+		columns += `, t.letters`
+	}
+	cond := q.condition(strings.Join(q.branches, ``))
+	rows := `SELECT ` + columns + ` FROM ` + q.table + ` t` + cond + q.order("t", part.Backward) + limit
 	if len(q.branches) > 1 {
 		rows = q.merged(part.Backward, limit)
 	}
 	passing := &listQuery{args: q.args}
+	if isByTerms {
+		passing.checkLetters(f.Search)
+	}
 	passing.checkTerms(f.Search)
-	text := `SELECT COUNT(*) FROM (SELECT 1 FROM (` + rows + `) t` + passing.condition("") + ` LIMIT ` + passing.arg(part.Limit) + asLimit + `) c`
-	var found int
-	err := r.row(text, passing.args...).scan(&found)
-	return found == part.Limit, err
+	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition("") + ` LIMIT ` + passing.arg(part.Limit) + asLimit
+	return all(r.conn, text, passing.args, func(n *int64) []any { return []any{n} })
+}
+
+// walkedQuery filters persons by everything but the search.
+func walkedQuery(f service.PersonFilter) *listQuery {
+	q := &listQuery{table: "search_persons", time: "created_at"}
+	isByTerms := f.Scope.All && f.UpdatedAfter == nil && f.IBAN == ""
+	if isByTerms {
+		if f.CreatedAfter != nil {
+			q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
+		}
+		return q
+	}
+	q.table = "persons"
+	q.persons(f)
+	if f.UpdatedAfter != nil {
+		q.check(`t.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()))
+	}
+	if f.IBAN != "" {
+		q.check(`t.iban = ` + q.arg(f.IBAN))
+	}
+	return q
 }
 
 // eachTerm splits the text of terms of a row s of search_persons: as x.value.
@@ -208,27 +306,48 @@ func joinTerms(terms []string) string {
 	return " " + strings.Join(terms, " ")
 }
 
-var searchColumns = []string{"person_number", "created_at", "terms"}
-
 // searched is a person that is to be found.
 type searched struct {
 	person    apitype.UUID
+	owner     apitype.UUID
 	createdAt apitype.Time
 	terms     []string
 }
 
-func searchedRow(p service.PersonRow) searched { return searched{p.UUID, p.CreatedAt, p.Terms} }
+func searchedRow(p service.PersonRow) searched {
+	return searched{p.UUID, p.Owner, p.CreatedAt, p.Terms}
+}
+
+// searchColumns are those of search_persons, and searchPlaces a row of values for them.
+const (
+	searchColumns = `created_at, uuid, owner, letters, terms, number`
+	searchPlaces  = 5
+)
 
 // insertSearchRows adds rows of search_persons. onConflict says what becomes of those that are there.
 func (c *conn) insertSearchRows(persons []searched, onConflict string) error {
 	return inGroups(persons, func(group []searched) error {
 		var args []any
-		for _, p := range group {
-			args = append(args, identifier(p.person), p.createdAt.UnixMilli(), joinTerms(p.terms))
+		var rows []string
+		for i, p := range group {
+			places := placesFrom(i*searchPlaces+1, searchPlaces)
+			rows = append(rows, `(`+strings.Join(places, `, `)+`, (SELECT number FROM persons WHERE uuid = `+places[1]+`))`)
+			args = append(args, searchValues(p)...)
 		}
-		_, err := c.exec(insertRows("search_persons", searchColumns, len(group), true)+onConflict, args...)
+		text := `INSERT INTO search_persons (` + searchColumns + `) VALUES ` + strings.Join(rows, `, `)
+		_, err := c.exec(text+onConflict, args...)
 		return err
 	})
+}
+
+func searchValues(p searched) []any {
+	return []any{
+		p.createdAt.UnixMilli(),
+		identifier(p.person),
+		identifier(p.owner),
+		service.Letters(p.terms...),
+		joinTerms(p.terms),
+	}
 }
 
 // insertSearched lets new persons be found.
@@ -249,9 +368,10 @@ func (c *conn) insertTerms(persons []apitype.UUID) error {
 		return nil
 	}
 	cond, arg := c.engine.among("p.uuid", persons)
-	_, err := c.exec(`INSERT INTO search_terms (term, created_at, uuid, owner, number)
-		SELECT x.value, p.created_at, p.uuid, p.owner, p.number
-		FROM persons p JOIN search_persons s ON s.person_number = p.number CROSS JOIN `+c.engine.eachTerm()+`
+	_, err := c.exec(`INSERT INTO search_terms (term, created_at, uuid, owner, number, letters)
+		SELECT x.value, s.created_at, s.uuid, s.owner, s.number, s.letters
+		FROM persons p JOIN search_persons s ON s.created_at = p.created_at AND s.uuid = p.uuid
+			CROSS JOIN `+c.engine.eachTerm()+`
 		WHERE x.value <> '' AND `+cond+` ON CONFLICT DO NOTHING`, arg)
 	return err
 }
@@ -260,8 +380,10 @@ func (c *conn) insertTerms(persons []apitype.UUID) error {
 func (c *conn) searchedPerson(id apitype.UUID) (searched, error) {
 	p := searched{person: id}
 	var text string
-	err := c.row(`SELECT created_at, terms FROM search_persons WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)`, identifier(id)).
-		scan(timeDest{&p.createdAt}, &text)
+	err := c.row(`SELECT s.owner, s.created_at, s.terms
+		FROM persons p JOIN search_persons s ON s.created_at = p.created_at AND s.uuid = p.uuid
+		WHERE p.uuid = $1`, identifier(id)).
+		scan(uuidDest{&p.owner}, timeDest{&p.createdAt}, &text)
 	p.terms = strings.Fields(text)
 	return p, err
 }
@@ -272,39 +394,44 @@ func (c *conn) deleteTerms(p searched, terms []string) error {
 		return nil
 	}
 	cond, arg := c.engine.amongTexts("term", "$1", terms)
-	_, err := c.exec(`DELETE FROM search_terms WHERE `+cond+` AND created_at = $2 AND uuid = $3`, arg, p.createdAt.UnixMilli(), identifier(p.person))
+	_, err := c.exec(`DELETE FROM search_terms WHERE `+cond+` AND created_at = $2 AND uuid = $3`,
+		arg, p.createdAt.UnixMilli(), identifier(p.person))
 	return err
 }
 
-// updateSearched lets a person be found by what it is now.
-func (c *conn) updateSearched(p service.PersonRow) error {
-	before, err := c.searchedPerson(p.UUID)
-	if errors.Is(err, service.ErrNoRow) {
-		return c.insertSearched([]searched{searchedRow(p)})
-	}
-	if err != nil {
-		return err
-	}
-	terms := slices.Clone(p.Terms)
+// updateSearched lets a person be found by what it is now, and not by what it was before.
+func (c *conn) updateSearched(before searched, p service.PersonRow) error {
+	now := before
+	now.createdAt = p.CreatedAt
+	now.terms = slices.Clone(p.Terms)
 	for _, term := range before.terms {
 		if service.IsPayerTerm(term) {
-			terms = append(terms, term)
+			now.terms = append(now.terms, term)
 		}
 	}
-	isMoved := before.createdAt.UnixMilli() != p.CreatedAt.UnixMilli()
-	if !isMoved && slices.Equal(terms, before.terms) {
+	isMoved := before.createdAt.UnixMilli() != now.createdAt.UnixMilli() ||
+		service.Letters(before.terms...) != service.Letters(now.terms...)
+	if !isMoved && slices.Equal(now.terms, before.terms) {
 		return nil
 	}
-	gone := slices.DeleteFunc(slices.Clone(before.terms), func(term string) bool { return !isMoved && slices.Contains(terms, term) })
-	if err := c.deleteTerms(before, gone); err != nil {
+	gone := before.terms
+	if !isMoved {
+		gone = slices.DeleteFunc(slices.Clone(gone), func(term string) bool { return slices.Contains(now.terms, term) })
+	}
+	if err := c.deleteSearched(before, gone); err != nil {
 		return err
 	}
-	_, err = c.exec(`UPDATE search_persons SET created_at = $2, terms = $3 WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)`,
-		identifier(p.UUID), p.CreatedAt.UnixMilli(), joinTerms(terms))
-	if err != nil {
+	return c.insertSearched([]searched{now})
+}
+
+// deleteSearched deletes the row of a person, and those of some terms.
+func (c *conn) deleteSearched(p searched, terms []string) error {
+	if err := c.deleteTerms(p, terms); err != nil {
 		return err
 	}
-	return c.insertTerms([]apitype.UUID{p.UUID})
+	_, err := c.exec(`DELETE FROM search_persons WHERE created_at = $1 AND uuid = $2`,
+		p.createdAt.UnixMilli(), identifier(p.person))
+	return err
 }
 
 // eraseSearched lets a person not be found any more.
@@ -316,11 +443,7 @@ func (c *conn) eraseSearched(id apitype.UUID) error {
 	if err != nil {
 		return err
 	}
-	if err := c.deleteTerms(p, p.terms); err != nil {
-		return err
-	}
-	_, err = c.exec(`DELETE FROM search_persons WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)`, identifier(id))
-	return err
+	return c.deleteSearched(p, p.terms)
 }
 
 // insertLoaded lets the persons of new rows be found.
@@ -345,9 +468,9 @@ func (c *conn) insertLoaded(rows service.Rows) error {
 }
 
 // payersOf reads the payments of some pledges, with the persons who are found by them.
-const payersOf = `SELECT p.uuid, p.created_at, s.terms, t.doc FROM pledges l
+const payersOf = `SELECT p.uuid, p.owner, p.created_at, s.terms, t.doc FROM pledges l
 	JOIN persons p ON p.number = l.person_number AND p.erased_at IS NULL
-	JOIN search_persons s ON s.person_number = l.person_number
+	JOIN search_persons s ON s.created_at = p.created_at AND s.uuid = p.uuid
 	JOIN transactions t ON t.pledge_number = l.number
 	WHERE `
 
@@ -358,7 +481,8 @@ func (c *conn) addPayers(pledges string, arg any) error {
 		var p searched
 		var known string
 		var doc []byte
-		if err := rows.Scan(uuidDest{&p.person}, timeDest{&p.createdAt}, &known, docDest{&doc}); err != nil {
+		err := rows.Scan(uuidDest{&p.person}, uuidDest{&p.owner}, timeDest{&p.createdAt}, &known, docDest{&doc})
+		if err != nil {
 			return err
 		}
 		term, err := service.PayerTerm(doc)
@@ -378,7 +502,8 @@ func (c *conn) addPayers(pledges string, arg any) error {
 	for i, id := range ids {
 		added[i] = payers[id]
 	}
-	if err := c.insertSearchRows(added, ` ON CONFLICT (person_number) DO UPDATE SET terms = search_persons.terms || excluded.terms`); err != nil {
+	const addTerms = ` ON CONFLICT (created_at, uuid) DO UPDATE SET terms = search_persons.terms || excluded.terms`
+	if err := c.insertSearchRows(added, addTerms); err != nil {
 		return err
 	}
 	return c.insertTerms(ids)
@@ -410,7 +535,11 @@ func (c *conn) searchDumpedPersons(rows []map[string]json.RawMessage) error {
 		}
 		var p searched
 		var createdAt int64
-		err := errors.Join(json.Unmarshal(row["uuid"], &p.person), json.Unmarshal(row["created_at"], &createdAt))
+		err := errors.Join(
+			json.Unmarshal(row["uuid"], &p.person),
+			json.Unmarshal(row["owner"], &p.owner),
+			json.Unmarshal(row["created_at"], &createdAt),
+		)
 		if err != nil {
 			return err
 		}

@@ -44,9 +44,9 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 					f.IBAN = "I1"
 				}
 				for range 1 + random.IntN(3) {
-					var part []service.Term
+					var part []string
 					for range 1 + random.IntN(2) {
-						part = append(part, service.Term{Begin: word(random)[:1+random.IntN(3)]})
+						part = append(part, word(random)[:1+random.IntN(3)])
 					}
 					f.Search = append(f.Search, part)
 				}
@@ -103,6 +103,7 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 		for range random.IntN(5) {
 			p.Terms = append(p.Terms, word(random))
 		}
+		p.Terms = append(p.Terms, service.IBANTerm(*p.IBAN))
 		slices.Sort(p.Terms)
 		p.Terms = slices.Compact(p.Terms)
 		persons[i] = p
@@ -132,8 +133,8 @@ func wantPersons(persons []service.PersonRow, f service.PersonFilter, part servi
 	}
 	matches := func(p service.PersonRow) bool {
 		for _, wanted := range f.Search {
-			if !slices.ContainsFunc(wanted, func(term service.Term) bool {
-				return slices.ContainsFunc(p.Terms, func(text string) bool { return strings.HasPrefix(text, term.Begin) })
+			if !slices.ContainsFunc(wanted, func(term string) bool {
+				return slices.ContainsFunc(p.Terms, func(text string) bool { return strings.HasPrefix(text, term) })
 			}) {
 				return false
 			}
@@ -180,7 +181,7 @@ func testSearchIsKept(t *testing.T, database string) {
 	})
 	rows, err := store.SearchRows(t.Context())
 	servicetest.Check(t, err)
-	for _, term := range []string{"neenling", "p", "r", "e", "a", "i", "t"} {
+	for _, term := range []string{"neenling", "r", "e", "a", "i", "t"} {
 		if !slices.ContainsFunc(rows, func(line string) bool { return strings.HasPrefix(line, term) }) {
 			t.Errorf("got no term that begins with %s", term)
 		}

@@ -245,8 +245,21 @@ func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) er
 		return err
 	}
 	c.lines = append(c.lines, line)
-	return c.insertSearched([]searched{searchedRow(p)})
+	values := searchValues(searchedRow(p))
+	if _, err := c.exec(searchNewPerson, values...); err != nil {
+		return err
+	}
+	values[len(values)-1] = quotedTexts(`[`, p.Terms, `]`)
+	_, err := c.exec(searchNewTerms, values...)
+	return err
 }
+
+// The number of the person that was added last is that of the last row: tables without one do not change it.
+const (
+	searchNewPerson = `INSERT INTO search_persons (` + searchColumns + `) VALUES ($1, $2, $3, $4, $5, last_insert_rowid())`
+	searchNewTerms  = `INSERT INTO search_terms (created_at, uuid, owner, letters, term, number)
+		SELECT $1, $2, $3, $4, x.value, last_insert_rowid() FROM json_each($5) x`
+)
 
 // Analyze does nothing: every index was chosen without statistics.
 func (e *sqliteEngine) Analyze(context.Context) error { return nil }

@@ -59,6 +59,9 @@ func (w *writerTimes) committed(given int64) {
 }
 
 func (e *sqliteEngine) giveTime(c *conn, now int64) (given int64, err error) {
+	if now <= c.given { // By an earlier change of this transaction.
+		return c.given, nil
+	}
 	err = c.row(`UPDATE given_times SET at = MAX(at, $1) RETURNING at`, now).scan(&given)
 	if err == nil {
 		c.given = given

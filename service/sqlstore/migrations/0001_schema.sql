@@ -152,7 +152,6 @@ CREATE INDEX processed_by_entity_uuid ON processed (entity);
 -- every transaction sees, and rows are read after all.
 CREATE UNIQUE INDEX persons_by_uuid ON persons (uuid);
 CREATE INDEX persons_by_owner ON persons (owner, created_at, uuid, number);
-CREATE INDEX persons_by_iban ON persons (iban, created_at, uuid);
 CREATE INDEX persons_by_creation ON persons (created_at, uuid, owner, number) WHERE erased_at IS NULL;
 CREATE INDEX persons_by_change ON persons (updated_at, created_at, uuid, owner, number) WHERE erased_at IS NULL;
 CREATE INDEX persons_erased ON persons (erased_at, uuid, erased_owner, number) WHERE erased_at IS NOT NULL;
@@ -191,23 +190,31 @@ CREATE INDEX transactions_by_pledge ON transactions (pledge_number, created_at, 
 --postgres ALTER TABLE pledges SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 --postgres ALTER TABLE calls SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
--- The words and numbers by which a person is found: see service/search.go. terms holds all of them, a space before each.
+-- The words and numbers by which a person is found, in the order of the list of persons: see service/search.go. terms
+-- holds all of them, a space before each. letters has a bit for each beginning of a name.
 CREATE TABLE search_persons (
---sqlite person_number INTEGER NOT NULL CONSTRAINT search_persons_by_number PRIMARY KEY,
---postgres person_number BIGINT NOT NULL CONSTRAINT search_persons_by_number PRIMARY KEY,
-    created_at    BIGINT NOT NULL,
-    terms         TEXT NOT NULL
-);
+    created_at BIGINT NOT NULL,
+    uuid       IDENTIFIER NOT NULL,
+    owner      IDENTIFIER NOT NULL,
+    number     BIGINT NOT NULL,
+    letters    BIGINT NOT NULL,
+    terms      TEXT NOT NULL,
+--sqlite CONSTRAINT search_persons_by_creation PRIMARY KEY (created_at, uuid)
+--postgres CONSTRAINT search_persons_by_creation PRIMARY KEY (created_at, uuid) INCLUDE (owner, number, letters)
+)
+--sqlite WITHOUT ROWID
+;
 
--- One row for each term, in the order of the list of persons. It holds the columns that the list is filtered by.
+-- One row for each term, in the same order. It holds the columns that the list is filtered by.
 CREATE TABLE search_terms (
     term       TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     uuid       IDENTIFIER NOT NULL,
     owner      IDENTIFIER NOT NULL,
     number     BIGINT NOT NULL,
+    letters    BIGINT NOT NULL,
 --sqlite CONSTRAINT search_terms_by_term PRIMARY KEY (term, created_at, uuid)
---postgres CONSTRAINT search_terms_by_term PRIMARY KEY (term, created_at, uuid) INCLUDE (owner, number)
+--postgres CONSTRAINT search_terms_by_term PRIMARY KEY (term, created_at, uuid) INCLUDE (owner, number, letters)
 )
 --sqlite WITHOUT ROWID
 ;
