@@ -10,11 +10,11 @@ type Action struct {
 	ID   string
 	Word string                  // Short.
 	Help string                  // What it does.
-	Run  func(*Questions) Answer // By questions alone; nil: each face does it in its own way.
-	why  func(d *Day) string     // What is in its way; nil: it always works.
+	Run  func(*Questions) Answer // Asks questions that work in every face. Nil if each face does it in its own way.
+	why  func(d *Day) string     // Returns why it is not possible now. Nil if it always is.
 }
 
-// Why says why an action does nothing now; "" when it does something.
+// Why returns why an action does nothing now, or an empty text if it does something.
 func (a Action) Why(d *Day) string {
 	if a.why == nil {
 		return ""
@@ -40,36 +40,90 @@ func Actions() []Action {
 	return []Action{
 		{"next-call", "next", "take the next call", day((*Day).Next), nil},
 		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
-		{"not-reached", "not reached", "not reached: record an attempt, take the next call", (*Questions).NotReached, whyNotEnd},
-		{"result", "result", "choose the result code, then the rating", func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) }, whyNotResult},
+		{
+			"not-reached",
+			"not reached",
+			"not reached: record an attempt, take the next call",
+			(*Questions).NotReached,
+			whyNotEnd,
+		},
+		{
+			"result",
+			"result",
+			"choose the result code, then the rating",
+			func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) },
+			whyNotResult,
+		},
 		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
 		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
 		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
 		{"fix", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
-		{"tick", "tick", "tick the fact that was checked, or take the tick back; a digit after it chooses the fact", (*Questions).Ticks, whyNotFix},
+		{
+			"tick",
+			"tick",
+			"tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
+			(*Questions).Ticks,
+			whyNotFix,
+		},
 		{"skip", "skip", "skip the call for now", (*Questions).Skip, whyNoCall},
-		{"later", "later", "later: put the call off to a day and time, for you or for anybody…", (*Questions).AskLater, func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) }},
-		{"narrow", "types and languages", "choose the types and languages of the calls that you take…", func(q *Questions) Answer { return q.Narrow().again() }, nil},
+		{
+			"later",
+			"later",
+			"later: put the call off to a day and time, for you or for anybody…",
+			(*Questions).AskLater,
+			func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
+		},
+		{
+			"narrow",
+			"types and languages",
+			"choose the types and languages of the calls that you take…",
+			func(q *Questions) Answer { return q.Narrow().again() },
+			nil,
+		},
 		{"cancel", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
 		{"expire", "expire", "expire the call…", (*Questions).Expire, whyNotEnd},
 		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
 		{"find", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
-		{"accept", "accept", "open what the message line offers; without an offer: the next call, or your last calls", nil, nil},
-		{"last-calls", "last calls", "your last calls, to open one again…", (*Questions).AskRecent, func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") }},
+		{
+			"accept",
+			"accept",
+			"open what the message line offers; without an offer: the next call, or your last calls",
+			nil,
+			nil,
+		},
+		{
+			"last-calls",
+			"last calls",
+			"your last calls, to open one again…",
+			(*Questions).AskRecent,
+			func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
+		},
 		{"person", "person", "open the person", nil, whyNoCall},
 		{"pledge", "pledge", "open the pledge", nil, func(d *Day) string {
 			return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 		}},
 		{"copy", "copy", "copy the number to dial", nil, whyNoCall},
 		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
-		{"resume-draft", "latest draft", "go on with the latest draft", day((*Day).Resume), func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") }},
+		{
+			"resume-draft",
+			"latest draft",
+			"go on with the latest draft",
+			day((*Day).Resume),
+			func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") },
+		},
 		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
 		{"warnings", "warnings", "show all reasons not to call now", nil, whyNoCall},
-		{"undo", "undo", "undo the last change, while it is held", day((*Day).Undo), func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") }},
+		{
+			"undo",
+			"undo",
+			"undo the last change, while it is held",
+			day((*Day).Undo),
+			func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
+		},
 	}
 }
 
-// When returns why where something is so; "" where it is not.
+// When returns why if something is so, or else an empty text.
 func When(is bool, why string) string {
 	if is {
 		return why
@@ -91,7 +145,10 @@ func whyNotEnd(d *Day) string {
 func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults()) }
 
 func whyNotFix(d *Day) string {
-	return cmp.Or(whyNotEnd(d), When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"))
+	return cmp.Or(
+		whyNotEnd(d),
+		When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"),
+	)
 }
 
 // whyNotComplete names the key, too, that does what is missing.

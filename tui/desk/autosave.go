@@ -18,20 +18,20 @@ const (
 	draftMost  = 1500 * time.Millisecond
 )
 
-// draftJoined tells that another terminal has saved notes for the same call, and that
-// they were saved together with what was written here.
+// draftJoined reports that another terminal has saved notes for the same call, which were merged with the notes of
+// this one.
 type draftJoined struct{ written, saved outbox.Draft }
 
-// Autosave writes drafts to disk beside the desk. Put and FlushSoon are cheap; what
-// touches the disk runs elsewhere. It is safe for concurrent use.
+// Autosave writes drafts to disk in the background. Put and FlushSoon are cheap, and other goroutines touch the disk.
+// It is safe for concurrent use.
 type Autosave struct {
 	box  *outbox.Outbox
-	tell func(Result) // What is told of it; without a lock, as it may take its time.
-	day  *Day         // It hears of what was told.
+	tell func(Result) // Receives its messages. Called without a lock, because it may be slow.
+	day  *Day         // It waits for the messages.
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
-	underWay map[apitype.UUID]outbox.Draft // Those that are being written.
+	underWay map[apitype.UUID]outbox.Draft // The drafts that are being written.
 	base     map[apitype.UUID]outbox.Draft // What is on disk from which that comes which is being entered.
 	wake     chan struct{}
 	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
@@ -45,8 +45,12 @@ type pendingDraft struct {
 // NewAutosave makes what saves drafts to a spool.
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
-		box: box, tell: func(Result) {},
-		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]outbox.Draft{}, wake: make(chan struct{}, 1),
+		box:      box,
+		tell:     func(Result) {},
+		pending:  map[apitype.UUID]pendingDraft{},
+		underWay: map[apitype.UUID]outbox.Draft{},
+		base:     map[apitype.UUID]outbox.Draft{},
+		wake:     make(chan struct{}, 1),
 	}
 }
 
@@ -64,7 +68,7 @@ func (a *Autosave) Put(d outbox.Draft) {
 	a.notify()
 }
 
-// Unwritten returns the newest state of a call's draft, where that is not on disk yet.
+// Unwritten returns the newest state of a call's draft if that is not on disk yet.
 func (a *Autosave) Unwritten(call apitype.UUID) (d outbox.Draft, found bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,7 +119,7 @@ func (a *Autosave) run(ctx context.Context) {
 	}
 }
 
-// untilDue returns the time to the next write, an hour when there is none.
+// untilDue returns the time to the next write, or an hour without one.
 func (a *Autosave) untilDue() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,8 +153,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 	return due
 }
 
-// write saves the drafts that are due, or all; one that could not be saved is kept for
-// the next time, unless a newer one has come.
+// write saves the drafts that are due, or all. It retries a failed one next time, unless there is a newer one.
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
@@ -205,7 +208,7 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	return d, nil
 }
 
-// joinDrafts returns mine with what theirs has besides base, which both come from: notes and corrections.
+// joinDrafts does a three-way merge of two edits of base: of the notes and the corrections.
 func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
 	all := maps.Clone(theirs.Corrections)
@@ -238,7 +241,7 @@ func (a *Autosave) Loaded(d outbox.Draft) {
 	a.base[d.Call] = d
 }
 
-// From returns the draft on disk from which that of a call comes.
+// From returns the draft on disk from which the draft of a call comes.
 func (a *Autosave) From(call apitype.UUID) outbox.Draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -257,7 +260,7 @@ func (a *Autosave) Save(d outbox.Draft) error {
 	return a.Flush()
 }
 
-// Restore writes a draft that is not to be sent after all, beside what was entered for its call since.
+// Restore writes a draft whose change is not sent after all, merged with newer entries for its call.
 func (a *Autosave) Restore(d outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
@@ -284,7 +287,7 @@ func (a *Autosave) Delete(d, from outbox.Draft) error {
 	defer unlock()
 	there, _, err := a.box.Draft(d.Call)
 	if err == nil && !isSame(there, outbox.Draft{}) && !isSame(there, d) && !isSame(there, from) {
-		return nil // It was written since, or at another terminal, and nobody has sent it.
+		return nil // It was written since then, or at another terminal, and was not sent.
 	}
 	a.mu.Lock()
 	delete(a.base, d.Call)

@@ -4,7 +4,7 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// Batch is an action on several records, and what became of each.
+// Batch is an action on several records, with the state of each.
 type Batch struct {
 	Label   string
 	Records []BatchRecord
@@ -13,14 +13,13 @@ type Batch struct {
 // BatchRecord is one record of a batch.
 type BatchRecord struct {
 	Name  string
-	State string // What became of it, in words.
+	State string // Its state in words.
 	Done  bool
 	Bad   bool
 	entry string // Its id in the outbox; "" until it is there, or when it never was.
 }
 
-// SubmitEach submits changes as one batch, when they are several; names are those of
-// their records.
+// SubmitEach submits changes as one batch if they are several. names are the names of their records.
 func (c *Changes) SubmitEach(label string, names []string, changes []Change) []Event {
 	b := &Batch{Label: label}
 	for i := range changes {
@@ -62,7 +61,7 @@ func (b *Batch) find(entry string) *BatchRecord {
 	return nil
 }
 
-// hear notes what became of an entry; it reports whether it was one of this batch.
+// hear stores the progress of an entry. It reports whether the entry belongs to this batch.
 func (b *Batch) hear(e outbox.Event) bool {
 	r := b.find(e.Entry.ID)
 	if r == nil {
@@ -83,8 +82,7 @@ func (b *Batch) hear(e outbox.Event) bool {
 	return true
 }
 
-// Answered returns how many records it is known of what became of their change: it is done, was
-// refused or put off, or was taken back.
+// Answered returns how many records have a final state: done, refused, deferred or undone.
 func (b *Batch) Answered() (n int) {
 	for _, r := range b.Records {
 		if r.Done || r.Bad || r.State == stateTakenBack {

@@ -10,25 +10,24 @@ import (
 	"fundesk/render"
 )
 
-// What is told of a call before the number is dialled, in people's words: the two faces of the
-// desk draw or say the same.
+// The facts of a call that an agent needs before dialling. Both faces of the Desk show the same.
 
-// Card is what an agent should know of the call on the desk before dialling.
+// Card has the facts of the call on the Desk that an agent needs before dialling.
 type Card struct {
 	*base
 	Script  []string // For the call.
 	scripts map[string][]string
-	// IsRevealed says that what is secret is not masked.
+	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
-	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
+	holder     *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
 	isFreed    bool                 // The lease of the call on the desk has ended.
 	isBlocked  bool                 // A number of the donor on the desk is blocked.
 	isErased   bool                 // The donor on the desk was erased while the card was shown.
-	undone     *changeGroup         // What was taken back of the call on the desk; nil for nothing.
+	undone     *changeGroup         // The undone change of the call on the Desk. Nil without one.
 	consents   shownConsents
 }
 
-// Tries returns which try the next one is, and how many there may be, where that is known.
+// Tries returns the number of the next attempt, and the maximum if it is known.
 func (k *Card) Tries(call apitype.Call) (next, of string) {
 	n := call.AttemptsCount + 1
 	text := "%dth try"
@@ -55,7 +54,18 @@ func (k *Card) About(p apitype.Person) (about []string) {
 // yearsSince returns the age of a person.
 func yearsSince(born apitype.Date, now time.Time) int {
 	years := now.Year() - born.Year
-	if birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location()); now.Before(birthday) {
+	if birthday := time.Date(
+		now.Year(),
+		time.Month(born.Month),
+		born.Day,
+		0,
+		0,
+		0,
+		0,
+		now.Location(),
+	); now.Before(
+		birthday,
+	) {
 		years--
 	}
 	return years
@@ -84,10 +94,10 @@ func (k *Card) Copies() (all []Copy) {
 	return all
 }
 
-// Number is a number that a donor can be rung at.
+// Number is a phone number of a donor.
 type Number struct{ Kind, Digits string }
 
-// Numbers returns the numbers of a person, the one to dial first; nil for no person.
+// Numbers returns the numbers of a person, the first to dial first. The person may be nil.
 func Numbers(p *apitype.Person) (all []Number) {
 	if p == nil {
 		return nil
@@ -110,7 +120,10 @@ func PledgeWords(status apitype.PledgeStatus) string {
 
 // hasEnded reports whether nothing is collected for a pledge any more.
 func hasEnded(status apitype.PledgeStatus) bool {
-	return slices.Contains([]apitype.PledgeStatus{apitype.PledgeDropped, apitype.PledgeCancelled, apitype.PledgeFulfilled}, status)
+	return slices.Contains(
+		[]apitype.PledgeStatus{apitype.PledgeDropped, apitype.PledgeCancelled, apitype.PledgeFulfilled},
+		status,
+	)
 }
 
 // GivesWord returns the word before what the donor of a pledge gives, or gave.
@@ -125,7 +138,7 @@ func GivesWord(status apitype.PledgeStatus) string {
 	}
 }
 
-// GivesTo returns to whom a pledge gives, for what, and how the donor was recruited.
+// GivesTo returns the organization and purpose of a pledge, and how the donor was recruited.
 func (k *Card) GivesTo(p apitype.Pledge) string {
 	var parts []string
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
@@ -150,15 +163,17 @@ func (k *Card) GivesTo(p apitype.Pledge) string {
 	return strings.Join(parts, " · ")
 }
 
-// Address returns an address on one line; "" for none.
+// Address returns an address on one line, or an empty text.
 func Address(a *apitype.Address) string {
 	if a == nil {
 		return ""
 	}
-	return a.Street + " " + a.HouseNumber + Value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+	return a.Street + " " + a.HouseNumber + Value(
+		a.HouseNumberExtension,
+	) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
 }
 
-// OptIn is a way on which a person may be reached; In is nil where nobody has said.
+// OptIn is the opt-in of a channel. In is nil if it is unknown.
 type OptIn struct {
 	Name string
 	In   *bool
@@ -178,7 +193,7 @@ func OptInWords(say func(string, ...any) string, p apitype.Person) string {
 	return strings.Join(parts, ", ")
 }
 
-// YesNo returns what somebody has said, "" where nobody has.
+// YesNo returns the value in words, or an empty text if it is unknown.
 func YesNo(said *bool) string {
 	switch {
 	case said == nil:
@@ -190,14 +205,14 @@ func YesNo(said *bool) string {
 	}
 }
 
-// contact is something that was said or tried.
+// contact is an earlier attempt or call.
 type contact struct {
 	at   time.Time
 	text string
 }
 
-// Contacts returns what was said and tried before, newest first: the attempts of the call on the
-// desk, and the other calls of its pledge. Notes stand on lines of their own.
+// Contacts returns the earlier contacts, newest first: the attempts of the call on the Desk, and the other calls of
+// its pledge. Notes have lines of their own.
 func (k *Card) Contacts() []string {
 	var all []contact
 	for _, a := range k.day.Call.Attempts.Value() {
@@ -228,7 +243,7 @@ func (k *Card) Contacts() []string {
 	return texts
 }
 
-// contactOf returns another call of the pledge: when it was, and what came of it.
+// contactOf returns another call of the pledge: its time and its result.
 func (k *Card) contactOf(c apitype.Call) contact {
 	kind := k.Say(render.Words(string(c.Type)))
 	at := c.RequestedAt.Time

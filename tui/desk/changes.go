@@ -24,22 +24,22 @@ const (
 type Change struct {
 	apiclient.Change
 	Label string // What it is, as it is shown: "complete: A. Jansen".
-	says  string // What the record will say with it: "may not be phoned any more". Empty for nothing.
-	// effect is what the service is to store of the donor with it; "" for nothing.
+	says  string // The effect in words: "may not be phoned any more". Empty without one.
+	// effect is the effect on the donor that the service should store. Empty without one.
 	effect apitype.ResultEffect
 	err    error // Why it cannot be sent at all.
 	from   *worked
-	batch  *Batch // The action on several that it is part of; nil: none.
+	batch  *Batch // The batch that it belongs to. Nil without one.
 	index  int    // Of its record there.
-	// atOnce says that it is not held.
+	// atOnce: it is not held.
 	atOnce bool
 	asked  int // After how many keys the agent made it.
-	// isExtra says that the rest of its group stays if it cannot be saved, and that nothing is said of it alone.
+	// isExtra: the rest of its group is saved without it if necessary, and it has no message of its own.
 	isExtra bool
 	group   *changeGroup
 }
 
-// effectWords say the effects that the service stores with a result.
+// effectWords has the words for effects that the service stores.
 var effectWords = map[apitype.ResultEffect]string{
 	apitype.EffectOptOut:    "no more calls",
 	apitype.EffectNoContact: "no more contact",
@@ -67,13 +67,13 @@ type Held struct {
 	Change
 	Until time.Time
 	id    string
-	// Of what is no change of a record: how the agent comes back to the call before, and the call
-	// whose creation took its place.
+	// For steps that change no record: the function that brings the call before back, and the new call that replaced
+	// it.
 	back    func()
 	created apitype.UUID
 }
 
-// Changes are what the service must hear of: held, in the outbox, and what became of it.
+// Changes has all changes of this session: held ones, entries of the outbox, and finished ones.
 type Changes struct {
 	*base
 	Autosave *Autosave
@@ -86,7 +86,7 @@ type Changes struct {
 	Trouble error                           // Why drafts are not on disk; nil when they are.
 	Labels  map[string]string               // Of the entries of this session, as they are shown.
 	effects map[string]apitype.ResultEffect // That the service is to store with entries of this session.
-	Batch   *Batch                          // The latest action on several records; nil: none.
+	Batch   *Batch                          // The latest batch. Nil without one.
 
 	draftsRead         bool                    // At least once, or it cannot be.
 	reading, readAgain bool                    // The outbox is being read; something has changed since.
@@ -94,14 +94,14 @@ type Changes struct {
 	saving             int                     // How many changes that can be taken back are not on disk yet.
 	undos              int                     // How often the agent wants to take back what is saved now.
 	undoAsked          int                     // After how many keys.
-	written            chan struct{}           // Closed when all changes so far are on disk; nil when there is none.
+	written            chan struct{}           // Closed when all changes so far are on disk. Nil if they are.
 	answers            []chan Result           // Of work on the disk, in its order.
 	groups             map[string]*changeGroup // By entry.
 }
 
 // What work on the disk brings.
 type (
-	// queued tells that a change is durable in the outbox, or why not.
+	// queued reports that a change is durable in the outbox, or its error.
 	queued struct {
 		change Change
 		entry  outbox.Entry
@@ -109,11 +109,11 @@ type (
 		left   error    // Why the draft that it came from could not be erased.
 		back   []string // The entries of its group that were taken back with it.
 	}
-	// recalled tells that a held change was taken back.
+	// recalled reports that a held change was undone.
 	recalled struct {
 		change Held
 		err    error
-		burst  int // How many were taken back with it, where it is the last of them.
+		burst  int // How many were undone with it, if it is the last of them.
 		asked  int // After how many keys the agent wanted it.
 	}
 	// outboxRead is the content of the outbox.
@@ -134,7 +134,7 @@ func (c *Changes) attemptAt(call apitype.UUID, at *apitype.Time, label string) C
 	return Change{Change: change, Label: label, err: err}
 }
 
-// attempt returns the attempt for the call on the desk. Its time is when the agent dialled.
+// attempt returns the attempt for the call on the Desk. Its time is the time of dialling.
 func (d *Day) attempt() Change {
 	label := d.Say("not reached") + ": " + d.Name()
 	if at := d.Form.dialledAt; !at.IsZero() {
@@ -149,14 +149,19 @@ func (c *Changes) Cancel(call apitype.UUID, label string) Change {
 	return Change{Change: change, Label: label, err: err}
 }
 
-// Expire ends a call whose person was not reached.
+// Expire ends a call without reaching the person.
 func (c *Changes) Expire(call apitype.UUID, label string) Change {
 	change, err := apiclient.ExpireCallChange(call, apitype.ExpireCallRequest{ExpiredAt: c.now()})
 	return Change{Change: change, Label: label, err: err}
 }
 
 // Action returns a status action on a pledge that was shown with the status from.
-func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, from apitype.PledgeStatus, label string) Change {
+func (c *Changes) Action(
+	pledge apitype.UUID,
+	act apitype.PledgeAction,
+	from apitype.PledgeStatus,
+	label string,
+) Change {
 	return Change{Change: apiclient.PledgeActionChange(pledge, act, from), Label: label}
 }
 
@@ -208,15 +213,20 @@ func (c *Changes) submit(change Change) {
 		return func() {
 			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
-				c.day.Gate.admit(arrival{asked: q.change.asked, text: c.Say("%s was not saved", c.Say(q.change.Label)), run: func() { c.day.restore(q.change) }})
+				c.day.Gate.admit(
+					arrival{
+						asked: q.change.asked,
+						text:  c.Say("%s was not saved", c.Say(q.change.Label)),
+						run:   func() { c.day.restore(q.change) },
+					},
+				)
 			}
 		}
 	})
 }
 
-// inOrder starts work on the disk at once, after all that was started before, and
-// whether or not the program lives to hear of it: a change that the agent has made must
-// not depend on the key pressed next. What it brings is told in the same order.
+// inOrder starts work on the disk at once, after all earlier work, even if the program ends before it is done. So a
+// change does not depend on the next key. Results come in the same order.
 func (c *Changes) inOrder(work func() Result) {
 	before, done, answer := c.written, make(chan struct{}), make(chan Result, 1)
 	c.written = done
@@ -261,7 +271,12 @@ func (c *Changes) onQueued(q queued) bool {
 	}
 	if q.err != nil {
 		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return slices.Contains(q.back, h.id) })
-		c.notify(Notice{Level: Urgent, Text: c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(Cause(q.err)))})
+		c.notify(
+			Notice{
+				Level: Urgent,
+				Text:  c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(Cause(q.err))),
+			},
+		)
 		return false
 	}
 	if c.Labels == nil {
@@ -284,22 +299,30 @@ func (c *Changes) onQueued(q queued) bool {
 	if !q.change.atOnce {
 		c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	}
-	c.notify(Notice{}) // What was said before is over.
+	c.notify(Notice{}) // Earlier messages are outdated.
 	if q.left != nil {
-		c.notify(Notice{Level: Urgent, Text: ErrorText(c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)), q.left)})
+		c.notify(
+			Notice{
+				Level: Urgent,
+				Text:  ErrorText(c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)), q.left),
+			},
+		)
 	}
 	c.readOutbox()
 	return true
 }
 
-// Release forgets held changes whose time is over: they are on their way. While the service cannot
-// be reached they are not, and can be taken back.
+// Release forgets held changes whose time is over, because they are being sent. While the service cannot be reached
+// they stay, and can be undone.
 func (c *Changes) Release() {
-	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(c.Now()) && (c.Offline == "" || h.back != nil) })
+	c.Held = slices.DeleteFunc(
+		c.Held,
+		func(h Held) bool { return !h.Until.After(c.Now()) && (c.Offline == "" || h.back != nil) },
+	)
 }
 
-// ReadOutbox reads the outbox and the drafts from disk. One reading at a time is enough:
-// what is asked for meanwhile is read after it.
+// ReadOutbox reads the outbox and the drafts from disk. A request during a reading is served by one more reading after
+// it.
 func (c *Changes) ReadOutbox() []Event {
 	c.readOutbox()
 	return c.drain()
@@ -320,7 +343,8 @@ func (c *Changes) readOutbox() {
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
 	}, func(read outboxRead, err error) {
 		c.onOutbox(read, err)
-		if o := c.day.Gate.offered; o != nil && o.entry != "" && !slices.ContainsFunc(c.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
+		if o := c.day.Gate.offered; o != nil && o.entry != "" &&
+			!slices.ContainsFunc(c.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
 			c.day.Gate.offered = nil
 		}
 		c.day.serve()
@@ -365,7 +389,7 @@ func (c *Changes) isPending(id apitype.UUID) bool {
 	})
 }
 
-// onSender takes in what became of an entry.
+// onSender handles the progress of an entry.
 func (c *Changes) onSender(e outbox.Event) {
 	if e.Entry.ID == "" {
 		c.NoteConnection(e.Err)
@@ -379,7 +403,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		group.hear(e.Entry.ID, e.Outcome)
 	}
 	ofBatch := c.Batch.hear(e)
-	if c.Labels[e.Entry.ID] == "" && e.IsForeign { // Another terminal's, which tells of it.
+	if c.Labels[e.Entry.ID] == "" && e.IsForeign { // Another terminal's entry, which that terminal reports.
 		c.readOutbox()
 		return
 	}
@@ -387,7 +411,7 @@ func (c *Changes) onSender(e outbox.Event) {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
-		if e.Entry.Op == apiclient.OpPutChecks { // The result was told of.
+		if e.Entry.Op == apiclient.OpPutChecks { // The message about the result is out.
 			break
 		}
 		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}
@@ -403,7 +427,14 @@ func (c *Changes) onSender(e outbox.Event) {
 		}
 		c.notify(done)
 	case outbox.OutcomeRejected:
-		c.own(Notice{Level: Failed, Text: ErrorText(c.Say("%s was refused, its text is kept", what), e.Err), See: SeeOutbox, Owner: e.Entry.ID})
+		c.own(
+			Notice{
+				Level: Failed,
+				Text:  ErrorText(c.Say("%s was refused, its text is kept", what), e.Err),
+				See:   SeeOutbox,
+				Owner: e.Entry.ID,
+			},
+		)
 	case outbox.OutcomeUnsure:
 		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
 			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})
@@ -442,15 +473,19 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	do(&c.events, func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) }, func(report outbox.Report, err error) {
-		if err == nil {
-			err = report.Err // As of an account that was replaced.
-		}
-		if err != nil && !c.NoteConnection(err) {
-			c.failOf(ofConnection, ErrorText("not all is sent", err))
-		}
-		c.readOutbox()
-	})
+	do(
+		&c.events,
+		func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) },
+		func(report outbox.Report, err error) {
+			if err == nil {
+				err = report.Err // As of an account that was replaced.
+			}
+			if err != nil && !c.NoteConnection(err) {
+				c.failOf(ofConnection, ErrorText("not all is sent", err))
+			}
+			c.readOutbox()
+		},
+	)
 	return c.drain()
 }
 
@@ -470,7 +505,7 @@ func (c *Changes) Finish(ctx context.Context) {
 	c.Written()
 	ctx, cancel := context.WithTimeout(ctx, c.QuitWait)
 	defer cancel()
-	_ = c.Autosave.Flush() // Whoever ends the program flushes again and reports.
+	_ = c.Autosave.Flush() // The caller that ends the program flushes again and reports.
 	if c.Outbox.Release() != nil {
 		return
 	}
@@ -492,23 +527,32 @@ func (c *Changes) isQuiet() bool {
 	})
 }
 
-// Remaining says what stays in the outbox, a line for each kind.
+// Remaining returns a line for each kind of change that stays in the outbox.
 func (c *Changes) Remaining() (lines []string, err error) {
 	entries, _, err := c.Outbox.List()
 	waiting := unsent(entries)
 	if waiting > 0 {
-		lines = append(lines, c.Say("%s in the outbox; to send: fundesk outbox send", c.Count(waiting, "change stays", "changes stay")))
+		lines = append(
+			lines,
+			c.Say("%s in the outbox; to send: fundesk outbox send", c.Count(waiting, "change stays", "changes stay")),
+		)
 	}
 	if refused := len(entries) - waiting; refused > 0 {
-		lines = append(lines, c.Say("%s; see: fundesk outbox list", c.Count(refused, "change was refused by the service", "changes were refused by the service")))
+		lines = append(
+			lines,
+			c.Say(
+				"%s; see: fundesk outbox list",
+				c.Count(refused, "change was refused by the service", "changes were refused by the service"),
+			),
+		)
 	}
 	return lines, err
 }
 
-// OpLabel returns an operation as a person says it.
+// OpLabel returns an operation in words.
 func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
 
-// ShortID returns enough of an identifier to tell records on a screen apart.
+// ShortID returns enough of an identifier to distinguish records on a screen.
 func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
 
 // AppendShortID appends ShortID to a line that is being put together.

@@ -14,8 +14,7 @@ import (
 // The ticks of a call are sent with its result, to a service that keeps them. An organization may require checks: those
 // without a fact on the card get one of their own, and a result without them is asked about once.
 
-// checkNames are the checks that the ticks of facts stand for, by the first detail of the fact. Another tick is named
-// after its check.
+// checkNames has the check of each tick, by the first detail of its fact. Another tick has the name of its check.
 var checkNames = map[string]string{
 	"mobilePhoneNumber": "mobile",
 	"phoneNumber":       "home",
@@ -27,10 +26,10 @@ var checkNames = map[string]string{
 	"donationAmount":    "amount",
 }
 
-// checkOf returns the check that a tick stands for.
+// checkOf returns the check of a tick.
 func checkOf(tick string) string { return cmp.Or(checkNames[tick], tick) }
 
-// checkTexts are what the agent confirms with checks that have no fact of their own.
+// checkTexts has the sentences for checks without a fact.
 var checkTexts = map[string]struct{ label, text string }{
 	"objection": {"objection", "the right to object was offered"},
 	"recording": {"recording", "the donor knows that the call is recorded"},
@@ -38,8 +37,8 @@ var checkTexts = map[string]struct{ label, text string }{
 	"language":  {"language", "the language is right"},
 }
 
-// Required returns the checks that the organization of the call on the desk requires. They stay while the call is
-// there, whatever is learnt meanwhile.
+// Required returns the checks that the organization of the call on the Desk requires. They stay the same while the
+// call is on the Desk.
 func (e *Form) Required() []string {
 	d := e.day
 	if d.Call == nil || !d.settings.checks || d.WaitsForSettings() {
@@ -74,7 +73,7 @@ func (e *Form) requiredFacts() (facts []Fact) {
 	return facts
 }
 
-// isFactCheck reports whether a check is that of a fact of the donor or the pledge.
+// isFactCheck reports whether a check belongs to a fact of the donor or the pledge.
 func isFactCheck(name string) bool {
 	for _, of := range checkNames {
 		if of == name {
@@ -95,7 +94,7 @@ func (e *Form) MissingChecks() (missing []string) {
 	return missing
 }
 
-// checkLabel returns a check as an agent says it.
+// checkLabel returns a check in words.
 func (e *Form) checkLabel(name string) string {
 	for _, fact := range e.Facts(func(said string) string { return said }) {
 		if checkOf(fact.id) == name {
@@ -124,7 +123,7 @@ func (d *Day) checksChange() (Change, bool) {
 	return Change{Change: change, Label: label, err: err, isExtra: true}, true
 }
 
-// joinTimes returns the times of both; those of b win.
+// joinTimes returns the times of both. The times of b win.
 func joinTimes(a, b map[string]time.Time) map[string]time.Time {
 	if len(a) == 0 {
 		return b

@@ -9,7 +9,7 @@ import (
 	"fundesk/render"
 )
 
-// ResultWords returns a result as a person says it.
+// ResultWords returns a result in words.
 func ResultWords(r apitype.ResultChoice) string {
 	text := r.Label
 	if text == "" {
@@ -21,25 +21,24 @@ func ResultWords(r apitype.ResultChoice) string {
 	return text
 }
 
-// Codes are the results to choose from, for each type of call. Their order is learnt by heart, digit by
-// digit: it is that of the profile, else that of the service's settings. Codes that are only known from
-// earlier calls are offered, by their names, if neither has results for the type.
+// Codes are the results to choose from, for each type of call. Agents learn their digits by heart, so their order is
+// the profile's, or else that of the service's settings. If neither has results for the type, known codes of earlier
+// calls are offered by name.
 type Codes struct {
 	rows     map[apitype.CallType][]apitype.ResultChoice // Of the profile.
 	all      []string                                    // Of the profile, for types without rows.
 	settings *settings
 	seen     map[apitype.CallType][]string // Sorted.
-	path     string                        // Where they are kept; "" for nowhere.
+	path     string                        // Its folder. Empty keeps none.
 	isNew    bool                          // A code was seen that is not kept yet.
 }
 
-// codesFile is what was seen, on disk.
+// codesFile has the known codes on disk.
 type codesFile struct {
 	Results map[apitype.CallType][]string `json:"results"`
 }
 
-// OpenCodes reads the codes of earlier starts. A file that cannot be read is an error beside
-// codes that work.
+// OpenCodes reads the codes of earlier starts. An unreadable file is an error beside usable codes.
 func OpenCodes(rows map[apitype.CallType][]apitype.ResultChoice, all []string, path string) (c *Codes, err error) {
 	c = &Codes{rows: rows, all: slices.Clone(all), path: path, settings: new(settings)}
 	if !c.areKnown() && path != "" {
@@ -59,7 +58,7 @@ func readCodes(path string) (map[apitype.CallType][]string, error) {
 	return file.Results, nil
 }
 
-// areKnown reports whether the profile says the results of every type.
+// areKnown reports whether the profile has the results of every type.
 func (c *Codes) areKnown() bool {
 	return !slices.ContainsFunc(apitype.CallTypes, func(kind apitype.CallType) bool { return !c.isKnown(kind) })
 }
@@ -91,7 +90,7 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 	return rows, guessed
 }
 
-// Words returns a result as a person says it, "" for none. It is safe for concurrent use.
+// Words returns a result in words, or an empty text for none. It is safe for concurrent use.
 func (c *Codes) Words(kind apitype.CallType, code string) string {
 	all := [][]apitype.ResultChoice{c.rows[kind]}
 	for _, of := range c.settings.read().Organizations {
@@ -118,8 +117,8 @@ func (c *Codes) See(kind apitype.CallType, code string) {
 	}
 }
 
-// Save makes what keeps the codes on disk, beside those that other programs have put there meanwhile. It may
-// run beside the interface.
+// Save returns a function that writes the codes to disk, merged with codes from other programs. It may run in the
+// background.
 func (c *Codes) Save() func() error {
 	seen, path := maps.Clone(c.seen), c.path
 	c.isNew = false

@@ -9,11 +9,11 @@ import (
 	"fundesk/apiclient"
 )
 
-// Connection is what the answers of the service say of it.
+// Connection is the state of the connection, according to the service's answers.
 type Connection struct {
 	Offline      string // Why nothing reaches the service, in a word; "" when it does.
 	Reason       string // The same in full, as the last answer had it.
-	LoggedOut    bool   // Nothing goes on until somebody logs in again.
+	LoggedOut    bool   // Nothing is sent until a new login.
 	Stranger     bool   // The token belongs to another account by now: nothing is sent until that is decided.
 	unauthorized bool   // The service did not take the token, and has answered nothing since.
 }
@@ -62,13 +62,12 @@ func (c *Changes) NoteConnection(err error) (passes bool) {
 		c.over(ofConnection)
 	}
 	if again {
-		c.Sender.Resume() // Somebody has logged in again.
+		c.Sender.Resume() // There was a new login.
 	}
 	return passes
 }
 
-// Cause returns why the disk did not take something, without the paths and steps before it:
-// the line that says it is short.
+// Cause returns why the disk failed, without the paths and steps before it, for a short line.
 func Cause(err error) string {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number.Error()

@@ -10,7 +10,7 @@ import (
 )
 
 // The card shows the newest consent of each channel beside the opt-in. Consents are read once for each donor, with the
-// first reading of the call, and only from a service that announces them.
+// first reading of the call, if the service announces them.
 
 // shownConsents are the consents of the donor on the desk.
 type shownConsents struct {

@@ -31,31 +31,31 @@ type Options struct {
 	Client             *apiclient.Client
 	Outbox             *outbox.Outbox                              // The spool for this service and account.
 	Agent              *apitype.UUID                               // Sent with attempts and results.
-	Results            map[apitype.CallType][]apitype.ResultChoice // From the profile; ResultCodes where it has none for a type.
-	ResultCodes        []string                                    // From the profile; nil: those seen at the service.
-	MaxAttempts        int                                         // Of a call; 0: not known.
-	Languages          []string                                    // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	Filter             apitype.QueueFilter                         // What the agent takes; zero: everything.
+	Results            map[apitype.CallType][]apitype.ResultChoice // From the profile, else ResultCodes.
+	ResultCodes        []string                                    // From the profile. Nil means codes from the service.
+	MaxAttempts        int                                         // Of a call. Zero if unknown.
+	Languages          []string                                    // ISO 639-1 codes. Nil means the locale's.
+	Filter             apitype.QueueFilter                         // The calls that the agent takes. Zero means all.
 	Agents             map[apitype.UUID]string                     // Names, as far as they are known.
-	Hours              CallingHours                                // Of the countries whose hours are not the default.
-	Omitted            func() (n int, first string)                // Records, and objects in them, that could not be read; nil: nobody counts.
+	Hours              CallingHours                                // Of the countries without the default hours.
+	Omitted            func() (n int, first string)                // Counts unreadable records and parts. May be nil.
 	ExternalSourceName string                                      // Sent with processed marks.
-	ConfigDir          string                                      // Holds scripts/; "" for none.
-	StateFile          string                                      // Keeps what the desk remembers of this service; "" for nothing.
-	Locale             render.Locale                               // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
-	QuitWait           time.Duration                               // How long quitting waits for what is still to be sent; 0: 5 s.
-	Dial               []string                                    // The program that dials, and its arguments with [NumberPlace]; nil: the agent dials by hand.
+	ConfigDir          string                                      // The folder of scripts/. Empty without one.
+	StateFile          string                                      // Stores the Desk's state. Empty stores none.
+	Locale             render.Locale                               // For shown amounts, dates and phone numbers.
+	QuitWait           time.Duration                               // For unsent changes. Zero means 5 s.
+	Dial               []string                                    // A program with arguments, see [NumberPlace]. Nil dials none.
 	Language           string                                      // Of the texts: nl or de; any other is English.
 	Now                func() time.Time
 }
 
-// quitWait is how long quitting waits where the options do not say.
+// quitWait is how long quitting waits by default.
 const quitWait = 5 * time.Second
 
-// Entered is what the agent has entered for a call: what a draft keeps.
+// Entered has the agent's entries for a call, which a draft stores.
 type Entered struct{ outbox.Draft }
 
-// base is what every part of a day needs: the day, its options, what is asked for and told, and the connection.
+// base has what every part of a day needs: the day, its options, its events, and the connection.
 type base struct {
 	day *Day
 	Options
@@ -77,20 +77,20 @@ type Day struct {
 	Guard   Guard
 
 	Call     *apitype.Call  // On the desk; nil when none is.
-	latest   *apitype.Call  // As it was read last, where Call keeps the details that the agent saw. Nil: Call is that.
+	latest   *apitype.Call  // The newest reading. Nil if Call is the newest.
 	Checked  bool           // It was read again since it was taken.
 	Accepted map[string]int // What the service has accepted in this session, by operation.
 	Wanted   bool           // The agent waits for a call.
 	Taking   bool           // A certain call is being read for the agent.
 	NoneLeft bool           // A call was asked for and there was none.
 	Recent   RecentCalls
-	Caller   *Caller // Somebody on the line without an open call, to be asked about; nil: nobody.
+	Caller   *Caller // A caller without an open call, for a question. Nil without one.
 
 	queue       *queue
 	leases      leases
-	opening     apitype.UUID // A call that was asked for, to be put on the desk; zero for none.
+	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
-	claimed     apitype.UUID // The call on the desk, where no lease of the service keeps it.
+	claimed     apitype.UUID // The call on the Desk, if it has no lease of the service.
 	claimedBy   int          // The reading that claimed it.
 	screens     screens
 	today       today
@@ -100,7 +100,8 @@ type Day struct {
 	awake       time.Time // When the desk was last seen to run, by the wall clock.
 	stale       bool      // What is shown is old until it was read again.
 	reads       bool      // A reading of it is under way.
-	// unleased is the call on the desk, opened by the agent and not leased so far. Zero: it is, or the service refused.
+	// unleased is the call on the Desk if the agent opened it without a lease so far. Zero if it has one, or the
+	// service refused it.
 	unleased apitype.UUID
 	polls    int // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
@@ -111,15 +112,15 @@ type callRead struct {
 	asked     int // After how many keys the agent asked for it; unasked if not at all.
 	call      apitype.Call
 	id        apitype.UUID
-	draft     *outbox.Draft // What was entered for it, as it is on disk; nil for nothing.
+	draft     *outbox.Draft // Its entries on disk. Nil without any.
 	torn      error         // Why its draft could not be read.
 	claims    bool          // It was to keep it from the agent's other terminals.
 	elsewhere bool          // One of them has it.
-	lease     *lease        // Of a call that was opened; nil where there is none.
+	lease     *lease        // Of an opened call. Nil without one.
 	holder    *apitype.LeaseHolder
 	opens     bool       // It was to lease the call.
-	leases    leasesRead // Where it was not.
-	leaseErr  error      // Why the service did not say.
+	leases    leasesRead // If it was not leased.
+	leaseErr  error      // The error of the service.
 	renews    bool       // What was shown was old.
 	consents  *shownConsents
 }
@@ -156,8 +157,7 @@ func New(o Options) *Day {
 	return d
 }
 
-// Start runs what works beside the desk until ctx ends: the sender, and what saves
-// drafts. What they tell is for Receive.
+// Start runs the background work until ctx ends: the sender, and the saving of drafts. Their messages are for Receive.
 func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
 	d.Changes.Autosave.tell = tell
@@ -167,7 +167,7 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 	return &group
 }
 
-// Told returns what the sender has told, for Receive.
+// Told returns the messages of the sender, for Receive.
 func (d *Day) Told(e outbox.Event) Result {
 	return func() {
 		d.Changes.onSender(e)
@@ -188,7 +188,7 @@ func (d *Day) Begin() []Event {
 	return d.drain()
 }
 
-// Receive takes in what work has brought, or what was told from beside the desk.
+// Receive handles a result of background work, or a message.
 func (d *Day) Receive(r Result) []Event {
 	r()
 	if d.Call != nil && d.settings.asked.IsZero() { // The first call does not wait for them.
@@ -197,7 +197,9 @@ func (d *Day) Receive(r Result) []Event {
 	if d.settings.isRead && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
-			d.sayf("results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help")
+			d.sayf(
+				"results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help",
+			)
 		}
 	}
 	if d.Codes.isNew {
@@ -211,7 +213,7 @@ func (d *Day) Receive(r Result) []Event {
 	return d.drain()
 }
 
-// isRead tells why something could not be read, and reports whether it was.
+// isRead reports whether a reading worked. Otherwise it shows the error.
 func (d *Day) isRead(what string, err error) bool {
 	if err != nil {
 		d.failRead(what, err)
@@ -222,7 +224,7 @@ func (d *Day) isRead(what string, err error) bool {
 	return true
 }
 
-// failRead tells that something could not be read, until it can.
+// failRead shows that a reading failed, until it works again.
 func (d *Day) failRead(what string, err error) {
 	if !d.Changes.NoteConnection(err) {
 		d.failOf(what, ErrorText(what, err))
@@ -256,8 +258,8 @@ func (d *Day) Waiting() (n int, all bool) {
 // PassedOver returns the calls that Next passes over.
 func (d *Day) PassedOver() []PassedOver { return d.queue.reasons() }
 
-// Next shows the oldest requested call that may be rung, as soon as it is known. One that
-// is on the desk is passed over from then on.
+// Next shows the oldest requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
+// then on.
 func (d *Day) Next() []Event { return d.leaveFor("left", "left for another call") }
 
 // Skip passes the call on the desk over.
@@ -327,7 +329,7 @@ func (c *Changes) forgetDraft(call apitype.UUID) {
 	c.Drafts = slices.DeleteFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call })
 }
 
-// draftOf returns the draft of a call in the list; nil when there is none.
+// draftOf returns the draft of a call in the list, or nil.
 func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 	if i := slices.IndexFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
 		return &c.Drafts[i]
@@ -346,7 +348,7 @@ func (d *Day) Refresh() []Event {
 	return d.drain()
 }
 
-// Name returns who the call on the desk is for.
+// Name returns the person of the call on the Desk.
 func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
@@ -354,7 +356,7 @@ func (d *Day) Name() string {
 	return callName(d.base, *d.Call)
 }
 
-// callName returns the person of a call, or its identifier where the person is not shown.
+// callName returns the person of a call, or its identifier if the person is not shown.
 func callName(b *base, call apitype.Call) string {
 	if person := call.Person.Pointer(); person != nil {
 		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {

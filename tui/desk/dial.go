@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// NumberPlace is where the arguments of [Options].Dial have the number.
+// NumberPlace is replaced by the number in the arguments of [Options].Dial.
 const NumberPlace = "{number}"
 
 // Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
@@ -27,7 +27,9 @@ func (d *Day) Dial(number Number) []Event {
 	owner, program := ofCall(d.Call.UUID), d.Options.Dial[0]
 	do(&d.events, func(ctx context.Context) (any, error) {
 		// The call goes on when the Desk ends.
-		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).Run() //nolint:gosec // The agent's own profile names the program.
+		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
+			Run()
+		//nolint:gosec // The agent's own profile names the program.
 	}, func(_ any, err error) {
 		if err == nil {
 			return
@@ -50,7 +52,7 @@ func (k *Card) Since() time.Time {
 	return cmp.Or(k.Dialled(), k.day.Guard.shownAt)
 }
 
-// Whose says which agent has the call on the desk; "" where the service has no queue.
+// Whose returns the agent with a lease of the call on the Desk, or an empty text if the service has no queue.
 func (k *Card) Whose() string {
 	switch l := k.day.leases.leaseOf(k.day.Call.UUID); {
 	case k.holder != nil:

@@ -12,30 +12,30 @@ import (
 	"fundesk/render"
 )
 
-// Donor is a person as one is found who rings back.
+// Donor is a person in the results of a search.
 type Donor struct {
 	ID       apitype.UUID
 	Name     string
 	City     string
-	Phone    string       // The number to show; "" for none.
-	OpenCall apitype.UUID // One that is known to be open; zero for none.
+	Phone    string       // The number to show. Empty without one.
+	OpenCall apitype.UUID // A known open call. Zero without one.
 	numbers  [2]string    // Phone numbers, digits only.
 }
 
-// Caller is a donor on the line who has no open call.
+// Caller is a donor on the line without an open call.
 type Caller struct {
 	Donor
-	Pledge *apitype.UUID // The newest; nil for none.
+	Pledge *apitype.UUID // The newest pledge. Nil without one.
 }
 
-// Search finds donors. The service searches them where it announces that; elsewhere the donors of the newest calls are
+// Search finds donors. The service searches them if it announces that. Otherwise the donors of the newest calls are
 // searched here.
 type Search struct {
 	*base
 	typed      string // What the agent looks for.
 	answered   string // What found is of.
 	found      []Donor
-	ofCalls    []Donor // The donors of the newest calls. Nil where the service searches, or before they were read.
+	ofCalls    []Donor // The donors of the newest calls. Nil if the service searches, or before they were read.
 	calls      int     // How many calls these are.
 	isOpen     bool
 	isKnown    bool // Whether the service searches, and ofCalls is read if it does not.
@@ -54,19 +54,19 @@ type donorsRead struct {
 // donorCalls are the calls of a donor, as far as they matter.
 type donorCalls struct {
 	Caller
-	open apitype.UUID // Zero for none.
+	open apitype.UUID // Zero without one.
 }
 
-// pledgesLooked is how many pledges of a donor are looked at for an open call.
+// pledgesLooked is how many pledges of a donor are searched for an open call.
 const pledgesLooked = 10
 
 // MostFound is how many donors a search shows.
 const MostFound = 50
 
-// callsSearched is how many of the newest calls are searched where the service does not search donors.
+// callsSearched is how many of the newest calls are searched if the service does not search donors.
 const callsSearched = 500
 
-// SearchFor looks for donors by a text, "" for none yet. It goes on until LeaveSearch.
+// SearchFor searches donors by a text, which may be empty at first. The search lasts until LeaveSearch.
 func (s *Search) SearchFor(text string) []Event {
 	s.isOpen, s.typed = true, text
 	s.ask()
@@ -108,7 +108,7 @@ func (s *Search) ask() {
 	do(&s.events, func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) }, s.onDonors)
 }
 
-// searchDonors asks the service for donors, or reads those of the newest calls.
+// searchDonors asks the service for donors, or reads the donors of the newest calls.
 func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (donorsRead, error) {
 	read := donorsRead{typed: typed}
 	var err error
@@ -119,7 +119,10 @@ func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (
 	if !read.isSearched {
 		size := callsSearched
 		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Call], error) {
-			return client.Calls.List(ctx, apitype.CallListOptions{Paging: apitype.Paging{First: &size}, Include: []string{apitype.IncludePerson}})
+			return client.Calls.List(
+				ctx,
+				apitype.CallListOptions{Paging: apitype.Paging{First: &size}, Include: []string{apitype.IncludePerson}},
+			)
 		})
 		calls := apiclient.Rows(page, itself)
 		read.calls, read.donors = len(calls), donorsOfCalls(calls)
@@ -128,7 +131,10 @@ func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (
 	if apitype.CheckSearch(typed) != nil {
 		return read, nil
 	}
-	page, err := client.Persons.List(ctx, apitype.PersonListOptions{Search: typed, Paging: apitype.Paging{First: new(MostFound)}})
+	page, err := client.Persons.List(
+		ctx,
+		apitype.PersonListOptions{Search: typed, Paging: apitype.Paging{First: new(MostFound)}},
+	)
 	read.donors = apiclient.Rows(page, newDonor)
 	return read, err
 }
@@ -177,14 +183,15 @@ func (s *Search) onDonors(read donorsRead, err error) {
 	s.ask()
 }
 
-// FindDonors returns the donors who were found for what is typed; those with an open call come first. Of those whose
-// calls are known here it returns those who have the words in their name or city, or the digits in a number.
+// FindDonors returns the donors for the typed text, those with an open call first. If it searches the known calls, it
+// returns donors with the words in their name or city, or with the digits in a number.
 func (s *Search) FindDonors(limit int) []Donor {
 	terms, number := SearchTerms(s.typed), newDialled(s.typed)
 	if len(terms) == 0 {
 		return nil
 	}
-	known, open := slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates), map[apitype.UUID]apitype.UUID{}
+	known := slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates)
+	open := map[apitype.UUID]apitype.UUID{}
 	for _, c := range known {
 		if _, has := open[c.person]; !has && !s.day.Changes.isPending(c.ID) {
 			open[c.person] = c.ID
@@ -225,8 +232,7 @@ func (s *Search) FindDonors(limit int) []Donor {
 	return found[:min(len(found), limit)]
 }
 
-// FindsInList is [Finds] for the text of a record. A number is found however it is written, as
-// among the donors of the Desk.
+// FindsInList is [Finds] for the text of a record. It finds a number in any form, as the search of the Desk does.
 func FindsInList(text string, terms []string) bool {
 	if Finds(text, terms) {
 		return true
@@ -245,7 +251,7 @@ func FindsInList(text string, terms []string) bool {
 
 // dialled is a part of a number as a phone shows it.
 type dialled struct {
-	digits  string // Without what is dialled before it at home or abroad; "" for what is no number.
+	digits  string // Without the prefix for calls at home or abroad. Empty if it is no number.
 	isStart bool   // The number begins with them, but for the code of its country.
 }
 
@@ -277,25 +283,41 @@ func (d Donor) has(terms []string, number dialled) bool {
 	return Finds(d.Name+" "+d.City, terms)
 }
 
-// OpenDonor puts the open call of a donor on the desk. Where none is known it is looked for,
-// and Caller is set where there is none.
+// OpenDonor puts the open call of a donor on the Desk. It looks for one if none is known, and sets Caller if there is
+// none.
 func (s *Search) OpenDonor(donor Donor) []Event {
 	if !donor.OpenCall.IsZero() {
 		return s.day.Take(donor.OpenCall)
 	}
 	s.sayf("looking for an open call of %s…", donor.Name)
 	asked := s.day.Guard.presses
-	do(&s.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) }, func(found donorCalls, err error) {
-		s.notify(Notice{}) // The search is over.
-		switch {
-		case err != nil && found.open.IsZero():
-			s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
-		case found.open.IsZero():
-			s.day.Gate.admit(arrival{asked: asked, text: s.Say("%s has no open call", found.Name), run: func() { s.day.Caller = &found.Caller }})
-		default:
-			s.day.Gate.admit(arrival{asked: asked, text: s.Say("the open call of %s was found", found.Name), run: func() { s.day.takeCall(found.open) }})
-		}
-	})
+	do(
+		&s.events,
+		func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) },
+		func(found donorCalls, err error) {
+			s.notify(Notice{}) // The search is over.
+			switch {
+			case err != nil && found.open.IsZero():
+				s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
+			case found.open.IsZero():
+				s.day.Gate.admit(
+					arrival{
+						asked: asked,
+						text:  s.Say("%s has no open call", found.Name),
+						run:   func() { s.day.Caller = &found.Caller },
+					},
+				)
+			default:
+				s.day.Gate.admit(
+					arrival{
+						asked: asked,
+						text:  s.Say("the open call of %s was found", found.Name),
+						run:   func() { s.day.takeCall(found.open) },
+					},
+				)
+			}
+		},
+	)
 	return s.drain()
 }
 
@@ -307,7 +329,10 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 	if err != nil || !found.open.IsZero() {
 		return found, err
 	}
-	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &donor.ID, Paging: apitype.Paging{First: new(pledgesLooked)}})
+	page, err := client.Pledges.List(
+		ctx,
+		apitype.PledgeListOptions{PersonUUID: &donor.ID, Paging: apitype.Paging{First: new(pledgesLooked)}},
+	)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		return found, nil // The account may read no pledges.
 	}
@@ -336,8 +361,7 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 	return found, err
 }
 
-// askOpen asks for the open calls of the donor, where the service announces the filters that this takes;
-// known is whether it does.
+// askOpen requests the open calls of the donor. known is false if the service does not announce the filters for that.
 func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (known bool, err error) {
 	for _, extension := range []string{apitype.ExtensionFilters, apitype.ExtensionStatus} {
 		if has, err := client.Has(ctx, extension); err != nil || !has {
@@ -356,7 +380,7 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 // mostFound is how many donors a question offers.
 const mostFound = 9
 
-// Find asks for a donor who calls back. It puts the open call on the desk, or asks what a new one is to be about.
+// Find asks for the donor on the line. It puts the open call on the Desk, or asks about a new one.
 func (q *Questions) Find(search string) Answer {
 	if search == "" {
 		return Answer{Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }}}
@@ -364,7 +388,7 @@ func (q *Questions) Find(search string) Answer {
 	return Answer{Events: q.day.Search.SearchFor(search), Then: func() Answer { return q.found() }}
 }
 
-// Title says by what a donor is found.
+// Title returns the question for the donor.
 func (s *Search) Title() string {
 	if s.IsSearchedHere() {
 		return "Find a donor: name, city, or digits of a number"
@@ -377,7 +401,7 @@ func (q *Questions) found() Answer {
 	s := q.day.Search
 	found, isKnown, isHere := s.FindDonors(mostFound), s.isKnown, s.IsSearchedHere()
 	s.LeaveSearch()
-	if !isKnown { // That it could not be read was said.
+	if !isKnown { // The failed reading already has a message.
 		return Answer{}
 	}
 	if len(found) == 0 && isHere {
@@ -391,14 +415,17 @@ func (q *Questions) found() Answer {
 		ask.Lines = []string{q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls)}
 	}
 	for _, donor := range found {
-		known := slices.DeleteFunc([]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		known := slices.DeleteFunc(
+			[]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City},
+			func(part string) bool { return part == "" },
+		)
 		pick := func() Answer { return Answer{Events: s.OpenDonor(donor), Then: q.opened} }
 		ask.Choices = append(ask.Choices, Choice{Label: strings.Join(known, ", "), Pick: pick})
 	}
 	return ask.again()
 }
 
-// opened asks what a new call is to be about where the donor who was looked for has no open one.
+// opened asks about a new call if the donor has no open one.
 func (q *Questions) opened() Answer {
 	c := q.day.Caller
 	if c == nil {
@@ -410,14 +437,26 @@ func (q *Questions) opened() Answer {
 	return Answer{Events: []Event{Notice{Text: q.Say("%s has no open call", c.Name)}}, Next: ask}
 }
 
-// NewCall asks for a call to a donor who is on the line, and puts it on the desk as soon as the
-// service has it. It is not held: somebody is waiting.
+// NewCall creates a call to the donor on the line, and puts it on the Desk as soon as the service has it. It is not
+// held, because the donor waits.
 func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 	id := apitype.NewUUID()
 	d.holdReturn(d.Say("new call")+": "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
-		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.Changes.now(), RequestedByUserUUID: d.Agent,
+		UUID:                &id,
+		PersonUUID:          c.ID,
+		RelatedCaseUUID:     c.Pledge,
+		Type:                &kind,
+		RequestedAt:         *d.Changes.now(),
+		RequestedByUserUUID: d.Agent,
 	})
 	d.opening, d.openedAt = id, d.Guard.presses
-	return d.Changes.Submit(Change{Change: change, Label: d.Say("new call, %s", d.Say(render.Words(string(kind)))) + ": " + c.Name, err: err, atOnce: true})
+	return d.Changes.Submit(
+		Change{
+			Change: change,
+			Label:  d.Say("new call, %s", d.Say(render.Words(string(kind)))) + ": " + c.Name,
+			err:    err,
+			atOnce: true,
+		},
+	)
 }

@@ -6,16 +6,16 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Event is what a method asks of whoever shows the desk: a Job or a Notice.
+// Event is a request of a method to the face of the Desk: a Job or a Notice.
 type Event interface{ isEvent() }
 
-// Job is work beside whoever shows the desk; its result goes to Day.Receive.
+// Job is background work. Its result goes to Day.Receive.
 type Job func(ctx context.Context) Result
 
-// Result is what a Job has brought, or what is told from beside the desk: the day takes it in.
+// Result is the result of a Job, or a message from the background.
 type Result func()
 
-// Level is how much a notice matters.
+// Level is the importance of a notice.
 type Level int
 
 // The levels of a notice.
@@ -33,17 +33,17 @@ type Notice struct {
 	Text  string
 	See   See
 	Does  string // What accepting an offer does.
-	Owner string // What the notice is about: it ends with that. "" for nothing in particular.
+	Owner string // The subject of the notice, which ends it. Empty without one.
 }
 
-// See is where more is to be found than a notice says.
+// See is the page with more about a notice.
 type See int
 
 // The places that a notice points to.
 const (
 	Nowhere    See = iota
 	SeeOutbox      // The entry is in the outbox.
-	SeeResults     // What became of each record of an action on several.
+	SeeResults     // The state of each record of a batch.
 	SeeOffer       // The agent may accept it.
 )
 
@@ -53,7 +53,7 @@ func (Notice) isEvent() {}
 // events collects what a method asks for.
 type events struct {
 	pending []Event
-	owners  map[string]bool // What notices that still stand are about.
+	owners  map[string]bool // The subjects of the present notices.
 }
 
 // drain hands over what was collected.
@@ -72,18 +72,18 @@ func (e *events) notify(n Notice) { e.pending = append(e.pending, n) }
 // ofConnection is the owner of notices about the connection.
 const ofConnection = "connection"
 
-// ofLease is the owner of what is said of the end of the lease of the call on the desk.
+// ofLease is the owner of notices about the end of the lease of the call on the Desk.
 const ofLease = "lease"
 
 // ofCall returns the owner of notices about a call.
 func ofCall(id apitype.UUID) string { return id.String() }
 
-// sayOf says something about a call.
+// sayOf shows a message about a call.
 func (b *base) sayOf(call apitype.UUID, format string, args ...any) {
 	b.own(Notice{Text: b.Say(format, args...), Owner: ofCall(call)})
 }
 
-// failOf tells an error that ends with its owner.
+// failOf shows an error that ends with its owner.
 func (e *events) failOf(owner, text string) { e.own(Notice{Level: Failed, Text: text, Owner: owner}) }
 
 func (e *events) own(n Notice) {
@@ -102,7 +102,7 @@ func (e *events) over(owner string) {
 	}
 }
 
-// fail tells an error; err may be nil where what says all.
+// fail shows an error. err may be nil if the text is enough.
 func (e *events) fail(what string, err error) {
 	e.notify(Notice{Level: Failed, Text: ErrorText(what, err)})
 }
@@ -115,7 +115,7 @@ func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func
 	}))
 }
 
-// ErrorText returns what failed, and why where that is known.
+// ErrorText returns the failure, and its cause if known.
 func ErrorText(what string, err error) string {
 	if err == nil {
 		return what

@@ -16,10 +16,10 @@ type Fact struct {
 	Press   string
 	Label   string
 	Parts   []Part
-	Why     string // Why it cannot be corrected here; "" where it can.
+	Why     string // The reason why it cannot be corrected here. Empty if it can.
 	Checked bool   // The agent has ticked it.
 	id      string
-	none    string // What stands for no value.
+	none    string // The text for a missing value.
 }
 
 // Part is a value of a fact, as it was and as it is to be, and the text before it.
@@ -76,12 +76,16 @@ var factParts = []struct {
 	}},
 	{"born", []string{""}, []string{"dateOfBirth"}},
 	{"IBAN", []string{""}, []string{"iban"}},
-	{"contact", []string{"phone ", "  e-mail ", "  post ", "  sms "}, []string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"}},
+	{
+		"contact",
+		[]string{"phone ", "  e-mail ", "  post ", "  sms "},
+		[]string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"},
+	},
 	{"amount", []string{"", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
 }
 
-// Facts returns what the call on the desk verifies, each fact in its place on every call. sign is how the face
-// shows a yes, a no, or that neither is known.
+// Facts returns the facts to verify in the call on the Desk, each in the same place for every call. sign draws yes, no
+// and unknown for the face.
 func (e *Form) Facts(sign func(said string) string) []Fact {
 	if e.day.Call == nil {
 		return nil
@@ -96,14 +100,24 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 	facts := make([]Fact, len(factParts))
 	for i, of := range factParts {
 		first := fixes[of.keys[0]]
-		fact := Fact{Press: first.Press, Label: e.Say(of.label), Why: first.Why, id: first.Key, none: e.Say("none"), Checked: slices.Contains(e.Checked, first.Key)}
+		fact := Fact{
+			Press:   first.Press,
+			Label:   e.Say(of.label),
+			Why:     first.Why,
+			id:      first.Key,
+			none:    e.Say("none"),
+			Checked: slices.Contains(e.Checked, first.Key),
+		}
 		for j, key := range of.keys {
 			f := fixes[key]
 			if key == "address/houseNumber" { // It is read with its addition, as 61a.
 				addition := fixes["address/houseNumberExtension"]
 				f.Was, f.Is = f.Was+addition.Was, f.Is+addition.Is
 			}
-			fact.Parts = append(fact.Parts, Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)})
+			fact.Parts = append(
+				fact.Parts,
+				Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)},
+			)
 			if p := &fact.Parts[len(fact.Parts)-1]; f.IsChanged() && p.Was == p.Is {
 				p.Is += " " // A masked value may look as the new one does.
 			}
@@ -170,7 +184,7 @@ func (e *Form) Tick(f Fact) {
 	e.autosave()
 }
 
-// CheckedText says how many facts were ticked or corrected; "" where none was ticked.
+// CheckedText returns how many facts were ticked or corrected, or an empty text if none was ticked.
 func (e *Form) CheckedText() string {
 	if len(e.Checked) == 0 {
 		return ""

@@ -16,13 +16,13 @@ import (
 // Fix is a detail of the donor or the pledge that an agent may correct: a field with its key.
 type Fix struct {
 	Press string // The key that it has on every call.
-	Why   string // Why it cannot be corrected here; "" where it can.
-	Key   string // Where it stands in the body of the update, such as name/firstName.
+	Why   string // The reason why it cannot be corrected here. Empty if it can.
+	Key   string // Its path in the body of the update, such as name/firstName.
 	Label string
-	Was   string // As it is recorded; "" for nothing.
-	Is    string // As it was corrected; Was where it was not.
+	Was   string // The recorded value. Empty without one.
+	Is    string // The corrected value, or Was without a correction.
 
-	shown    string // Where the record shows it.
+	shown    string // Its path in the record.
 	kind     apitype.FieldKind
 	secret   bool
 	ofPledge bool
@@ -49,8 +49,8 @@ func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
 
-// Fixes returns the details of the call on the desk. Each has its place and its key on every call, also
-// where it cannot be corrected.
+// Fixes returns the details of the call on the Desk. Each has the same place and key for every call, even if it cannot
+// be corrected.
 func (e *Form) Fixes() []Fix {
 	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
@@ -110,7 +110,7 @@ func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
 	return all
 }
 
-// whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
+// whyNoPledgeFix returns why the pledge cannot be corrected. Spec gap: G5.
 func (e *Form) whyNoPledgeFix() string {
 	switch pledge := e.day.Call.PledgeCase.Pointer(); {
 	case pledge == nil && e.day.Call.RelatedCaseUUID != nil:
@@ -132,8 +132,8 @@ func (e *Form) Corrected() []Fix {
 	return slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return !f.IsChanged() })
 }
 
-// Correct takes another value of a detail, "" to clear it. It says what is wrong with it;
-// then nothing is taken.
+// Correct sets another value of a detail. An empty one clears it. It returns the problem with the value, and then
+// changes nothing.
 func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if f.Why != "" {
 		return e.Say("cannot be corrected: %s", f.Why)
@@ -158,7 +158,7 @@ func (e *Form) Uncorrect(f Fix) {
 	e.autosave()
 }
 
-// WrongFix says what is wrong with a value while it is typed, "" for nothing.
+// WrongFix returns the problem with a value during typing, or an empty text.
 func (e *Form) WrongFix(f Fix, typed string) string {
 	if e.day.Ask.meanings(f, typed, nil) != nil {
 		return ""
@@ -167,7 +167,7 @@ func (e *Form) WrongFix(f Fix, typed string) string {
 	return wrong
 }
 
-// checkFix returns a typed value as it is sent, or what is wrong with it beside all other corrections.
+// checkFix returns a typed value in its form on the wire, or its problem together with all other corrections.
 func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
@@ -182,8 +182,8 @@ func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 	return is, ""
 }
 
-// HalfAddress says what is missing of an address that was corrected, and returns the first detail of
-// that; "" where nothing is. The service takes a whole address or none.
+// HalfAddress returns the missing part of a corrected address, and its first detail. The service accepts a complete
+// address or none.
 func (e *Form) HalfAddress() (why string, first Fix) {
 	var missing []string
 	isCorrected := false
@@ -204,7 +204,7 @@ func (e *Form) HalfAddress() (why string, first Fix) {
 	return e.Say("the address needs its %s, too", strings.Join(missing, ", ")), first
 }
 
-// Says returns a correction by its value: what the donor's record will say.
+// Says returns the value that the donor's record will have after a correction.
 func (e *Form) Says(f Fix, value string) string {
 	switch {
 	case f.Key == optOutKey && f.Is == "no":
@@ -222,7 +222,7 @@ func (e *Form) Says(f Fix, value string) string {
 	}
 }
 
-// FixValue returns a value of a detail as a person reads it. A recorded one that is secret is masked.
+// FixValue returns a value of a detail in words. A recorded secret is masked.
 func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	switch {
 	case f.IsSecret() && isRecorded && !k.IsRevealed:
@@ -248,11 +248,14 @@ func (k *Card) FixText(f Fix) string {
 	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), k.Say("none")) + " " + FixSign)
 }
 
-// DeniesCorrections reports whether the result says something else than that the record was
-// corrected, though a result for that is known.
+// DeniesCorrections reports whether the result contradicts the corrections, although there is a result for
+// corrections.
 func (e *Form) DeniesCorrections() bool {
 	row := e.result(e.ResultCode)
-	isKnown := slices.ContainsFunc(e.Results(), func(row apitype.ResultChoice) bool { return row.Has(apitype.EffectCorrected) })
+	isKnown := slices.ContainsFunc(
+		e.Results(),
+		func(row apitype.ResultChoice) bool { return row.Has(apitype.EffectCorrected) },
+	)
 	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == nil && isKnown
 }
@@ -270,7 +273,7 @@ func (e *Form) CorrectedPerson() *apitype.Person {
 	for _, f := range fixes {
 		setPath(record, strings.Split(f.shown, "."), f.sent())
 	}
-	var corrected apitype.Person // Another one: the record is shown beside it.
+	var corrected apitype.Person // Another call: the record is beside it.
 	text, _ = json.Marshal(record)
 	_ = json.Unmarshal(text, &corrected) // What was corrected was checked.
 	return &corrected
@@ -283,7 +286,8 @@ func (f *Entered) correct(key, is, recorded string) {
 		f.leave(key)
 		return
 	}
-	f.Corrections, f.Recorded = joinMaps(f.Corrections, map[string]string{key: is}), joinMaps(f.Recorded, map[string]string{key: recorded})
+	f.Corrections = joinMaps(f.Corrections, map[string]string{key: is})
+	f.Recorded = joinMaps(f.Recorded, map[string]string{key: recorded})
 }
 
 // leave takes a correction back.
@@ -310,7 +314,10 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	case apitype.PhoneField:
 		return render.International(text, e.day.Call.Person.Value().Address.Value().Country), ""
 	case apitype.DateField, apitype.TimeField:
-		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
+		if at, err := time.Parse(
+			"2-1-2006",
+			strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text),
+		); err == nil {
 			return at.Format(time.DateOnly), ""
 		}
 		day, err := apitype.ParseDate(text)
@@ -329,8 +336,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	}
 }
 
-// propose chooses the result that the corrections speak for, where the agent has chosen none,
-// and takes it back with the last of them.
+// propose chooses the result for corrections if the agent has chosen none, and removes it with the last correction.
 func (e *Form) propose() {
 	if e.ResultCode != "" && !e.Proposed {
 		return

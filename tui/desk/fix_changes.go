@@ -9,9 +9,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// corrections returns the updates that record what was corrected; a body is nil where nothing of
-// its record was.
-func (e *Form) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
+// corrections returns the updates with the corrections. A body is nil if its record has none.
+func (e *Form) corrections() (
+	person *apitype.UpdatePersonRequest,
+	pledge *apitype.UpdatePledgeRequest,
+	problems apitype.Violations,
+) {
 	ofPerson, ofPledge := map[string]any{}, map[string]any{}
 	for _, f := range e.Corrected() {
 		body := ofPerson

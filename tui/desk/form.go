@@ -12,17 +12,17 @@ import (
 	"fundesk/render"
 )
 
-// Form is what the agent enters for the call on the desk: the result, and corrections of the record.
+// Form has the agent's entries for the call on the Desk: the result, and corrections of the record.
 type Form struct {
 	*base
 	Entered
-	dialledAt   time.Time   // When the call on the desk was dialled, however often it is read again; zero: not yet.
+	dialledAt   time.Time   // The time of dialling, which a new reading does not change. Zero before it.
 	permissions permissions // Learned with the first corrections.
 	results     []apitype.ResultChoice
 	resultsOf   apitype.UUID // The call that they are of.
 	required    []string
 	requiredOf  apitype.UUID // The call that the required checks are of.
-	conflict    *conflict    // A refused update that the agent is asked about; nil: none.
+	conflict    *conflict    // The refused update in the present question. Nil without one.
 }
 
 // SetNotes takes what was typed; it is on disk soon.
@@ -49,8 +49,7 @@ func (e *Form) SetResult(code string) {
 	e.autosave()
 }
 
-// Results returns the results of the call on the desk. Their digits stay while it is there, whatever is
-// learnt meanwhile.
+// Results returns the results of the call on the Desk. Their digits stay the same while the call is on the Desk.
 func (e *Form) Results() []apitype.ResultChoice {
 	if e.day.Call == nil || e.day.whyNoResults() != "" {
 		return nil
@@ -72,7 +71,7 @@ func (e *Form) result(code string) apitype.ResultChoice {
 	return apitype.ResultChoice{Code: code}
 }
 
-// ResultWords returns the chosen result as a person says it, "" for none.
+// ResultWords returns the chosen result in words, or an empty text.
 func (e *Form) ResultWords() string {
 	if e.day.Call == nil || e.ResultCode == "" {
 		return ""
@@ -80,7 +79,7 @@ func (e *Form) ResultWords() string {
 	return e.Say(ResultWords(e.result(e.ResultCode)))
 }
 
-// WhyNotComplete says why the call cannot be completed as it is, "" when it can.
+// WhyNotComplete returns why the call cannot be completed now, or an empty text.
 func (e *Form) WhyNotComplete() string {
 	row := e.result(e.ResultCode)
 	half, _ := e.HalfAddress()
@@ -96,7 +95,7 @@ func (e *Form) WhyNotComplete() string {
 	}
 }
 
-// SetRating takes a rating, nil for none.
+// SetRating sets the rating. Nil removes it.
 func (e *Form) SetRating(rating *int) {
 	e.Rating = rating
 	e.autosave()
@@ -115,7 +114,7 @@ func (e *Form) Draft() outbox.Draft {
 	return draft
 }
 
-// DraftText says what a draft contains.
+// DraftText returns the content of a draft in words.
 func DraftText(d *Day, draft outbox.Draft) string {
 	var parts []string
 	add := func(n int, one, several string) {
@@ -161,7 +160,7 @@ func (e *Form) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		e.day.Changes.Autosave.Loaded(draft)
 	}
-	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are those of what is saved.
+	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are the problems of the saved entries.
 	e.Entered = Entered{Draft: draft}
 }
 
@@ -186,7 +185,7 @@ func (e *Form) onJoined(j draftJoined) {
 	e.sayf("another terminal has notes for %s, too: both are here", e.day.Name())
 }
 
-// CheckCode says what is wrong with a result code, "" for nothing.
+// CheckCode returns the problem with a result code, or an empty text.
 func CheckCode(code string) string {
 	request := apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{ResultCode: &code}}
 	if problems := request.Validate(); len(problems) > 0 {
@@ -195,10 +194,13 @@ func CheckCode(code string) string {
 	return ""
 }
 
-// Ended says how the call on the desk has ended, where it can end no more; "" when it can.
+// Ended returns how the call on the Desk has ended, or an empty text if it is open.
 func (e *Form) Ended() string {
 	call := e.day.Call
-	return When(call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil, e.Say("the call is %s already", e.Say(string(call.Status))))
+	return When(
+		call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil,
+		e.Say("the call is %s already", e.Say(string(call.Status))),
+	)
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
@@ -207,10 +209,15 @@ func (d *Day) NotReached() []Event {
 	return d.drain()
 }
 
-// NotReachedWithNote does what NotReached does, and leaves the notes for whoever calls the donor next.
+// NotReachedWithNote is NotReached that also leaves the notes for the next agent.
 func (d *Day) NotReachedWithNote() []Event {
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
-	note := Change{Change: change, Label: d.Say("not reached, your notes for the next agent") + ": " + d.Name(), err: err, group: new(changeGroup)}
+	note := Change{
+		Change: change,
+		Label:  d.Say("not reached, your notes for the next agent") + ": " + d.Name(),
+		err:    err,
+		group:  new(changeGroup),
+	}
 	attempt := d.attempt()
 	attempt.group = note.group
 	d.Changes.submit(attempt)
@@ -220,7 +227,7 @@ func (d *Day) NotReachedWithNote() []Event {
 	return d.drain()
 }
 
-// NextNotes returns what other agents left for whoever makes the call on the desk; "" for none.
+// NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
 func (e *Form) NextNotes() string {
 	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
 		return Value(l.Note)
@@ -301,7 +308,13 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
 	d.leases.protect(id)
 	c.asked = d.Guard.presses
-	c.from = &worked{call: *d.Call, draft: d.Form.Draft(), disk: d.Changes.Autosave.From(id), goes: textGoes, dialledAt: d.Form.dialledAt}
+	c.from = &worked{
+		call:      *d.Call,
+		draft:     d.Form.Draft(),
+		disk:      d.Changes.Autosave.From(id),
+		goes:      textGoes,
+		dialledAt: d.Form.dialledAt,
+	}
 	d.queue.pass(id, "")
 	if textGoes {
 		d.Changes.forgetDraft(id)

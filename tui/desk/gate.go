@@ -8,17 +8,15 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// restTime is how long the keyboard rests before something that the agent did not ask for may
-// put a call on an empty desk.
+// restTime is how long the keyboard must be idle before an empty Desk shows a call that the agent did not ask for.
 const restTime = time.Second
 
-// gate is the only way by which the call on the desk changes. A change that the agent asked for
-// with the latest key passes at once. Any other change never replaces a call that is shown: it is
-// offered. Where no call is shown it waits until no text field or dialog is open and the keyboard
-// rests.
+// gate decides when the call on the Desk changes. A change that the agent asked for with the latest key passes at
+// once. Any other change never replaces a shown call: it is offered. Without a shown call it waits until no text field
+// or dialog is open and the keyboard is idle.
 type gate struct {
 	*base
-	// Busy reports whether a text field or a dialog has the keys; nil: none ever has.
+	// Busy reports whether a text field or a dialog has the keys. Nil means never.
 	Busy    func() bool
 	askedAt int // After how many keys the agent asked for the call that is to come.
 	offered *arrival
@@ -32,13 +30,13 @@ type arrival struct {
 	asked int          // After how many keys the agent asked for it; unasked if not at all.
 	text  string       // What has come, for an offer: "the open call of A. Jansen was found".
 	does  string       // What accepting it does; "" opens a call.
-	of    apitype.UUID // The call with which the offer ends; zero for none.
-	entry string       // The entry of the outbox with which it ends; "" for none.
+	of    apitype.UUID // The call whose end ends the offer. Zero without one.
+	entry string       // The entry of the outbox whose end ends it. Empty without one.
 	at    time.Time    // When it was offered.
 	run   func()
 }
 
-// unasked is when the agent asked for what nobody has asked for.
+// unasked is the time of a request that the agent did not make.
 const unasked = -1
 
 // isFree reports whether the agent is doing nothing that a change could disturb.
@@ -71,7 +69,7 @@ func (g *gate) offer(a arrival) {
 	g.day.notify(Notice{Text: text, See: SeeOffer, Does: does})
 }
 
-// Offered says what has come and waits for the agent, and what its key does; "" for nothing.
+// Offered returns the offer and the effect of its key, or an empty text.
 func (g *gate) Offered() (text, does string) {
 	if g.offered == nil {
 		return "", ""
@@ -82,7 +80,7 @@ func (g *gate) Offered() (text, does string) {
 // IsOffered reports whether something has come and waits for the agent.
 func (g *gate) IsOffered() bool { return g.offered != nil }
 
-// WhyNotAccept says why nothing that was offered can be accepted.
+// WhyNotAccept returns why there is no offer to accept.
 func (g *gate) WhyNotAccept() string {
 	switch {
 	case g.offered == nil:
@@ -111,13 +109,14 @@ func (g *gate) admitWaiting() {
 	for _, a := range waiting {
 		g.admit(a)
 	}
-	if g.day.Wanted && g.day.Call == nil && g.isFree() && (g.day.leases.ahead() != nil || len(g.day.queue.prefetched) > 0) {
+	if g.day.Wanted && g.day.Call == nil && g.isFree() &&
+		(g.day.leases.ahead() != nil || len(g.day.queue.prefetched) > 0) {
 		g.day.serve()
 	}
 }
 
-// replaceStale puts the next call in place of one that cannot be worked on: at once where it has
-// only just come, and at the agent's word where the agent may be at work on it.
+// replaceStale replaces a call that cannot be worked on by the next one: at once if it has just come, or after a key
+// if the agent may be working on it.
 func (g *gate) replaceStale(text string, asked int) {
 	if g.isAsked(asked) && g.day.Now().Sub(g.day.Guard.shownAt) < restTime {
 		g.day.next()

@@ -2,7 +2,7 @@ package desk
 
 import "time"
 
-// How a key that ends a call is told from one that was not meant for it.
+// A key that ends a call may have been meant for the call before it.
 const (
 	visibleFor = 600 * time.Millisecond // How long a call is visible before such a key ends it.
 	repeatsIn  = time.Second            // The same key counts again only after a pause of this length.
@@ -27,9 +27,9 @@ func (g *Guard) Touch(now time.Time) {
 	g.at = now
 }
 
-// Press notes a key; ends tells that it would end the call on screen. It reports whether the key
-// is to be ignored: the call was not visible long enough, or the same key came a moment ago. Keys
-// that arrive together come a moment after each other, too.
+// Press handles a key. ends means that it would end the call on the screen. It reports whether the key is ignored: the
+// call was visible too briefly, or the same key came a moment ago. Keys that arrive together count as a moment apart,
+// too.
 func (g *Guard) Press(key string, isRepeat, ends bool, now time.Time) (ignored bool) {
 	g.Touch(now)
 	return g.Count(key, isRepeat, now) && ends || ends && now.Sub(g.shownAt) < visibleFor

@@ -15,22 +15,21 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// historyEvery is how often a desk that is open keeps what it knows of the history.
+// historyEvery is how often an open Desk saves its history.
 const historyEvery = 5 * time.Minute
 
-// history is what a desk remembers of the calls of a service without a queue, so that no
-// start walks all of them again: times only.
+// history has the times of the calls of a service without a queue, so that a start need not walk all of them again.
 type history struct {
 	Account   string        `json:"account"`   // A digest: another account may see other calls.
 	OpenSince apitype.Time  `json:"openSince"` // No call requested before was open
 	KnownAt   apitype.Time  `json:"knownAt"`   // at this time.
-	OfferedAt *apitype.Time `json:"offeredAt"` // When the first call was requested that could be offered; nil: none could.
+	OfferedAt *apitype.Time `json:"offeredAt"` // When the first offered call was requested. Nil without one.
 }
 
 // span is a part of the history, by the times at which calls were requested, both ends included.
 type span struct {
-	from  time.Time // Zero: from the beginning.
-	until time.Time // Zero: without an end.
+	from  time.Time // Zero means the beginning.
+	until time.Time // Zero means no end.
 }
 
 // bounds returns the times to ask for. Services that keep whole seconds, or leave the ends out, have
@@ -48,8 +47,8 @@ func (s span) mayHold(at time.Time) bool {
 	return !at.Before(s.from.Add(-leeway)) && (s.until.IsZero() || !at.After(s.until.Add(leeway)))
 }
 
-// remember begins the walk where an earlier start has found the first call to offer. What became
-// open before since then is among the changes.
+// remember begins the walk at the first call that an earlier start could offer. The feed of changes has calls that
+// became open since then.
 func (q *queue) remember(h history) {
 	q.span = span{from: h.OpenSince.Time}
 	if h.OfferedAt != nil && h.OfferedAt.After(h.OpenSince.Time) {
@@ -58,7 +57,7 @@ func (q *queue) remember(h history) {
 	q.since, q.changesMissed = h.KnownAt, true
 }
 
-// openSince returns when the oldest open call was requested, of those that were walked.
+// openSince returns the time of request of the oldest open call among the walked ones.
 func (q *queue) openSince() time.Time {
 	if len(q.candidates) > 0 && q.candidates[0].RequestedAt.Before(q.walkedTo) {
 		return q.candidates[0].RequestedAt
@@ -69,7 +68,7 @@ func (q *queue) openSince() time.Time {
 // historyEnding ends the name of the file of the history.
 const historyEnding = "-history.json"
 
-// Beside returns the file beside the state whose name has an ending; "" where nothing is kept.
+// Beside returns the file beside the state whose name has an ending, or an empty text if nothing is saved.
 func (b *base) Beside(ending string) string {
 	return When(b.StateFile != "", strings.TrimSuffix(b.StateFile, ".json")+ending)
 }
@@ -79,8 +78,8 @@ func (q *queue) accountDigest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// readHistory returns what an earlier start has kept. Without it, or where it cannot be read or
-// holds for another account or for a time that is still to come, all calls are walked.
+// readHistory returns the history of an earlier start. If there is none, or it is unreadable, or of another account or
+// a future time, all calls are walked.
 func (q *queue) readHistory() (h history, found bool) {
 	path := q.Beside(historyEnding)
 	if path == "" || ReadState(path, &h) != nil {
@@ -107,7 +106,7 @@ func (q *queue) keepHistory() func() error {
 	return func() error { return WriteState(path, h) }
 }
 
-// ReadState reads what WriteState has kept; where that is nothing, value stays as it is.
+// ReadState reads a value that WriteState has saved. Without one, value stays as it is.
 func ReadState(path string, value any) error {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +118,7 @@ func ReadState(path string, value any) error {
 	return err
 }
 
-// WriteState keeps a value in a file of the state folder, which is made where it is missing.
+// WriteState saves a value in a file of the state folder, which it makes if necessary.
 func WriteState(path string, value any) error {
 	content, err := json.Marshal(value)
 	if err != nil {

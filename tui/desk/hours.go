@@ -9,11 +9,10 @@ import (
 	"fundesk/apiclient/hours"
 )
 
-// CallingHours are the hours by country, where they are not the default.
+// CallingHours are the hours by country, without the default ones.
 type CallingHours map[string]apitype.HoursOfDays
 
-// Against says why a donor in a country is not called now, "" where nothing speaks
-// against it. Of a country that is not known it says nothing.
+// Against returns why a donor in a country must not be called now, or an empty text. Unknown countries have no limits.
 func (c CallingHours) Against(now time.Time, country string, say func(text string, args ...any) string) string {
 	zone, known := hours.Zone(country)
 	if !known {
@@ -22,13 +21,13 @@ func (c CallingHours) Against(now time.Time, country string, say func(text strin
 	local := now.In(zone)
 	day := local.Weekday()
 	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), apitype.DefaultHours.On(day)))
-	if err != nil { // It was checked where it was set.
+	if err != nil { // It was checked when it was set.
 		return ""
 	}
 	return outside(hours.Day{Local: local, Country: strings.ToUpper(country), Span: span}, say)
 }
 
-// outside says why donors are not called at the time of a day, "" if they are.
+// outside returns why donors must not be called at a time of the day, or an empty text.
 func outside(day hours.Day, say func(text string, args ...any) string) string {
 	at := day.Local.Hour()*60 + day.Local.Minute()
 	if at >= day.Span.From && at < day.Span.Until {

@@ -34,8 +34,7 @@ func (k *Card) LaterOffers() []LaterOffer {
 	}
 }
 
-// isWorkingDay reports whether a time is on a weekday that is no public holiday where the donor on the desk lives, as
-// far as that is known.
+// isWorkingDay reports whether a time is on a weekday that is no known public holiday of the donor on the Desk.
 func (k *Card) isWorkingDay(at time.Time) bool {
 	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
 		return false
@@ -49,7 +48,7 @@ func (k *Card) ReadLater(text string) (time.Time, error) {
 	return apitype.ParseTimeAhead(text, k.Now(), k.DonorZone())
 }
 
-// LaterEcho says how a time is understood, in the donor's time and in ours, and for whom it is.
+// LaterEcho returns how a time was read, in the donor's time and in ours, and the user of the callback.
 func (k *Card) LaterEcho(at time.Time, forMe bool) string {
 	who := k.Say("for anybody")
 	if forMe {
@@ -58,7 +57,7 @@ func (k *Card) LaterEcho(at time.Time, forMe bool) string {
 	return k.BothTimes(at) + ", " + who
 }
 
-// OutsideHours says why no call should be made at a time; "" where the hours allow it.
+// OutsideHours returns why no call should be made at a time, or an empty text.
 func (k *Card) OutsideHours(at time.Time) string {
 	why := k.againstHours(k.day.Call, at)
 	if _, hours, found := strings.Cut(why, ": "); found {

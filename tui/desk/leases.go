@@ -16,44 +16,45 @@ import (
 // How the desk holds leases of the service's queue.
 const (
 	leaseTime  = 15 * time.Minute // Of a lease, from when it was taken or extended.
-	extendTime = 10 * time.Minute // What is left of one that is extended, if a key came since.
+	extendTime = 10 * time.Minute // The rest of a lease at which it is extended after a key.
 	idleTime   = 15 * time.Minute // Without a key: what is held is given back.
-	warnTime   = 12 * time.Minute // Without a key: the agent is told so before.
+	warnTime   = 12 * time.Minute // The same without a key. The agent is warned before.
 	sleepTime  = 30 * time.Second // What the desk may miss before all that it shows is old.
 	queueShown = 40               // Calls of the queue that are shown.
 )
 
-// leases are the calls that this desk has taken from the queue of the service, where it has
-// one: the call on the desk, at most one for after it, and those whose change is not sent yet.
+// leases has the calls that this Desk has leased from the queue of the service, if there is one: the call on the Desk,
+// at most one prefetched call, and calls with an unsent change.
 type leases struct {
 	*base
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
-	notes  bool // It keeps notes for whoever calls next.
+	notes  bool // The service stores notes for the next agent.
 	held   []lease
 	marks  *marks
-	// ended are the calls of this session whose pending lease an accepted change ended: another one is a late repeat.
+	// ended has the calls of this session whose pending lease ended with an accepted change. Another change is a late
+	// repeat.
 	ended     map[apitype.UUID]bool
 	startedAt time.Time
 	taking    bool
-	// request is the take whose answer has not come: it is asked for under the same uuid
-	// again, so that no lease is lost with the answer.
+	// request is the take whose answer has not come. A repeat has the same uuid, so that no lease is lost with the
+	// answer.
 	request apitype.UUID
 	none    bool // The last take brought nothing.
 	user    apitype.UUID
-	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
+	// nextDueAt is the time of the next callback in the last take. Nil if there is none.
 	nextDueAt *apitype.Time
 
 	state    *apitype.QueueState // As last counted; nil before.
-	takes    int                 // So many were answered.
-	waiting  int                 // What the last one said of it.
+	takes    int                 // How many were answered.
+	waiting  int                 // The last answer.
 	upcoming []Candidate         // In the order in which they would be taken.
 }
 
 // lease is a call that is held.
 type lease struct {
 	apitype.Lease
-	note     *outbox.HeldLease // For the agent's other terminals; nil where it cannot be kept.
+	note     *outbox.HeldLease // For the agent's other terminals. Nil if it cannot be saved.
 	call     apitype.Call
 	extended time.Time // When it was taken, or extended last.
 }
@@ -170,7 +171,7 @@ func (s *leases) serve() {
 		s.day.NoneLeft = s.day.Wanted
 		return
 	}
-	// An agent who opens calls by hand keeps no call ahead from others, and one who is away none at all.
+	// An agent who opens calls by hand prefetches none, and one who is away has none.
 	if s.day.Wanted && !s.day.isIdle() || s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil {
 		s.takeLease()
 	}
@@ -196,7 +197,9 @@ func (s *leases) takeLease() {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt}
 		for _, l := range answer.Leases {
-			note, held := s.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
+			note, held := s.Outbox.HoldLease(
+				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)},
+			)
 			if errors.Is(held, outbox.ErrOpenElsewhere) {
 				_ = s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{}) // Else it expires.
 				continue
@@ -208,7 +211,7 @@ func (s *leases) takeLease() {
 	}, s.onTaken)
 }
 
-// user is who takes calls: the agent, or somebody of this terminal's own.
+// agent returns the user who takes calls: the agent, or a random user of this terminal.
 func (s *leases) agent() apitype.UUID {
 	if s.Agent != nil {
 		return *s.Agent
@@ -235,10 +238,10 @@ func (s *leases) onTaken(t taken, err error) {
 		s.day.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
 	}
 	s.day.serve()
-	s.trimLeases() // The agent may have come back to a call meanwhile.
+	s.trimLeases() // The agent may have returned to a call in between.
 }
 
-// releaseLease ends the lease of a call, if it has one: somebody else may have it.
+// releaseLease ends the lease of a call, if it has one, so that other users may get the call.
 func (s *leases) releaseLease(call apitype.UUID) {
 	l := s.leaseOf(call)
 	if l == nil {
@@ -249,7 +252,7 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	s.none = false
 	do(&s.events, func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
-	}, func(any, error) {}) // One that cannot be given back expires.
+	}, func(any, error) {}) // A lease that cannot be released expires.
 }
 
 func (s *leases) endLease(id apitype.UUID) {
@@ -262,7 +265,7 @@ func (s *leases) endLease(id apitype.UUID) {
 	})
 }
 
-// WhyNotLater says why the call on the desk cannot be put off.
+// WhyNotLater returns why the call on the Desk cannot be deferred.
 func (d *Day) WhyNotLater() string {
 	switch {
 	case !d.HasQueue():
@@ -287,11 +290,15 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	}
 	change, err := apiclient.DeferCallChange(call, request)
 	what := d.Say("later") + ": " + SayDate(d.Say, at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
-	d.finish(Change{Change: change, Label: d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err}, what, false)
+	d.finish(
+		Change{Change: change, Label: d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err},
+		what,
+		false,
+	)
 	return d.drain()
 }
 
-// onDeferred learns when a call that was put off is due.
+// onDeferred stores when a deferred call is due.
 func (s *leases) onDeferred(e outbox.Entry) {
 	var request apitype.DeferRequest
 	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
@@ -306,7 +313,7 @@ func (s *leases) onDeferred(e outbox.Entry) {
 // isIdle reports whether no key came for so long that the agent may have gone.
 func (d *Day) isIdle() bool { return d.noKeyFor(idleTime) }
 
-// trimLeases gives back what is held beside the call on the desk and one ahead of it.
+// trimLeases releases all leases except those of the call on the Desk and of one prefetched call.
 func (s *leases) trimLeases() {
 	ahead := s.ahead()
 	for _, l := range slices.Clone(s.held) {
@@ -316,13 +323,12 @@ func (s *leases) trimLeases() {
 	}
 }
 
-// noKeyFor reports whether no key came for so long. Clocks that stand still while a computer sleeps are
-// not used.
+// noKeyFor reports whether no key came for so long. It uses a clock that runs while a computer sleeps.
 func (d *Day) noKeyFor(long time.Duration) bool {
 	return !d.Guard.at.IsZero() && d.Now().Round(0).Sub(d.Guard.at.Round(0)) >= long
 }
 
-// warnOfEnd says that the lease of the call on the desk is about to end, until a key comes.
+// warnOfEnd shows that the lease of the call on the Desk is about to end, until a key comes.
 func (s *leases) warnOfEnd() {
 	ends := s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil && s.day.noKeyFor(warnTime)
 	switch {
@@ -333,8 +339,8 @@ func (s *leases) warnOfEnd() {
 	}
 }
 
-// Wake notes that the desk is running. Where the clock says that it was not, as of a computer that slept,
-// all that is shown is old: the call, its person and the leases are read, and until then IsStale.
+// Wake notes that the Desk is running. If the clock shows that it was not, because the computer slept, everything on
+// the screen is old. It reads the call, its person and the leases again, and until then IsStale is true.
 func (d *Day) Wake() []Event {
 	d.wake()
 	return d.drain()
@@ -345,7 +351,7 @@ func (d *Day) wake() {
 	if d.awake = now; before.IsZero() || now.Sub(before).Abs() <= sleepTime {
 		return
 	}
-	d.Guard.at = now // There is somebody again.
+	d.Guard.at = now // The agent is back.
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
 		case now.Sub(l.extended.Round(0)) >= leaseTime:
@@ -366,21 +372,24 @@ func (s *leases) isFreed(l lease) {
 	s.endLease(l.LeaseUUID)
 	if s.day.IsOn(l.CallUUID) {
 		s.day.Card.isFreed = true
-		s.failOf(ofCall(l.CallUUID), s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)))
+		s.failOf(
+			ofCall(l.CallUUID),
+			s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)),
+		)
 	}
 }
 
-// leasesRead are the live leases of the agent and that of the person on the desk, as the service has them.
+// leasesRead has the live leases of the agent, and the lease of the person on the Desk, according to the service.
 type leasesRead struct {
-	isKnown bool           // The service told.
+	isKnown bool           // The service answered.
 	asked   []apitype.UUID // The leases that were held when it was asked.
 	person  apitype.UUID
 	all     []apitype.Lease
-	// isBlocked says whether a number of the person is blocked. Nil: the service did not say.
+	// isBlocked reports whether a number of the person is blocked. Nil if it is unknown.
 	isBlocked *bool
 }
 
-// read asks for the leases of a user and that of a person; person is zero for none.
+// read requests the leases of a user and the lease of a person. person may be zero.
 func (s *leases) read(ctx context.Context, user, person apitype.UUID, asked []apitype.UUID) (leasesRead, error) {
 	has, err := s.Client.Has(ctx, apitype.ExtensionPending)
 	if err != nil || !has {
@@ -455,7 +464,7 @@ func (s *leases) settleLate(l apitype.Lease) {
 	}, func(any, error) {}) // The next reading finds it again.
 }
 
-// heldBy returns the user who holds a donor, as an error says; nil for none.
+// heldBy returns the holder of a donor in an error, or nil.
 func heldBy(err error) *apitype.LeaseHolder {
 	held, isHeld := errors.AsType[*apiclient.LeaseHeldError](err)
 	if !isHeld {
@@ -467,8 +476,7 @@ func heldBy(err error) *apitype.LeaseHolder {
 // IsStale reports whether what is shown may be old, and is being read.
 func (d *Day) IsStale() bool { return d.stale }
 
-// tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
-// It is called every few seconds.
+// tend extends the leases of a Desk in use, and releases the leases of an idle one. It is called every few seconds.
 func (s *leases) tend() {
 	s.warnOfEnd()
 	for _, m := range s.marks.list() {
@@ -489,8 +497,7 @@ func (s *leases) tend() {
 	}
 }
 
-// KeepLeases keeps the leases of a desk where something is being entered that no key tells of. It
-// is called every few seconds.
+// KeepLeases extends the leases of a Desk in use without keys. It is called every few seconds.
 func (d *Day) KeepLeases() []Event {
 	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
@@ -506,7 +513,7 @@ func (s *leases) keepLease(l lease) {
 	}
 }
 
-// extend keeps a lease from now on, and tells the service when a call that was taken ahead is shown.
+// extend extends a lease from now on. It also reports to the service that a prefetched call is shown.
 func (s *leases) extend(l lease) {
 	var ahead *bool
 	if l.Ahead && s.day.IsOn(l.CallUUID) {
@@ -517,10 +524,12 @@ func (s *leases) extend(l lease) {
 	}, func(kept apitype.Lease, err error) { s.onExtended(l.LeaseUUID, kept, err) })
 }
 
-// extended asks the service to keep a lease from now on; ahead is whether its call is shown, nil for as
-// before.
+// extended requests the extension of a lease from now on. ahead is whether its call is not shown yet, or nil for no
+// change.
 func (s *leases) extended(ctx context.Context, id apitype.UUID, ahead *bool) (apitype.Lease, error) {
-	return apiclient.Decoded(s.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}))
+	return apiclient.Decoded(
+		s.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}),
+	)
 }
 
 func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
@@ -538,8 +547,8 @@ func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 	}
 }
 
-// End gives the leases of a desk that ends back, two seconds at most, and keeps what the
-// next start goes on from. What cannot be told to the service expires.
+// End releases the leases of a Desk that ends, in at most two seconds, and saves the state for the next start. Leases
+// that cannot be released expire.
 func (d *Day) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -9,8 +9,7 @@ import (
 	"fundesk/render"
 )
 
-// Narrow takes other calls from now on: those of some types, in some languages. The call on
-// the desk stays.
+// Narrow limits the next calls to some types and languages. The call on the Desk stays.
 func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	if problems := filter.Validate(); len(problems) > 0 {
 		d.fail("the calls are as before", problems)
@@ -28,7 +27,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	return d.drain()
 }
 
-// NarrowedTo says which calls the agent takes, "" for all.
+// NarrowedTo returns which calls the agent takes, or an empty text for all.
 func (d *Day) NarrowedTo() string {
 	var types, languages []string
 	for _, kind := range d.Filter.Types {
@@ -41,7 +40,7 @@ func (d *Day) NarrowedTo() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// knownLanguages returns the languages that the agent may choose: those of the agent and of the queue.
+// knownLanguages returns the languages that the agent may choose: the agent's own and the queue's.
 func (d *Day) knownLanguages() []string {
 	known := slices.Concat(d.Filter.Languages, d.Languages)
 	if state := d.leases.state; state != nil {

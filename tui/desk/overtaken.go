@@ -13,21 +13,20 @@ import (
 	"fundesk/render"
 )
 
-// The record has two writers: a detail that was changed elsewhere after the agent corrected it is
-// overtaken. The agent decides which value stays, before the corrections are sent or, where the service
-// was found to show another value, after they were refused.
+// The record has two writers. A detail is overtaken if it was changed elsewhere after the agent corrected it. The
+// agent decides which value stays, before the corrections are sent, or after a refusal that showed another value.
 
-// conflict is a refused update whose details are overtaken.
+// conflict is a refused update with overtaken details.
 type conflict struct {
 	entry  outbox.Entry
 	name   string          // What the entry is, as it is shown.
 	record json.RawMessage // As it is now.
-	fixes  []Fix           // Those that the agent was not asked about yet: Was is theirs, Is is ours.
+	fixes  []Fix           // The open questions: Was is the other value, Is is the agent's.
 	theirs []string        // The fields that the agent gave up, by their names in the update.
 }
 
-// Overtaken returns the detail that the agent is asked about next, and whose it is: Was is recorded now,
-// Is is the correction. A refused update comes before the call on the desk.
+// Overtaken returns the next detail to ask about, and its record: Was is the recorded value, Is is the correction. A
+// refused update comes before the call on the Desk.
 func (e *Form) Overtaken() (whose string, f Fix, asks bool) {
 	if e.conflict != nil {
 		return e.conflict.name, e.conflict.fixes[0], true
@@ -93,7 +92,7 @@ func (e *Form) resolve(c conflict) []Event {
 	return e.drain()
 }
 
-// AskConflict asks about a refused update whose details are overtaken.
+// AskConflict asks about a refused update with overtaken details.
 func (e *Form) AskConflict(entry outbox.Entry) []Event {
 	e.readConflict(entry)
 	return e.drain()

@@ -10,17 +10,17 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// A key may send several changes as one group. Undo takes back what has not gone out, and says which part stays.
+// A key may send several changes as one group. Undo takes back the unsent ones, and reports which parts stay.
 
 // part is one change of a group.
 type part struct {
 	entry string
 	op    string
-	text  string // As it is said: "the attempt of 14:31".
+	text  string // In words: "the attempt of 14:31".
 	fate  partFate
 }
 
-// partFate is what became of a part.
+// partFate is the state of a part.
 type partFate int
 
 const (
@@ -53,7 +53,7 @@ func partText(b *base, c Change) string {
 	return b.Say(c.Label)
 }
 
-// hear notes what became of an entry of the group.
+// hear stores the progress of an entry of the group.
 func (g *changeGroup) hear(id string, outcome outbox.Outcome) {
 	for _, p := range g.parts {
 		if p.entry != id {
@@ -70,7 +70,7 @@ func (g *changeGroup) hear(id string, outcome outbox.Outcome) {
 	}
 }
 
-// remains says which parts stay, and of which that is not known; "" where all was taken back.
+// remains returns which parts stay, and which may stay, or an empty text if all was undone.
 func (g *changeGroup) remains(b *base) string {
 	if g == nil {
 		return ""

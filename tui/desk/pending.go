@@ -17,10 +17,10 @@ import (
 // change of it is saved, held, queued, unsure, refused, or waits behind a refusal: the queue offers the donor to no
 // agent.
 
-// renewTime is what is left of a pending lease that is extended.
+// renewTime is the rest of a pending lease at which it is extended.
 const renewTime = time.Hour
 
-// marks are the calls whose lease is pending, or is to be. They are safe for concurrent use: the sender marks a call
+// marks has the calls whose lease is or should be pending. It is safe for concurrent use: the sender marks a call
 // before it sends a change of it.
 type marks struct {
 	client *apiclient.Client
@@ -34,7 +34,7 @@ type marks struct {
 type mark struct {
 	call, user apitype.UUID
 	saving     int          // Changes of it that are not on disk yet.
-	known      apitype.UUID // The user who held the donor when the agent ended the call, as the agent knew. Zero: none.
+	known      apitype.UUID // The known holder of the donor when the agent ended the call. Zero without one.
 	isWanted   atomic.Bool  // A change waits. Otherwise the lease is released.
 	isEnded    atomic.Bool  // The accepted change ended the lease.
 	isSending  atomic.Bool  // The change is on its way: it may end the lease at any moment.
@@ -42,10 +42,10 @@ type mark struct {
 
 	mu    sync.Mutex // Of what follows, and held during a request.
 	lease apitype.UUID
-	until time.Time // Zero: not marked yet.
+	until time.Time // Zero before it is marked.
 }
 
-// of returns the mark of a call, nil for none.
+// of returns the mark of a call, or nil.
 func (s *marks) of(call apitype.UUID) *mark {
 	if s == nil {
 		return nil
@@ -66,7 +66,7 @@ func (s *marks) list() (all []*mark) {
 	return all
 }
 
-// want marks a call for a user. lease is its live lease; zero for none.
+// want marks a call for a user. lease is its live lease, or zero.
 func (s *marks) want(call, user, lease apitype.UUID) *mark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +99,8 @@ func (s *marks) isWanted(call apitype.UUID) bool {
 	return m != nil && m.isWanted.Load()
 }
 
-// settle makes the lease of a call pending, or releases one that is not wanted any more. It leaves the lease of a call
-// alone whose change is on its way.
+// settle makes the lease of a call pending, or releases one that is not wanted any more. It does not touch the lease
+// of a call whose change is in flight.
 func (s *marks) settle(ctx context.Context, m *mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *marks) settle(ctx context.Context, m *mark) error {
 	return s.settleLocked(ctx, m)
 }
 
-// settleToSend settles a call whose change is sent next.
+// settleToSend settles a call before its change is sent.
 func (s *marks) settleToSend(ctx context.Context, m *mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +151,12 @@ func (s *marks) settleLocked(ctx context.Context, m *mark) error {
 			return nil
 		}
 	}
-	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: m.user, LeaseSeconds: seconds, Pending: isPending}
+	request := apitype.LeaseRequest{
+		RequestUUID:  apitype.NewUUID(),
+		UserUUID:     m.user,
+		LeaseSeconds: seconds,
+		Pending:      isPending,
+	}
 	leased, err := apiclient.Decoded(s.client.Queue.Lease(ctx, m.call, request))
 	if err != nil {
 		return err
@@ -172,8 +177,8 @@ func (s *marks) release(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// prepare marks all calls whose mark is still missing before a change is sent, and names the lease in a deferral.
-// An error lets the change wait.
+// prepare marks all unmarked calls before a change is sent, and adds the lease to a deferral. An error delays the
+// change.
 func (s *marks) prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
 	for _, m := range s.list() {
 		isOwn := m.call == e.UUID && endsCall(e.Op)
@@ -244,7 +249,11 @@ func (d *Day) NewSender(o outbox.SenderOptions) *outbox.Sender {
 // endsCall reports whether an operation ends work on a call.
 func endsCall(op string) bool {
 	switch op {
-	case apiclient.OpAddAttempt, apiclient.OpCompleteCall, apiclient.OpCancelCall, apiclient.OpExpireCall, apiclient.OpDeferCall:
+	case apiclient.OpAddAttempt,
+		apiclient.OpCompleteCall,
+		apiclient.OpCancelCall,
+		apiclient.OpExpireCall,
+		apiclient.OpDeferCall:
 		return true
 	}
 	return false
@@ -292,7 +301,7 @@ func (s *leases) settle(m *mark) {
 	}, func(_ any, err error) { s.onSettled(m, err) })
 }
 
-// onSettled names a colleague who holds the donor by now. Another failure is repeated: see tend.
+// onSettled names a colleague who now holds the donor. tend repeats other failures.
 func (s *leases) onSettled(m *mark, err error) {
 	if m.isWanted.Load() {
 		held := heldBy(err)
@@ -308,7 +317,7 @@ func (s *leases) onSettled(m *mark, err error) {
 	}
 }
 
-// onAccepted ends the mark of a call whose change the service has accepted, which ended the lease.
+// onAccepted ends the mark of a call with an accepted change, which ended the lease.
 func (s *leases) onAccepted(e outbox.Event) {
 	m := s.marks.of(e.Entry.UUID)
 	if m == nil || !endsCall(e.Entry.Op) {
@@ -327,8 +336,8 @@ func (s *leases) onAccepted(e outbox.Event) {
 	s.ended[m.call] = true
 }
 
-// reconcile marks the calls of changes that an earlier Desk left, and of those that were tried in vain. It releases
-// the leases of calls whose changes are gone.
+// reconcile marks the calls of changes that an earlier Desk left, and of failed changes. It releases the leases of
+// calls without changes.
 func (s *leases) reconcile() {
 	if !s.usable {
 		return

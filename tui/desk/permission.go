@@ -8,7 +8,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// permissions are what the account may correct, as far as that is known, by operation.
+// permissions has the corrections that the account may make, as far as it is known, by operation.
 type permissions struct {
 	asked, refused map[string]bool
 }
@@ -21,8 +21,8 @@ func (f Fix) operation() string {
 	return apiclient.OpUpdatePerson
 }
 
-// RefusedCorrections returns those that the account may not make: a result that is sent with them
-// would be held back by their refusal.
+// RefusedCorrections returns the corrections that the account may not make. Their refusal would delay a result that is
+// sent with them.
 func (e *Form) RefusedCorrections() []Fix {
 	return slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return !e.permissions.refused[f.operation()] })
 }
@@ -40,18 +40,21 @@ func (e *Form) learnFor(fixes []Fix) []Event {
 	for _, f := range fixes {
 		if op := f.operation(); !e.permissions.asked[op] {
 			e.permissions.asked[op] = true
-			// Where it cannot be known the first refusal tells.
-			do(&e.events, func(ctx context.Context) (bool, error) { return isRefused(ctx, e.Client, op) }, func(refused bool, _ error) {
-				e.permissions.refused[op] = e.permissions.refused[op] || refused
-			})
+			// If it cannot be known, the first refusal shows it.
+			do(
+				&e.events,
+				func(ctx context.Context) (bool, error) { return isRefused(ctx, e.Client, op) },
+				func(refused bool, _ error) {
+					e.permissions.refused[op] = e.permissions.refused[op] || refused
+				},
+			)
 		}
 	}
 	return e.drain()
 }
 
-// isRefused asks a service that has our extensions for an empty update of a record that
-// does not exist: it is forbidden to who may not update, and not found for who may. Nothing
-// tells at another service before the first refusal. Spec gap: R3.
+// isRefused sends an empty update of an unknown record to a service with our extensions: it is forbidden without the
+// right to update, and otherwise not found. Another service shows it only by the first refusal. Spec gap: R3.
 func isRefused(ctx context.Context, client *apiclient.Client, op string) (bool, error) {
 	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
 		return false, err

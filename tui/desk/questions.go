@@ -12,36 +12,36 @@ import (
 	"fundesk/render"
 )
 
-// Question is what the agent is asked: to choose, to type a line, or either. A face shows it and follows the answer.
-// Its texts may hold text of the service.
+// Question asks the agent to choose, to type a line, or either. A face shows it and follows the answer. Its texts may
+// contain text of the service.
 type Question struct {
 	Title   string
 	Lines   []string
 	Hint    string
 	Choices []Choice
-	Typed   func(text string) Answer // Follows a line of text; nil: none may be typed.
-	Empty   func() Answer            // Follows an empty line; nil: the agent leaves the question.
+	Typed   func(text string) Answer // Called with a typed line. Nil allows none.
+	Empty   func() Answer            // Called for an empty line. If it is nil, the agent leaves the question.
 	Value   string                   // The text to begin with.
 	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
 	IsLate  bool                     // It may come by itself: it is to be seen before it takes an answer.
-	// Left is run when the agent leaves without an answer; nil: nothing is. What it returns is asked in its place.
+	// Left is called when the agent leaves without an answer. It may return another question. Nil does nothing.
 	Left func() *Question
 }
 
 // Choice is an answer that is offered.
 type Choice struct {
-	Key   string // "" for one that the face gives it.
+	Key   string // Empty if the face chooses it.
 	Label string
 	Why   string // Why it cannot be chosen; "" when it can.
-	IsOn  *bool  // Of one that is turned on and off; nil for any other.
+	IsOn  *bool  // Only of one that is turned on and off. Nil for any other.
 	Pick  func() Answer
 }
 
-// Answer is what follows from what the agent chose or typed.
+// Answer is the consequence of a choice or a typed text.
 type Answer struct {
 	Events []Event
-	Then   func() Answer // Follows once the events and what they ask for are done; nil: nothing does.
-	Next   *Question     // Asked now; nil: nothing more.
+	Then   func() Answer // Called after the events and their results. May be nil.
+	Next   *Question     // The next question. May be nil.
 	Wrong  string        // Why nothing was taken: the same is asked again.
 }
 
@@ -51,15 +51,15 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
 	*base
-	warned    warned       // The agent goes on although this was said.
-	unchecked apitype.UUID // The call that the agent completes without required checks. Zero: none.
-	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero: none.
+	warned    warned       // The agent goes on after this text.
+	unchecked apitype.UUID // The call that the agent completes without required checks. Zero without one.
+	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero without one.
 }
 
-// warned is what the agent was warned of: the call, and the user who holds the donor, zero for none.
+// warned is the last warning: the call, and the holder of the donor or zero.
 type warned struct{ call, holder apitype.UUID }
 
-// Forbidden asks once, before a call to a donor who may not be called; nil: nothing is asked.
+// Forbidden returns a question before the first call to a donor who may not be called, or nil.
 func (q *Questions) Forbidden(then func() Answer) *Question {
 	text := q.day.Card.ForbidsText()
 	call := q.day.Call.UUID
@@ -86,7 +86,7 @@ func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Q
 	return &Question{Title: title, Lines: lines, Choices: []Choice{{Key: "y", Label: q.Say("yes"), Pick: q.onCall(yes)}}}
 }
 
-// onCall does something unless the call has left the desk while the question stood.
+// onCall does something unless the call has left the Desk during the question.
 func (q *Questions) onCall(then func() Answer) func() Answer {
 	d, call := q.day, apitype.UUID{}
 	if d.Call != nil {
@@ -103,7 +103,7 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 // does returns an answer that does something of the day.
 func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
 
-// Warned asks once, before work on a donor who is not this agent's alone; nil: nothing is asked.
+// Warned returns a question before the first work on a donor who is not reserved for this agent alone, or nil.
 func (q *Questions) Warned(then func() Answer) *Question {
 	text := q.day.Card.LeaseText()
 	is := warned{call: q.day.Call.UUID}
@@ -123,8 +123,7 @@ func (q *Questions) Warned(then func() Answer) *Question {
 	}, text+". "+q.Say("Go on all the same?"))
 }
 
-// onceWarned does something that ends the call or begins to work on it. Where the donor is not this agent's alone it
-// asks once.
+// onceWarned ends the call or begins to work on it. If the donor is not reserved for this agent alone, it asks once.
 func (q *Questions) onceWarned(then func() Answer) Answer {
 	asks := q.Warned(then)
 	if asks == nil {
@@ -148,8 +147,8 @@ func (q *Questions) OnceEnding(then func() Answer) Answer {
 	return answer
 }
 
-// KeepLease keeps the lease of the call on the desk from now on, because the agent begins to work on it. One that has
-// ended is taken again, if no other user holds the donor.
+// KeepLease extends the lease of the call on the Desk, because the agent begins to work on it. It takes an ended lease
+// again, if no other user holds the donor.
 func (d *Day) KeepLease() []Event {
 	l := d.leases.leaseOf(d.Call.UUID)
 	switch {
@@ -167,24 +166,35 @@ func (q *Questions) Skip() Answer { return q.OnceEnding(does(q.day.Skip)) }
 
 // Cancel asks before the call is cancelled.
 func (q *Questions) Cancel() Answer {
-	return q.end("Cancel", q.Say("The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful."), q.day.CancelCall)
+	return q.end(
+		"Cancel",
+		q.Say("The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful."),
+		q.day.CancelCall,
+	)
 }
 
 // Expire asks before the call is expired.
 func (q *Questions) Expire() Answer {
-	return q.end("Expire", q.Say("The donor was not reached and gets no more calls about this. The call counts as unsuccessful."), q.day.ExpireCall)
+	return q.end(
+		"Expire",
+		q.Say("The donor was not reached and gets no more calls about this. The call counts as unsuccessful."),
+		q.day.ExpireCall,
+	)
 }
 
-// end asks before the call is ended without a result, and says what that means for the donor.
+// end asks before the call is ended without a result, with the consequence for the donor.
 func (q *Questions) end(title, means string, end func() []Event) Answer {
-	lines := []string{q.Say(title+" the call to %s, asked for %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)), means}
+	lines := []string{
+		q.Say(title+" the call to %s, asked for %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
+		means,
+	}
 	if q.day.Form.HasDraft() {
 		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
 	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
 }
 
-// NotReached records an attempt. Where notes were typed it asks where they go.
+// NotReached records an attempt. It asks about typed notes.
 func (q *Questions) NotReached() Answer { return q.OnceEnding(q.notReached) }
 
 func (q *Questions) notReached() Answer {
@@ -226,8 +236,16 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 		Title: q.Say("Changed elsewhere: %s, %s", q.Say(fix.Label), whose), IsKeyed: true,
 		Lines: []string{q.Say("The record has another value than when you corrected it. Which one stays?")},
 		Choices: []Choice{
-			{Key: "k", Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), q.Say("none")), Pick: keep(false)},
-			{Key: "o", Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), q.Say("none")), Pick: keep(true)},
+			{
+				Key:   "k",
+				Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), q.Say("none")),
+				Pick:  keep(false),
+			},
+			{
+				Key:   "o",
+				Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), q.Say("none")),
+				Pick:  keep(true),
+			},
 		},
 		Left: func() *Question {
 			form.conflict = nil // It stays in the outbox as it is.
@@ -236,8 +254,8 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 	}}
 }
 
-// Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the account may
-// not make a correction, or the result says otherwise than the corrections, it asks first.
+// Complete sends the entries once the agent has decided about overtaken details. It asks first if the account may not
+// make a correction, or the result contradicts the corrections.
 func (q *Questions) Complete() Answer { return q.OnceEnding(q.complete) }
 
 func (q *Questions) complete() Answer {
@@ -255,7 +273,10 @@ func (q *Questions) complete() Answer {
 		for _, fix := range refused {
 			lines = append(lines, "  "+q.Say(fix.Label)+" "+q.day.Card.FixText(fix))
 		}
-		lines = append(lines, q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."))
+		lines = append(
+			lines,
+			q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."),
+		)
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
 	}
 	missing := d.Form.MissingChecks()
@@ -301,7 +322,11 @@ func (q *Questions) Result(then func() Answer) *Question {
 		if isKnown || len(ask.Choices) == 0 {
 			return take(code)()
 		}
-		sure := q.confirm(q.Say("A new result code"), take(code), q.Say("No such call has had the result %q so far. Use it all the same?", render.Clean(code)))
+		sure := q.confirm(
+			q.Say("A new result code"),
+			take(code),
+			q.Say("No such call has had the result %q so far. Use it all the same?", render.Clean(code)),
+		)
 		sure.Left, ask.Value = func() *Question { return ask }, code
 		return Answer{Next: sure}
 	}
@@ -333,7 +358,10 @@ func (q *Questions) Form() Answer {
 		form.SetNotes(text)
 		return notes.Empty()
 	}
-	rating := &Question{Title: q.Say("rating from 0 to 10, empty for none") + kept, Empty: func() Answer { return Answer{Next: notes} }}
+	rating := &Question{
+		Title: q.Say("rating from 0 to 10, empty for none") + kept,
+		Empty: func() Answer { return Answer{Next: notes} },
+	}
 	rating.Typed = func(text string) Answer {
 		n, err := strconv.Atoi(text)
 		switch {
@@ -358,7 +386,7 @@ func (q *Questions) Form() Answer {
 
 func (q *Question) again() Answer { return Answer{Next: q} }
 
-// AskLater asks when the donor is called again, and for whom.
+// AskLater asks for the time and the user of a callback.
 func (q *Questions) AskLater() Answer { return q.OnceEnding(q.askLater) }
 
 func (q *Questions) askLater() Answer {
@@ -372,14 +400,16 @@ func (q *Questions) askLater() Answer {
 	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
 	for i, o := range card.LaterOffers() {
 		pick := q.onCall(func() Answer { return whose(o.At) })
-		ask.Choices = append(ask.Choices, Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick})
+		ask.Choices = append(
+			ask.Choices,
+			Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick},
+		)
 	}
 	ask.Typed = func(text string) Answer { return q.ReadLater(text, whose) }
 	return ask.again()
 }
 
-// ReadLater reads when the call is due again, as it is typed, asks which time is meant where there are several, and
-// does something with it.
+// ReadLater reads the typed time of a callback, asks about an ambiguous one, and uses it.
 func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 	at, err := q.day.Card.ReadLater(text)
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
@@ -389,10 +419,17 @@ func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 	case !isAmbiguous:
 		return Answer{Wrong: q.Say(err.Error())}
 	}
-	ask := &Question{Title: q.Say("Which time is meant?"), Lines: []string{q.Say("%q has more than one meaning.", render.Clean(text))}, IsKeyed: true}
+	ask := &Question{
+		Title:   q.Say("Which time is meant?"),
+		Lines:   []string{q.Say("%q has more than one meaning.", render.Clean(text))},
+		IsKeyed: true,
+	}
 	for i, key := range ReadingKeys(ambiguous.Readings) {
 		r := ambiguous.Readings[i]
-		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.day.Card.ReadingText(r), Pick: q.onCall(func() Answer { return then(r.At) })})
+		ask.Choices = append(
+			ask.Choices,
+			Choice{Key: key, Label: q.day.Card.ReadingText(r), Pick: q.onCall(func() Answer { return then(r.At) })},
+		)
 	}
 	return Answer{Next: ask}
 }
@@ -412,7 +449,10 @@ func (q *Questions) NewCall(c Caller) *Question {
 	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
 	for _, kind := range apitype.CallTypes {
 		pick := func() Answer { return Answer{Events: q.day.NewCall(c, kind)} }
-		ask.Choices = append(ask.Choices, Choice{Label: q.Say("a new call") + ": " + q.Say(render.Words(string(kind))), Pick: pick})
+		ask.Choices = append(
+			ask.Choices,
+			Choice{Label: q.Say("a new call") + ": " + q.Say(render.Words(string(kind))), Pick: pick},
+		)
 	}
 	return ask
 }
@@ -423,7 +463,10 @@ func (q *Questions) Narrow() *Question {
 	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
 	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	add := func(name string, isOn bool, to apitype.QueueFilter) {
-		ask.Choices = append(ask.Choices, Choice{Label: q.Say(name), IsOn: &isOn, Pick: func() Answer { return then(q.day.Narrow(to)) }})
+		ask.Choices = append(
+			ask.Choices,
+			Choice{Label: q.Say(name), IsOn: &isOn, Pick: func() Answer { return then(q.day.Narrow(to)) }},
+		)
 	}
 	for _, kind := range apitype.CallTypes {
 		to := q.Filter
@@ -450,20 +493,26 @@ func (q *Questions) Narrow() *Question {
 		}
 		return then(q.day.Narrow(all))
 	}}
-	ask.Choices = append(ask.Choices, Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }})
+	ask.Choices = append(
+		ask.Choices,
+		Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }},
+	)
 	return ask
 }
 
-// AskRecent offers the last calls, each with what came of it.
+// AskRecent offers the last calls with their outcome.
 func (q *Questions) AskRecent() Answer {
 	return q.Recent(func(r Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
 }
 
-// Recent offers the last calls, to open one again. text says what came of each, in the words of the face.
+// Recent offers the last calls, to open one again. text returns the outcome of each in the words of the face.
 func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
 	for _, r := range q.day.Recent {
-		c := Choice{Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r), Pick: func() Answer { return Answer{Events: q.day.Take(r.Call)} }}
+		c := Choice{
+			Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r),
+			Pick:  func() Answer { return Answer{Events: q.day.Take(r.Call)} },
+		}
 		if r.Fate == FateHeld && q.day.Changes.HeldFor(r) > 0 {
 			c.Why = q.Say("%s takes it back", undo)
 		}
@@ -476,7 +525,12 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 func (q *Questions) Fixes() Answer {
 	ask := &Question{Title: "what is wrong"}
 	for _, f := range q.day.Form.Fixes() {
-		c := Choice{Key: f.Press, Label: q.Say(f.Label) + ": " + cmp.Or(q.day.Card.FixText(f), q.Say("none")), Why: f.Why, Pick: q.onCall(q.fix(f).again)}
+		c := Choice{
+			Key:   f.Press,
+			Label: q.Say(f.Label) + ": " + cmp.Or(q.day.Card.FixText(f), q.Say("none")),
+			Why:   f.Why,
+			Pick:  q.onCall(q.fix(f).again),
+		}
 		if f.IsYesNo() {
 			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
 			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
@@ -535,7 +589,7 @@ func (q *Questions) fix(f Fix) *Question {
 	return ask
 }
 
-// correct corrects a detail. A part of an address leads to the next one that is missing.
+// correct corrects a detail. A part of an address leads to its next missing part.
 func (q *Questions) correct(f Fix, value string) Answer {
 	if wrong := q.day.Form.Correct(f, value); wrong != "" {
 		return Answer{Wrong: q.Say(f.Label) + " " + q.Say(wrong)}
@@ -556,8 +610,7 @@ func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answ
 	return then(typed)
 }
 
-// meanings returns the question which amount is meant by a typed value, or whether one is that is far from the
-// recorded one; nil where there is no doubt.
+// meanings returns a question about a typed amount that is ambiguous, or far from the recorded one, or nil.
 func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer) *Question {
 	if !f.IsAmount() {
 		return nil

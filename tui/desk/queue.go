@@ -29,10 +29,10 @@ type Candidate struct {
 	Type        apitype.CallType
 	RequestedAt time.Time
 	Attempts    int
-	Due         bool // A callback whose time has come.
+	Due         bool // A callback that is due.
 	person      apitype.UUID
 	lastAttempt time.Time
-	// Of the person, where the list shows it.
+	// Of the person, if the list shows it.
 	Name     string
 	numbers  [2]string // Phone numbers, digits only.
 	language string
@@ -63,16 +63,16 @@ type queue struct {
 	walking    bool
 	ended      bool
 	walkedTo   time.Time    // The newest call that was walked was requested then.
-	since      apitype.Time // Changes up to then are known, by our clock; changesFrom says more.
-	// changesFrom is where the feed of changes goes on; zero: it was not read yet.
+	since      apitype.Time // Changes up to this time are known, by our clock. changesFrom has more.
+	// changesFrom is the position of the feed of changes. Zero before the first reading.
 	changesFrom apitype.Time
-	// changesMissed says that the changes since an earlier start are not read yet.
+	// changesMissed: the changes since an earlier start are not read yet.
 	changesMissed bool
 	keptAt        time.Time                // When the history was kept last.
-	reached       map[apitype.UUID]reached // By person; as far as changes tell of it.
+	reached       map[apitype.UUID]reached // By person, as far as changes show it.
 }
 
-// reached is when a person was called last, and on which call.
+// reached is the last call of a person, and its time.
 type reached struct {
 	call apitype.UUID
 	at   time.Time
@@ -87,12 +87,12 @@ func newQueue(d *Day) *queue {
 	}
 }
 
-// listed is what the queue takes of a call, as the service shows it now.
+// listed has the properties of a call that the queue uses.
 type listed struct {
 	Candidate
 	requested  bool
 	withPerson bool   // The person was shown.
-	code       string // Of the result; "" for none.
+	code       string // Of the result. Empty without one.
 	contacted  time.Time
 }
 
@@ -119,7 +119,7 @@ func newListed(call apitype.Call) listed {
 	return l
 }
 
-// position is where the walk stands, and how it goes on.
+// position is the position of the walk.
 type position struct {
 	cursor  string // Up to there everything was read.
 	size    int
@@ -129,7 +129,7 @@ type position struct {
 	now time.Time // When the walk began.
 }
 
-// read lists calls with their persons, and without where the account may not read them. Spec gap: A3.
+// read lists calls with their persons, or without if the account may not read them. Spec gap: A3.
 func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
@@ -163,7 +163,8 @@ type walked struct {
 func walkPage(ctx context.Context, client *apiclient.Client, from position) (walked, error) {
 	at := from
 	page, err := OrFewer(&at.size, func(int) (apiclient.Page[apitype.Call], error) { return at.read(ctx, client) })
-	if from.cursor == "" && !at.forward && (apiclient.KindOf(err) == apiclient.KindRejected || err == nil && page.HasNextPage) {
+	if from.cursor == "" && !at.forward &&
+		(apiclient.KindOf(err) == apiclient.KindRejected || err == nil && page.HasNextPage) {
 		at.forward = true
 		page, err = at.read(ctx, client)
 	}
@@ -176,12 +177,11 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 	if at.cursor = page.StartCursor; at.forward {
 		at.cursor, more = page.EndCursor, page.HasNextPage
 	}
-	// A cursor that stands still would be walked for ever.
+	// A cursor that does not advance would never end the walk.
 	return walked{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
 }
 
-// OrFewer reads a page, and a smaller one where the service refuses so many records. size is
-// what can be asked for from then on.
+// OrFewer reads a page, or a smaller one if the service refuses so many records. size is the size for later pages.
 func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (apiclient.Page[T], error) {
 	page, err := read(*size)
 	if page.Fewer > 0 {
@@ -198,7 +198,7 @@ func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (
 func (q *queue) add(w walked) {
 	cursor, part := q.cursor, q.span
 	isStray := false
-	if w.from.cursor == cursor && w.from.span == part { // Else the walk has begun anew.
+	if w.from.cursor == cursor && w.from.span == part { // Otherwise the walk began again.
 		isStray = slices.ContainsFunc(w.calls, func(c listed) bool { return !part.mayHold(c.RequestedAt) })
 		if q.ended = !w.more; w.more {
 			cursor = w.next.cursor
@@ -217,27 +217,30 @@ func (q *queue) add(w walked) {
 	}
 }
 
-// rewalk begins the walk anew: what it knows stays, and what it missed comes in.
+// rewalk begins the walk again. Known calls stay, and missed ones are added.
 func (q *queue) rewalk() {
 	q.cursor, q.ended, q.span, q.walkedTo, q.older = "", false, span{}, time.Time{}, nil
 }
 
-// isInOrder reports whether the oldest call that waits is among those that are known.
+// isInOrder reports whether the oldest waiting call is known.
 func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 
-// isWhole reports whether every call that waits is among those that are known.
+// isWhole reports whether every waiting call is known.
 func (q *queue) isWhole() bool { return q.ended && q.older == nil }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 
-// against says why a call should not be made now, "" when it may be.
+// against returns why a call should not be made now, or an empty text.
 func (q *queue) against(c Candidate) string {
-	return cmp.Or(When(c.optedOut, reasonOptedOut), q.attemptsReason(c.Attempts, c.lastAttempt, q.MaxAttempts), q.reachedReason(c.ID, c.person))
+	return cmp.Or(
+		When(c.optedOut, reasonOptedOut),
+		q.attemptsReason(c.Attempts, c.lastAttempt, q.MaxAttempts),
+		q.reachedReason(c.ID, c.person),
+	)
 }
 
-// reachedReason says that a person was called lately on another call: an attempt or a completion by any
-// agent, as the calls show it.
+// reachedReason returns that a person was called lately on another call: an attempt or a completion by any agent.
 func (q *queue) reachedReason(call, person apitype.UUID) string {
 	r, known := q.reached[person]
 	ago := q.Now().Sub(r.at)
@@ -268,7 +271,11 @@ func (q *queue) record(l listed) {
 		return
 	}
 	q.known[c.ID] = true
-	i, _ := slices.BinarySearchFunc(q.candidates, c, func(a, b Candidate) int { return a.RequestedAt.Compare(b.RequestedAt) })
+	i, _ := slices.BinarySearchFunc(
+		q.candidates,
+		c,
+		func(a, b Candidate) int { return a.RequestedAt.Compare(b.RequestedAt) },
+	)
 	for i < len(q.candidates) && q.candidates[i].RequestedAt.Equal(c.RequestedAt) {
 		i++
 	}
@@ -318,7 +325,7 @@ func sameNumber(a, b [2]string) bool {
 	return slices.ContainsFunc(a[:], func(number string) bool { return number != "" && slices.Contains(b[:], number) })
 }
 
-// allowed returns the candidates that pass what the list tells, in order, up to limit.
+// allowed returns the candidates that the list does not exclude, in order, up to limit.
 func (q *queue) allowed(limit int) []Candidate {
 	var found []Candidate
 	for _, c := range q.candidates {
@@ -364,7 +371,7 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 	q.skipped = append(q.skipped, over)
 }
 
-// attemptsReason says why the attempts so far are a reason not to call now.
+// attemptsReason returns why the attempts so far are a reason not to call now.
 func (b *base) attemptsReason(attempts int, last time.Time, maxAttempts int) string {
 	switch ago := b.Now().Sub(last); {
 	case maxAttempts > 0 && attempts >= maxAttempts:

@@ -178,7 +178,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
 		}
 		if read.elsewhere = claims && d.screens.claim(note); read.elsewhere {
-			read.lease = nil // It is that of the other terminal.
+			read.lease = nil // It belongs to the other terminal.
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		if err == nil && read.call.PersonUUID != consented {
@@ -188,9 +188,12 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	}, d.onReread)
 }
 
-// leaseOpened leases a call that was opened, not taken; holder is the user who has its donor. Without either the
-// call is worked on without a lease: err says why.
-func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder, err error) {
+// leaseOpened leases a call that was opened, not taken. holder is the other user with a lease of its donor. Without a
+// lease and a holder, the call is worked on without a lease, and err is the reason.
+func (s *leases) leaseOpened(
+	ctx context.Context,
+	id, user apitype.UUID,
+) (leased *lease, holder *apitype.LeaseHolder, err error) {
 	m := s.marks.of(id)
 	if m != nil && !m.isWanted.Load() { // Its change was undone: the pending lease ends first.
 		err := s.marks.settle(ctx, m)
@@ -198,7 +201,11 @@ func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased
 			return nil, nil, err
 		}
 	}
-	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int(leaseTime / time.Second))}
+	request := apitype.LeaseRequest{
+		RequestUUID:  apitype.NewUUID(),
+		UserUUID:     user,
+		LeaseSeconds: new(int(leaseTime / time.Second)),
+	}
 	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, id, request))
 	if held := heldBy(err); held != nil {
 		return nil, held, nil
@@ -212,7 +219,8 @@ func (s *leases) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
 	isLeft := d.claimed != read.id
-	passes := apiclient.KindOf(read.leaseErr) == apiclient.KindUnavailable || apiclient.KindOf(read.leaseErr) == apiclient.KindUnauthenticated
+	passes := apiclient.KindOf(read.leaseErr) == apiclient.KindUnavailable ||
+		apiclient.KindOf(read.leaseErr) == apiclient.KindUnauthenticated
 	if read.opens && !passes && d.unleased == read.id {
 		d.unleased = apitype.UUID{} // The service has answered.
 	}
@@ -246,8 +254,7 @@ func (d *Day) onReread(read callRead, err error) {
 	}
 }
 
-// onRead shows the call as it is now. One that somebody else has ended is said so, and
-// the next one is offered.
+// onRead shows the present call. If it was ended elsewhere, it shows that and offers the next one.
 func (d *Day) onRead(read callRead, err error) {
 	d.Taking = d.Taking && err == nil
 	if read.torn != nil {
@@ -327,8 +334,8 @@ func (d *Day) showLatest() {
 	}
 }
 
-// changedDetails returns the labels of the details that a reading shows otherwise than the one before it. What the
-// agent has corrected to the same value is none.
+// changedDetails returns the labels of the details that differ from the reading before, except details that the agent
+// corrected to the same value.
 func (d *Day) changedDetails(was, now apitype.Call) (labels []string) {
 	before := recordedFixes(was)
 	for i, f := range recordedFixes(now) {
@@ -339,8 +346,7 @@ func (d *Day) changedDetails(was, now apitype.Call) (labels []string) {
 	return labels
 }
 
-// compare says what somebody else has done to the call on the desk since it was listed. Of the record, was is the
-// reading before this one.
+// compare reports changes of the call on the Desk by others since it was listed. was is the record's earlier reading.
 func (d *Day) compare(before, was *apitype.Call, asked int) {
 	if before == nil || d.Changes.isPending(d.Call.UUID) {
 		return
@@ -353,7 +359,9 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 			return
 		}
 		d.queue.pass(now.UUID, "")
-		d.Recent.remember(Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: d.Say("ended by another agent"), Fate: FateEnded})
+		d.Recent.remember(
+			Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: d.Say("ended by another agent"), Fate: FateEnded},
+		)
 		d.leases.releaseLease(now.UUID)
 		d.Gate.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
@@ -363,7 +371,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	}
 }
 
-// tellChanged says which details were changed elsewhere. Those that the card does not show are offered.
+// tellChanged shows which details were changed elsewhere. It offers details that are not on the card.
 func (d *Day) tellChanged(labels []string) {
 	if len(labels) == 0 {
 		return
@@ -415,8 +423,7 @@ func (d *Day) Poll() []Event {
 	return d.drain()
 }
 
-// readAll asks for everything at once: what has changed, the queue, and the next call where the
-// agent waits for one.
+// readAll requests everything at once: the changes, the queue, and the next call if the agent waits for one.
 func (d *Day) readAll() {
 	d.queue.readNews()
 	if !d.leases.asked {
@@ -448,7 +455,13 @@ func (q *queue) readChanges() {
 		after = q.day.Changes.AsOf(q.since)
 	}
 	do(&q.events, func(ctx context.Context) (apiclient.News[apitype.Call], error) {
-		return apiclient.ReadNews[apitype.Call](ctx, q.Client, q.Client.Calls.Feed(options, "updatedAfter"), after, MostChanges)
+		return apiclient.ReadNews[apitype.Call](
+			ctx,
+			q.Client,
+			q.Client.Calls.Feed(options, "updatedAfter"),
+			after,
+			MostChanges,
+		)
 	}, func(n apiclient.News[apitype.Call], err error) {
 		if q.day.isRead("cannot read what has changed", err) {
 			q.onChanges(n)
@@ -456,16 +469,15 @@ func (q *queue) readChanges() {
 	})
 }
 
-// clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
-// twice does no harm.
+// clockLeeway is how far the service's clock and ours may differ. Repeated changes do no harm.
 const clockLeeway = 2 * time.Minute
 
-// MostChanges is how many changes are taken in at a time. They come newest first: where
-// there are more, those left out would never come again, and the records are read anew.
+// MostChanges is how many changes are read at a time. They come newest first. If there are more, the rest would never
+// come, so the records are read again.
 const MostChanges = 2000
 
-// AsOf returns where a feed begins when changes up to a time of ours are known: a clock of ours that is ahead
-// of the service's, or was set back meanwhile, must not keep them out. It goes on by the service's own times.
+// AsOf returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the service's,
+// or may have been set back, and must not hide changes. The feed goes on with the service's times.
 func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 	if now := c.Now(); known.After(now) {
 		known = apitype.NewTime(now)
@@ -478,8 +490,15 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.changesFrom, q.changesMissed = n.Next, false
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
 	for _, call := range n.Found {
-		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) && !q.day.Changes.isPending(call.UUID) {
-			q.sayOf(call.UUID, "%s was changed by another agent: %s, %s", q.day.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
+		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) &&
+			!q.day.Changes.isPending(call.UUID) {
+			q.sayOf(
+				call.UUID,
+				"%s was changed by another agent: %s, %s",
+				q.day.Name(),
+				call.Status,
+				render.Plural(call.AttemptsCount, "attempt", "attempts"),
+			)
 			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
 			if !call.Attempts.IsZero() {
 				q.day.Call.Attempts = call.Attempts
@@ -502,8 +521,7 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.day.serve()
 }
 
-// onOutcome counts what the service has accepted, and reads the call again where it is
-// on the desk.
+// onOutcome counts accepted changes, and reads the call again if it is on the Desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
 		d.leases.onAccepted(e)

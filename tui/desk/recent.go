@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// Fate is what became of the work on a call.
+// Fate is the outcome of the work on a call.
 type Fate int
 
 // The fates.
@@ -18,8 +18,8 @@ const (
 	FateWaits               // In the outbox: on its way, or the service cannot be reached.
 	FateSent                // The service has it.
 	FateRefused             // The service did not take it.
-	FateLater               // The call was put off.
-	FateEnded               // Somebody else was faster.
+	FateLater               // The call was deferred.
+	FateEnded               // Another user was faster.
 )
 
 // String returns the fate in a word.
@@ -32,12 +32,12 @@ type Recent struct {
 	Call  apitype.UUID
 	Name  string
 	At    time.Time
-	What  string // What came of it, in words.
+	What  string // Its outcome in words.
 	Fate  Fate
 	entry string // Its change in the outbox; "" until it is there.
 }
 
-// mostRecent is how many calls an agent's own hour has.
+// mostRecent is about how many calls an agent makes in an hour.
 const mostRecent = 10
 
 // RecentCalls are the calls that the agent has worked on, the latest first.
@@ -59,12 +59,15 @@ func (c *Changes) HeldFor(r Recent) time.Duration {
 	return 0
 }
 
-// entered notes where the change of the work on a call is, or that it was not saved.
+// entered stores the entry of the change of a call, or that it was not saved.
 func (all *RecentCalls) entered(q queued) {
 	if q.change.from == nil {
 		return
 	}
-	i := slices.IndexFunc(*all, func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld })
+	i := slices.IndexFunc(
+		*all,
+		func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld },
+	)
 	switch {
 	case i < 0:
 	case q.err != nil:
@@ -74,7 +77,7 @@ func (all *RecentCalls) entered(q queued) {
 	}
 }
 
-// hear notes what became of an entry.
+// hear stores the progress of an entry.
 func (all *RecentCalls) hear(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeDropped {
 		all.forget(e.Entry.ID)

@@ -12,8 +12,8 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// A refused correction holds back the result behind it. The agent is asked about it at once, also about one that an
-// earlier desk left. Without an answer the result is sent alone.
+// A refused correction delays the result behind it. The agent is asked about it at once, even if an earlier Desk left
+// it. Without an answer the result is sent alone.
 
 // answerTime is how long a refused correction waits for an answer before the result is sent without it.
 const answerTime = 10 * time.Minute
@@ -29,8 +29,8 @@ func isFix(e outbox.Entry) bool {
 	return e.Op == apiclient.OpUpdatePerson || e.Op == apiclient.OpUpdatePledge
 }
 
-// refusedFixes returns the refused corrections that the agent is to decide about: those whose details were changed
-// elsewhere, and those that hold back another change.
+// refusedFixes returns the refused corrections for the agent's decision: with details that were changed elsewhere, or
+// with another change behind them.
 func (c *Changes) refusedFixes() []outbox.Entry {
 	var found []outbox.Entry
 	for _, e := range c.Entries {
@@ -79,7 +79,11 @@ func (g *gate) onRefusals() {
 // offerRefused offers to decide about a refused correction.
 func (g *gate) offerRefused(e outbox.Entry) {
 	name := g.day.Changes.entryName(e)
-	a := arrival{entry: e.ID, text: g.day.Say("%s was not sent, the record has changed", name), does: "asks which value stays"}
+	a := arrival{
+		entry: e.ID,
+		text:  g.day.Say("%s was not sent, the record has changed", name),
+		does:  "asks which value stays",
+	}
 	a.run = func() {
 		g.refusals.asked[e.ID] = true
 		g.day.Form.readConflict(e)
@@ -95,8 +99,8 @@ func (g *gate) offerRefused(e outbox.Entry) {
 	g.offer(a)
 }
 
-// sendAlone sends what waits for a refused correction without it, once the agent has not answered for long enough. A
-// result that says that the record was corrected goes on waiting.
+// sendAlone sends the change behind a refused correction without it, after the agent has not answered for long enough.
+// A result that confirms corrections goes on waiting.
 func (g *gate) sendAlone() {
 	for _, e := range g.day.Changes.refusedFixes() {
 		since, known := g.refusals.since[e.ID]
@@ -105,7 +109,10 @@ func (g *gate) sendAlone() {
 		if !isLate || len(behind) == 0 || slices.ContainsFunc(behind, g.day.saysCorrected) {
 			continue
 		}
-		text := g.day.Say("the result was sent alone; not corrected: %s", g.day.Changes.entryName(e)+" ("+g.day.fixedText(e)+")")
+		text := g.day.Say(
+			"the result was sent alone; not corrected: %s",
+			g.day.Changes.entryName(e)+" ("+g.day.fixedText(e)+")",
+		)
 		do(&g.day.events, func(context.Context) (any, error) { return nil, g.Outbox.Detach(e.ID) }, func(_ any, err error) {
 			if err != nil {
 				g.day.fail("outbox", err)
@@ -117,7 +124,7 @@ func (g *gate) sendAlone() {
 	}
 }
 
-// saysCorrected reports whether an entry completes a call with a result that says that the record was corrected.
+// saysCorrected reports whether an entry completes a call with a result that confirms corrections.
 func (d *Day) saysCorrected(e outbox.Entry) bool {
 	var request apitype.CompleteCallRequest
 	if e.Op != apiclient.OpCompleteCall || apitype.DecodeExact(e.Body, &request) != nil || request.Result == nil {

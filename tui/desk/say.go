@@ -12,10 +12,10 @@ import (
 	"fundesk/render"
 )
 
-// Say returns a text of the Desk in the agent's language. The English text is its name in the tables
-// of the languages; where one has none, the text stays English, or what follows its colon does. args are put in as by fmt.Sprintf.
+// Say returns a text of the Desk in the agent's language. The English text is its key in the tables. If a table has no
+// translation, the text stays English, or the part after its colon does. args are inserted as by fmt.Sprintf.
 func (b *base) Say(text string, args ...any) string {
-	if b != nil && languages[b.Language] != nil { // Where no desk is open, texts are English.
+	if b != nil && languages[b.Language] != nil { // Without an open Desk, texts are English.
 		table := languages[b.Language]()
 		before, after, _ := strings.Cut(text, ": ")
 		switch said := table.texts[text]; {
@@ -50,7 +50,7 @@ func (b *base) Count(n int, one, many string) string {
 	return b.Locale.Count(n) + " " + b.Say(many)
 }
 
-// Ago returns a time as a person says it, such as 29 days ago.
+// Ago returns a time in words, such as 29 days ago.
 func (b *base) Ago(t time.Time) string {
 	ago := render.Ago(t, b.Now())
 	if n, unit, counted := strings.Cut(ago, " "); counted && n[0] <= '9' {
@@ -74,14 +74,14 @@ var languages = map[string]func() table{
 // table holds the texts of a language by their English ones.
 type table struct {
 	texts  map[string]string
-	causes map[string]string // What other packages, the service and the system say; place stands for a value.
-	order  []string          // Those of the causes that have a place: the longest first.
+	causes map[string]string // Texts of other packages, the service and the system. place marks a value.
+	order  []string          // The causes with a place, the longest first.
 }
 
-// place stands for a value in a cause.
+// place marks a value in a cause.
 const place = "{}"
 
-// readTexts reads a table: in each line an English text, a tab, and the text that is said. The causes follow an empty line.
+// readTexts reads a table. Each line has an English text, a tab, and the translation. The causes follow an empty line.
 func readTexts(lines string) table {
 	t := table{texts: map[string]string{}, causes: map[string]string{}}
 	into := t.texts
@@ -99,9 +99,13 @@ func readTexts(lines string) table {
 	return t
 }
 
-// cause returns in the language what another package says of an error: as a whole, or else its parts. What has no text stays.
+// cause translates an error of another package: as a whole, or else its parts. An unknown one stays.
 func (t table) cause(text string) string {
-	if status, after, found := strings.Cut(text, " "); found && len(status) == 3 && strings.Trim(status, "0123456789") == "" {
+	if status, after, found := strings.Cut(
+		text,
+		" ",
+	); found && len(status) == 3 &&
+		strings.Trim(status, "0123456789") == "" {
 		return status + " " + t.cause(after)
 	}
 	if said, isWhole := t.whole(text); isWhole {

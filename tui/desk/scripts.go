@@ -18,9 +18,8 @@ import (
 // maxScript is how much of a script is read, in bytes.
 const maxScript = 256 << 10
 
-// readScripts reads the conversation scripts of the configuration folder: markdown
-// files named after a call type and a language, scripts/verification.nl.md, or the
-// type alone. One that cannot be read does not stand in the way of the others.
+// readScripts reads the conversation scripts of the configuration folder. They are markdown files with the name of a
+// call type and a language, scripts/verification.nl.md, or the type alone. An unreadable one does not stop the others.
 func readScripts(configDir string) (map[string][]string, error) {
 	texts := map[string]string{}
 	var errs []error
@@ -32,7 +31,10 @@ func readScripts(configDir string) (map[string][]string, error) {
 		scripts[name] = strings.Split(strings.TrimSpace(text), "\n")
 		for i, line := range scripts[name] {
 			if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
-				errs = append(errs, fmt.Errorf("scripts/%s.md, line %d: there is no {{.%s}}; there are %s", name, i+1, unknown, scriptFieldNames()))
+				errs = append(
+					errs,
+					fmt.Errorf("scripts/%s.md, line %d: there is no {{.%s}}; there are %s", name, i+1, unknown, scriptFieldNames()),
+				)
 			}
 		}
 	}
@@ -48,7 +50,7 @@ func readScriptFiles(folder string, texts map[string]string) error {
 		return err
 	}
 	var errs []error
-	if err := durable.CheckTrust(folder); err != nil { // It says what is read to a donor.
+	if err := durable.CheckTrust(folder); err != nil { // Agents read it to donors.
 		return err
 	}
 	for _, file := range files {
@@ -79,7 +81,7 @@ func (k *Card) onScripts(scripts map[string][]string, err error) {
 	k.pickScript()
 }
 
-// pickScript chooses the script for the call, and fills in what it says of the donor.
+// pickScript chooses the script for the call, and fills in the donor's values.
 func (k *Card) pickScript() {
 	k.Script = nil
 	if k.day.Call == nil {
@@ -97,8 +99,13 @@ func (k *Card) pickScript() {
 			script, found = strings.Split(strings.TrimSpace(text), "\n"), true
 		}
 		if found {
-			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && k.day.Call.Type != apitype.CallWinback {
-				k.Script = append(k.Script, "> "+k.Say("The pledge is %s: nothing is collected, whatever the script says.", k.Say(PledgeWords(pledge.Status))), "")
+			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) &&
+				k.day.Call.Type != apitype.CallWinback {
+				k.Script = append(
+					k.Script,
+					"> "+k.Say("The pledge is %s: nothing is collected, whatever the script says.", k.Say(PledgeWords(pledge.Status))),
+					"",
+				)
 			}
 			facts := scriptFacts{call: k.day.Call, language: strings.TrimPrefix(suffix, "."), now: k.day.Guard.shownAt}
 			if facts.now.IsZero() {
@@ -116,7 +123,7 @@ func (k *Card) pickScript() {
 	}
 }
 
-// scriptFacts are what a script is filled in with.
+// scriptFacts are the values for a script.
 type scriptFacts struct {
 	call     *apitype.Call
 	language string    // Of the script. "" is English.
@@ -124,14 +131,13 @@ type scriptFacts struct {
 	now      time.Time // When the call came on the desk: the greeting stays while it is there.
 }
 
-// scriptField is what a script may say of the call: {{.Person.FirstName}}.
+// scriptField is a field of a script: {{.Person.FirstName}}.
 type scriptField struct {
 	name  string
 	value func(scriptFacts) string
 }
 
-// scriptFields returns what a script may say. Amounts, intervals and dates are written in the script's
-// language.
+// scriptFields returns the fields of a script. Amounts, intervals and dates are in the script's language.
 func scriptFields() []scriptField {
 	person := func(of func(apitype.Person) string) func(scriptFacts) string {
 		return func(f scriptFacts) string { return of(f.call.Person.Value()) }
@@ -154,7 +160,10 @@ func scriptFields() []scriptField {
 		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
 			return "€ " + scriptLocale(language).Grouped(p.DonationAmount)
 		})},
-		{"Pledge.Interval", pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) })},
+		{
+			"Pledge.Interval",
+			pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) }),
+		},
 		{"Pledge.Charity", pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name })},
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
 			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
@@ -209,7 +218,7 @@ func fillScript(line string, facts scriptFacts) (filled, unknown string) {
 	}
 }
 
-// greetings are those of the morning, the afternoon and the evening, by the language of the script.
+// greetings are the greetings in the morning, the afternoon and the evening, by the language of the script.
 var greetings = map[string][3]string{
 	"":   {"Good morning", "Good afternoon", "Good evening"},
 	"nl": {"Goedemorgen", "Goedemiddag", "Goedenavond"},
@@ -238,7 +247,7 @@ func greeting(now time.Time, language string) string {
 	}
 }
 
-// intervalWords returns how often somebody gives, in the language of a script.
+// intervalWords returns an interval of donations in the language of a script.
 func intervalWords(interval apitype.DonationInterval, language string) string {
 	words := map[string][]string{
 		"nl": {"eenmalig", "per maand", "per kwartaal", "per halfjaar", "per jaar"},

@@ -20,7 +20,7 @@ func Unaccented(lower string) string {
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
-			return -1 // An accent that stands for itself.
+			return -1 // A separate accent.
 		}
 		return r
 	}, letters().Replace(lower))

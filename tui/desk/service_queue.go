@@ -9,15 +9,18 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// codesShown is how many of the latest completed calls are looked at for their results.
+// codesShown is how many of the latest completed calls are read for their results.
 const codesShown = 100
 
-// readCodes learns which results there are, where the profile does not say.
+// readCodes finds the known results if the profile does not have them.
 func (d *Day) readCodes() {
 	if d.Codes.areKnown() {
 		return
 	}
-	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
+	options := apitype.CallListOptions{
+		Statuses: []apitype.CallStatus{apitype.CallCompleted},
+		Paging:   apitype.Paging{First: new(codesShown)},
+	}
 	do(&d.events, func(ctx context.Context) ([]listed, error) {
 		page, err := d.Client.Calls.List(ctx, options)
 		return apiclient.Rows(page, newListed), err
@@ -34,10 +37,10 @@ func (d *Day) readCodes() {
 // HasQueue reports whether the calls come from a queue of the service.
 func (d *Day) HasQueue() bool { return d.leases.usable }
 
-// QueueState returns what the service counts, nil where it does not or has not yet.
+// QueueState returns the service's counts, or nil without any.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
 
-// ClosedText says how many calls wait for the calling hours of their donors, and until when; "" if none do.
+// ClosedText returns how many calls wait for the calling hours of their donors, and until when, or an empty text.
 func (d *Day) ClosedText() string {
 	state := d.leases.state
 	if state == nil || state.Closed == 0 {
@@ -110,17 +113,17 @@ func (s *leases) readState() {
 	})
 }
 
-// today is what the agent has done since midnight, as the service last said it.
+// today has the agent's work since midnight, by the last answer of the service.
 type today struct {
 	asked           time.Time
-	missed, reached int // Less what the service had accepted in this session by then.
+	missed, reached int // Without the changes of this session that the service had accepted by then.
 }
 
-// todayEvery is how long what the service said of the agent's day holds.
+// todayEvery is how long the last answer about the agent's day is used.
 const todayEvery = time.Minute
 
-// Today returns how many calls the agent has made today, and how many donors were reached: in this session, and before it
-// and elsewhere where the service tells.
+// Today returns how many calls the agent has made today, and how many donors were reached, in this session and, if the
+// service reports it, before and elsewhere.
 func (d *Day) Today() (called, reached int) {
 	reached = d.today.reached + d.Accepted[apiclient.OpCompleteCall]
 	return reached + d.today.missed + d.Accepted[apiclient.OpAddAttempt], reached
@@ -153,8 +156,7 @@ func (s *leases) countTaken() {
 	}
 }
 
-// Tick is called every second: a callback that is due now is not waited for until the next
-// poll.
+// Tick is called every second, so that a due callback need not wait for the next poll.
 func (d *Day) Tick() []Event {
 	d.wake()
 	d.leases.warnOfEnd()
@@ -194,8 +196,7 @@ func (s *leases) onState(state apitype.QueueState, err error) {
 	s.day.serve()
 }
 
-// callbackDue says that a donor is to be rung now who was put off. The call that was taken for
-// after this one goes back, so that the donor comes next.
+// callbackDue shows that a callback is due. It releases the prefetched call, so that the donor comes next.
 func (s *leases) callbackDue() {
 	s.none = false
 	if l := s.ahead(); l != nil {

@@ -20,21 +20,21 @@ const (
 	settingsMaxRetry = time.Minute
 )
 
-// settings are those of the floor that hold for the call on the desk. It is safe for concurrent use.
+// settings has the floor's settings for the call on the Desk. It is safe for concurrent use.
 type settings struct {
 	kept  atomic.Pointer[keptSettings]
 	waits atomic.Bool // The service has settings that were not read yet: no result, hour or script is offered.
 }
 
-// settingsReading is when and how the settings are read.
+// settingsReading is the state of reading the settings.
 type settingsReading struct {
 	isUnderWay bool
-	asked      time.Time     // Zero: never.
-	retry      time.Duration // The wait after the failure before; zero: there was none.
+	asked      time.Time     // Zero if never.
+	retry      time.Duration // The wait after the failure before. Zero without one.
 	isRead     bool          // The service has answered, or has no settings.
 	effects    bool          // The service itself stores the effects of results.
 	checks     bool          // The service keeps what was checked in a call.
-	coming     *keptSettings // They hold from the next call on; nil: none do.
+	coming     *keptSettings // The settings from the next call on. Nil without any.
 }
 
 // keptSettings are the settings on disk, with what asks whether they still hold.
@@ -76,8 +76,7 @@ func (s *settings) open(path string) {
 	}
 }
 
-// readSettings asks for the settings where they are not those that are known. Without an answer the known
-// ones hold.
+// readSettings requests the settings if they differ from the known ones, which stay without an answer.
 func (d *Day) readSettings() {
 	r := &d.settings
 	r.isUnderWay, r.asked = true, d.Now()
@@ -152,13 +151,13 @@ func (d *Day) tendSettings() {
 // WaitsForSettings reports whether the service has settings of the floor that were not read yet.
 func (d *Day) WaitsForSettings() bool { return d.floor.waits.Load() }
 
-// whyNoResults says why the results of the call on the desk are not offered. Those of the profile always are.
+// whyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
 func (d *Day) whyNoResults() string {
 	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.isKnown(d.Call.Type)
 	return When(isWaiting, "the results of the floor are being read: try again in a moment")
 }
 
-// AgentName returns the name of a user: that of the profile, else that of the settings; "" where none is known.
+// AgentName returns the name of a user in the profile, or else in the settings, or an empty text.
 func (b *base) AgentName(id apitype.UUID) string {
 	name := b.Agents[id]
 	for _, user := range b.floor.read().Users {
@@ -169,8 +168,8 @@ func (b *base) AgentName(id apitype.UUID) string {
 	return name
 }
 
-// UsersNamed returns the users whose name is a text, or otherwise those whose name begins with it; the case does not
-// matter, and _ stands for a blank.
+// UsersNamed returns the users with a name, or otherwise the users whose name begins with it. The case does not
+// matter, and _ matches a blank.
 func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
 	text = Fold(strings.ReplaceAll(text, "_", " "))
 	known := map[apitype.UUID]string{}
@@ -190,7 +189,7 @@ func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
 	return named
 }
 
-// maxAttempts returns how often a call may be tried, 0 where that is not known.
+// maxAttempts returns the maximum of attempts of a call, or 0 if unknown.
 func (b *base) maxAttempts(call *apitype.Call) int {
 	if most := b.floor.of(call).MaxCallAttempts; b.MaxAttempts == 0 && most != nil {
 		return *most
@@ -198,7 +197,7 @@ func (b *base) maxAttempts(call *apitype.Call) int {
 	return b.MaxAttempts
 }
 
-// againstHours says why the donor of a call is not called at a time, "" where nothing speaks against it.
+// againstHours returns why the donor of a call must not be called at a time, or an empty text.
 func (b *base) againstHours(call *apitype.Call, at time.Time) string {
 	if b.floor.waits.Load() {
 		return "" // The hours of the floor are not known yet.
@@ -224,8 +223,8 @@ func (b *base) donorCountry(call *apitype.Call) string {
 	return cmp.Or(hours.CountryOf(call.Person.Value()), of.Country)
 }
 
-// storesEffect returns the effect of a result that the service itself stores when the call on the desk is
-// completed with it; "" where it stores none.
+// storesEffect returns the effect of a result that the service stores when the call on the Desk is completed, or an
+// empty text.
 func (d *Day) storesEffect(result apitype.ResultChoice) apitype.ResultEffect {
 	if !d.settings.effects {
 		return ""

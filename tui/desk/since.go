@@ -17,7 +17,7 @@ func (k *Card) Joined(p apitype.Pledge) (word string, day time.Time) {
 	return "since", p.CreatedAt.In(now.Location())
 }
 
-// dateOf returns the day that a time of a record means: midnight UTC is that day in each zone.
+// dateOf returns the day of a time in a record: midnight UTC is that day in each zone.
 func dateOf(t apitype.Time, zone *time.Location) time.Time {
 	at := t.UTC()
 	if !at.Equal(at.Truncate(24 * time.Hour)) {

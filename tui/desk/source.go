@@ -1,10 +1,10 @@
 package desk
 
-// source is where the next call comes from: the queue of the service, or the list of calls that is walked.
+// source is the source of the next call: the queue of the service, or a walk through the list of calls.
 type source interface {
 	// serve gives the waiting agent a call, if one was read ahead; otherwise it reads on.
 	serve()
-	// prefetch reads what comes after the call on the desk.
+	// prefetch reads the call after the one on the Desk.
 	prefetch()
 	// offers returns the calls that come next, in their order, up to limit.
 	offers(limit int) []Candidate

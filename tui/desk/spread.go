@@ -8,12 +8,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// spreadOver is how many of the oldest calls the agents of a floor are spread over.
+// spreadOver is how many of the oldest calls are spread over the agents.
 const spreadOver = 50
 
-// Spread orders calls, the oldest first, for one agent of a service without a queue: the
-// oldest fifty by a rendezvous hash of agent and call. Each agent has another call first,
-// and keeps the order of those that are left when one goes. calls is left as it is.
+// Spread orders calls, the oldest first, for one agent of a service without a queue: the oldest fifty by a rendezvous
+// hash of agent and call. Each agent has another first call, and the order of the rest stays when one is gone. It does
+// not change calls.
 func Spread[T any](agent string, calls []T, id func(T) apitype.UUID) []T {
 	spread := slices.Clone(calls)
 	oldest := spread[:min(len(spread), spreadOver)]

@@ -12,9 +12,9 @@ import (
 // Group is a way to count the records of a noun.
 type Group[T any] struct {
 	Name  string
-	Of    func(T) string // Returns "" for a record that has no such value.
-	Shown bool           // It is counted where no group is asked for.
-	// Each returns the values of a record that may have several. Nil: Of returns its only one.
+	Of    func(T) string // Returns an empty text for a record without such a value.
+	Shown bool           // It is counted if no group is requested.
+	// Each returns the values of a record that may have several. If it is nil, Of returns its only one.
 	Each func(T) []string
 }
 
@@ -32,7 +32,7 @@ func (g Group[T]) Values(record T, none string) []string {
 	return values
 }
 
-// Count is how many records have a value, and what they add up to.
+// Count is how many records have a value, and their sums.
 type Count struct {
 	Records int
 	Types   map[apitype.CallType]int // Of calls.
@@ -42,7 +42,7 @@ type Count struct {
 	Cents   int64                    // Of pledges: the sum of the donations, whatever their interval.
 	Yearly  int64                    // Of pledges: Euro cents in a year.
 	Once    int64                    // Of pledges: Euro cents that are given once.
-	// Unvalued is how many pledges have an interval or an amount that is in neither of them.
+	// Unvalued is how many pledges are in none of the sums, because of their interval or amount.
 	Unvalued int
 }
 
@@ -64,7 +64,7 @@ type Counts[T any] struct {
 	by     map[string]map[string]*Count
 }
 
-// CountCalls makes counts of calls; none is what a call without a value counts as, "" leaves it out.
+// CountCalls returns counts of calls. none is the group of calls without a value. If it is empty, they are left out.
 func CountCalls(groups []Group[apitype.Call], none string) *Counts[apitype.Call] {
 	return newCounts(groups, none, func(c *Count, call apitype.Call) {
 		if c.Types == nil {
@@ -147,7 +147,7 @@ var Ages = []struct {
 	Days  int
 }{{"today", 1}, {"2-3 days", 3}, {"4-7 days", 7}, {"8-30 days", 30}, {"older", 1 << 20}}
 
-// CallGroups returns the ways to count calls; days and weeks are those of a place.
+// CallGroups returns the ways to count calls, with days and weeks of a place.
 func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 	type call = apitype.Call
 	return []Group[call]{
@@ -188,7 +188,12 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 			return Ages[i].Title
 		}, false, nil},
 		{"agent", lastAgent, false, nil},
-		{"organization", func(c call) string { return organizationName(c.Person.Value().OwningOrganization.Value()) }, false, nil},
+		{
+			"organization",
+			func(c call) string { return organizationName(c.Person.Value().OwningOrganization.Value()) },
+			false,
+			nil,
+		},
 	}
 }
 
@@ -227,7 +232,7 @@ func PledgeGroups(in *time.Location) []Group[apitype.Pledge] {
 	}
 }
 
-// lastAgent returns who made the last attempt; "" for a call without one.
+// lastAgent returns the user of the last attempt, or an empty text.
 func lastAgent(c apitype.Call) string {
 	attempts := c.Attempts.Value()
 	if len(attempts) == 0 {
@@ -248,7 +253,7 @@ func weekOf(t apitype.Time, in *time.Location) string {
 	return fmt.Sprintf("%d-W%02d", year, week)
 }
 
-// organizationName returns the name of an organization; names alone may be those of two.
+// organizationName returns the name of an organization, with more than the name if two share it.
 func organizationName(o apitype.OrganizationReference) string {
 	if o.Abbreviation == "" || o.Name == "" {
 		return o.Name + o.Abbreviation

@@ -13,8 +13,8 @@ import (
 // CanUndo reports whether there is a change to take back.
 func (c *Changes) CanUndo() bool { return len(c.Held) > 0 || c.saving > 0 }
 
-// holdReturn lets the agent come back to the call on the desk, while a change would be held. The
-// uuid is that of the call whose creation takes its place; zero for none.
+// holdReturn lets the agent return to the call on the Desk, as long as a change would be held. The uuid is the new
+// call that replaces it, or zero.
 func (d *Day) holdReturn(label string, created apitype.UUID) {
 	h := Held{Change: Change{Label: label}, Until: d.Now().Add(holdTime), created: created, back: func() {}}
 	if d.Call != nil {
@@ -27,7 +27,7 @@ func (d *Day) holdReturn(label string, created apitype.UUID) {
 	d.Changes.Held = append(d.Changes.Held, h)
 }
 
-// Undo takes the latest change back, with those of one burst, the latest first.
+// Undo takes the latest change back, with the other changes of the same key, the latest first.
 func (d *Day) Undo() []Event {
 	c := d.Changes
 	if c.undoAsked = d.Guard.presses; c.saving > 0 {
@@ -38,8 +38,8 @@ func (d *Day) Undo() []Event {
 	return c.drain()
 }
 
-// undoSaved takes back what the agent wanted to while it was being saved. Where it was not
-// saved, no change before it is taken back in its place.
+// undoSaved handles an undo during the saving of a change. If the change was not saved, no earlier one is undone
+// instead.
 func (c *Changes) undoSaved(isSaved bool) {
 	if !isSaved {
 		c.undos = 0
@@ -90,11 +90,14 @@ func (c *Changes) recall(h Held) error {
 	return err
 }
 
-// recallCreation takes back a new call that the service has not heard of. One that it knows stays
-// open there.
+// recallCreation takes back a new call that the service has not received. One that it has stays open there.
 func (c *Changes) recallCreation(id apitype.UUID) error {
 	entries, _, err := c.Outbox.List()
-	if i := slices.IndexFunc(entries, func(e outbox.Entry) bool { return e.UUID == id && e.Op == apiclient.OpCreateCall }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(
+		entries,
+		func(e outbox.Entry) bool { return e.UUID == id && e.Op == apiclient.OpCreateCall },
+	); err == nil &&
+		i >= 0 {
 		_, err = c.Outbox.Recall(entries[i].ID)
 		return err
 	}
@@ -166,8 +169,8 @@ func (c *Changes) lastHeld() Held {
 	return c.Held[len(c.Held)-1]
 }
 
-// HeldText says what is held last, what the record will say with it, for how long it is held, and which key takes it
-// back. It is "" if nothing is held.
+// HeldText returns the last held change, its effect on the record, the rest of its time, and the key of the undo. It
+// is empty if nothing is held.
 func (c *Changes) HeldText(undo string) string {
 	if len(c.Held) == 0 {
 		return ""

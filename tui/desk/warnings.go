@@ -9,17 +9,17 @@ import (
 	"fundesk/render"
 )
 
-// Spec gap: C5, for the maximum of attempts: the profile says it, the interface does not.
+// Spec gap: C5, for the maximum of attempts, which the profile has and the interface does not.
 
 // lowQuality is the share of a quality result below which the agent is warned, in
 // percent.
 const lowQuality = 60
 
-// reasonOptedOut is why a person is not rung at all.
+// reasonOptedOut is the reason not to phone a person at all.
 const reasonOptedOut = "opted out of phone calls"
 
-// against says why a call is not offered in this session, "" when it may be. What the
-// attempts say changes with the time: see Day.Offers.
+// against returns why a call is not offered in this session, or an empty text. Reasons by attempts change with the
+// time: see Day.Offers.
 func (d *Day) against(call apitype.Call) string {
 	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
 		return reasonOptedOut
@@ -58,15 +58,29 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	lately := len(found)
 	add(k.attemptsReason(call.AttemptsCount, lastAttempt(call), k.maxAttempts(&call)))
 	add(k.day.queue.reachedReason(call.UUID, call.PersonUUID))
-	if l := k.day.leases.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
-		add(k.Say("this number was called %s ago on another call, less than 4 hours", k.Say(durationText(k.Now().Sub(l.NumberContactedAt.Time)))))
+	if l := k.day.leases.leaseOf(
+		call.UUID,
+	); len(found) == lately && l != nil && l.NumberContactedAt != nil &&
+		k.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
+		add(
+			k.Say(
+				"this number was called %s ago on another call, less than 4 hours",
+				k.Say(durationText(k.Now().Sub(l.NumberContactedAt.Time))),
+			),
+		)
 	}
 	ofPerson, ofNumber := k.otherOpenCalls(call)
 	if ofPerson > 0 {
 		add(k.Count(ofPerson, "other open call for this person", "other open calls for this person"))
 	}
 	if ofNumber > 0 {
-		add(k.Count(ofNumber, "open call of another donor with the same number", "open calls of another donor with the same number"))
+		add(
+			k.Count(
+				ofNumber,
+				"open call of another donor with the same number",
+				"open calls of another donor with the same number",
+			),
+		)
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
@@ -80,7 +94,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	return append(found, k.qualityWarnings(p.QualityResult.Pointer())...)
 }
 
-// hoursWarning says that the donor of a call is not called at this hour. A callback comes at its time all the same.
+// hoursWarning warns that the donor of a call should not be called at this hour. A callback still comes at its time.
 func (k *Card) hoursWarning(call *apitype.Call) string {
 	why := k.againstHours(call, k.Now())
 	l := k.day.leases.leaseOf(call.UUID)
@@ -91,8 +105,8 @@ func (k *Card) hoursWarning(call *apitype.Call) string {
 	return k.Say("a callback outside calling hours") + ": " + why
 }
 
-// otherOpenCalls counts the requested calls of the same person and of the same number,
-// as far as they are known: those of the queue and those of the pledge.
+// otherOpenCalls counts the known requested calls of the same person and of the same number, in the queue and of the
+// pledge.
 func (k *Card) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 	ofPerson, ofNumber = k.day.queue.others(call)
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
@@ -105,7 +119,7 @@ func (k *Card) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 	return ofPerson, ofNumber
 }
 
-// languageWarning says that a person speaks none of the agent's languages.
+// languageWarning warns that a person speaks none of the agent's languages.
 func (k *Card) languageWarning(language string) string {
 	language = strings.ToLower(language)
 	if language == "" || len(k.Languages) == 0 || slices.Contains(k.Languages, language) {
@@ -118,8 +132,7 @@ func (k *Card) languageWarning(language string) string {
 	return k.Say("speaks %s; you: %s", k.Say(render.Language(language)), strings.Join(yours, ", "))
 }
 
-// localeLanguages returns the languages of the environment, as LANGUAGE or the locale say
-// them; none for a locale that names no language, such as C.
+// localeLanguages returns the languages of the environment, by LANGUAGE or the locale. A locale such as C has none.
 func localeLanguages(getenv func(string) string) []string {
 	for _, name := range []string{"LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
 		var found []string
@@ -137,8 +150,8 @@ func localeLanguages(getenv func(string) string) []string {
 	return nil
 }
 
-// qualityWarnings returns one line for all that is low, and one for each gate that was
-// not passed, as its explanation says it: a gate's identifier is no word of people.
+// qualityWarnings returns one line for all low ratings, and one for each failed gate with its explanation, because a
+// gate's identifier is not for people.
 func (k *Card) qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {
 		return nil
@@ -158,12 +171,16 @@ func (k *Card) qualityWarnings(q *apitype.QualityResult) []string {
 // IsLow reports whether the agent is warned of a gate.
 func IsLow(gate apitype.GateResult) bool { return gate.Percentage.Float64() < lowQuality }
 
-// HolderText says which other user has the donor on the desk, and since when; "" where none has.
+// HolderText returns the other user with a lease of the donor on the Desk, and since when, or an empty text.
 func (k *Card) HolderText() string {
 	if k.holder == nil {
 		return ""
 	}
-	return k.Say("%s has this donor on the screen since %s", k.holderName(k.holder), k.holder.TakenAt.In(k.Now().Location()).Format("15:04"))
+	return k.Say(
+		"%s has this donor on the screen since %s",
+		k.holderName(k.holder),
+		k.holder.TakenAt.In(k.Now().Location()).Format("15:04"),
+	)
 }
 
 // holderName returns the name of the user who holds a donor.
@@ -181,7 +198,7 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 	}
 }
 
-// ForbidsText says why the donor on the desk may not be called at all; "" if the donor may.
+// ForbidsText returns why the donor on the Desk may not be called at all, or an empty text.
 func (k *Card) ForbidsText() string {
 	optIn := cmp.Or(k.day.latest, k.day.Call).Person.Value().OptInPhone
 	switch {
@@ -196,8 +213,8 @@ func (k *Card) ForbidsText() string {
 	}
 }
 
-// LeaseText says that the donor on the desk is not this agent's alone: who has the donor, or that the lease has ended.
-// It is "" otherwise. The lease of a donor who was erased ends with the data: nobody else may call either.
+// LeaseText returns why the donor on the Desk is not reserved for this agent alone: another holder, or the end of the
+// lease. Otherwise it is empty. The lease of an erased donor ends with the data, and no other user may call either.
 func (k *Card) LeaseText() string {
 	if text := k.HolderText(); text != "" || !k.isFreed || k.isErased {
 		return text

@@ -6,8 +6,7 @@ import (
 	"fundesk/apiclient/hours"
 )
 
-// DonorZone returns the time zone of the country of the donor on the desk, ours where that is not
-// known.
+// DonorZone returns the time zone of the country of the donor on the Desk, or ours if it is unknown.
 func (k *Card) DonorZone() *time.Location {
 	if zone, known := hours.Zone(k.donorCountry(k.day.Call)); known {
 		return zone
@@ -15,7 +14,7 @@ func (k *Card) DonorZone() *time.Location {
 	return k.Now().Location()
 }
 
-// BothTimes returns a time as it is for the donor, and for us where that differs.
+// BothTimes returns a time in the donor's zone, and in ours if that differs.
 func (k *Card) BothTimes(at time.Time) string {
 	there, here := at.In(k.DonorZone()), at.In(k.Now().Location())
 	layout := "Mon 2 Jan 15:04"
