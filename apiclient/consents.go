@@ -6,7 +6,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// AddConsentChange returns the change that adds a consent. POST /fundesk/v1/persons/{uuid}/consents
+// AddConsentChange returns the change that adds a consent.
+// POST /fundesk/v1/persons/{uuid}/consents
 func AddConsentChange(person apitype.UUID, c apitype.Consent) (Change, error) {
 	return newChange(OpAddConsent, person, c)
 }
@@ -17,7 +18,8 @@ func (c *Client) Consents(ctx context.Context, person apitype.UUID) (Record[apit
 	return readExtension[apitype.Consents](ctx, c, apitype.ExtensionConsents, "/persons/"+person.String()+"/consents")
 }
 
-// PutChecksChange returns the change that stores the checks of a call. PUT /fundesk/v1/calls/{uuid}/checks
+// PutChecksChange returns the change that stores the checks of a call.
+// PUT /fundesk/v1/calls/{uuid}/checks
 func PutChecksChange(call apitype.UUID, checks apitype.CallChecks) (Change, error) {
 	return newChange(OpPutChecks, call, checks)
 }

@@ -62,7 +62,8 @@ func (e *MarkError) Unwrap() error {
 
 // MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a refusal of some entries it
 // sends the others once more alone, so that each of them is known to be marked. It returns a MarkError if some are
-// not. Spec gaps: E1, E3. POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
+// not. Spec gaps: E1, E3.
+// POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
 func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apitype.ProcessedEntry) error {
 	all := &MarkError{}
 	for start := 0; start < len(entries); start += apitype.ChunkEntries {

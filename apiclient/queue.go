@@ -68,7 +68,8 @@ func (s *QueueService) ReleaseUser(
 	return ask[apitype.ReleasedUser](ctx, s, http.MethodPost, "/release", nil, r)
 }
 
-// Extend extends a lease from now on. An ended one is not found. POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+// Extend extends a lease from now on. An ended one is not found.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 func (s *QueueService) Extend(
 	ctx context.Context,
 	lease apitype.UUID,
@@ -85,20 +86,21 @@ func (s *QueueService) Release(ctx context.Context, lease apitype.UUID, r apityp
 	return err
 }
 
-// Later defers a call without a lease. PUT /fundesk/v1/queue/calls/{callUuid}/later
+// Later defers a call without a lease.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.DeferRequest) error {
 	_, err := ask[struct{}](ctx, s, http.MethodPut, "/calls/"+call.String()+"/later", nil, r)
 	return err
 }
 
-// DeferCallChange returns the change that defers a call. It ends the lease of the call if the request names it. PUT
-// /fundesk/v1/queue/calls/{callUuid}/later
+// DeferCallChange returns the change that defers a call. It ends the lease of the call if the request names it.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
 func DeferCallChange(call apitype.UUID, r apitype.DeferRequest) (Change, error) {
 	return newChange(OpDeferCall, call, r)
 }
 
-// LeaveNoteChange returns the change that adds a note for the next agent of a call. POST
-// /fundesk/v1/queue/calls/{callUuid}/notes
+// LeaveNoteChange returns the change that adds a note for the next agent of a call.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
 func LeaveNoteChange(call apitype.UUID, r apitype.NoteRequest) (Change, error) {
 	return newChange(OpLeaveNote, call, r)
 }
@@ -110,12 +112,14 @@ func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Recor
 }
 
 // Leases returns live leases in the account's scope, without calls. The zero options list the leases of all users.
-// Other options need a service that announces pending. GET /fundesk/v1/queue/leases
+// Other options need a service that announces pending.
+// GET /fundesk/v1/queue/leases
 func (s *QueueService) Leases(ctx context.Context, o apitype.QueueLeaseListOptions) (Record[apitype.Leases], error) {
 	return ask[apitype.Leases](ctx, s, http.MethodGet, "/leases", o.Query(), nil)
 }
 
-// Agents returns what users do now, and their work. GET /fundesk/v1/queue/agents
+// Agents returns what users do now, and their work.
+// GET /fundesk/v1/queue/agents
 func (s *QueueService) Agents(ctx context.Context, o apitype.QueueAgentsOptions) (Record[apitype.QueueAgents], error) {
 	return ask[apitype.QueueAgents](ctx, s, http.MethodGet, "/agents", o.Query(), nil)
 }

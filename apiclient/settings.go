@@ -13,7 +13,8 @@ import (
 const settingsPath = extensionsPath + "/settings"
 
 // Settings reads the settings of the floor. If they still have the revision etag, isSame is true and the settings are
-// empty. Without settings in the service, the error is of kind rejected. GET /fundesk/v1/settings
+// empty. Without settings in the service, the error is of kind rejected.
+// GET /fundesk/v1/settings
 func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Settings], isSame bool, err error) {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
 		return r, false, err
@@ -33,8 +34,8 @@ func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Se
 }
 
 // SetSettings replaces the settings of one organization if they still have the revision etag. An empty etag replaces
-// any. After a lost answer, or if a repeat met its own change, it reads whether they are set. PUT
-// /fundesk/v1/settings/{organizationUuid}
+// any. After a lost answer, or if a repeat met its own change, it reads whether they are set.
+// PUT /fundesk/v1/settings/{organizationUuid}
 func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) error {
 	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
 		return err

@@ -12,7 +12,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListCalls returns a page of the calls in the caller's scope. GET /api/v1/calls (interface: Calls)
+// ListCalls returns a page of the calls in the caller's scope.
+// GET /api/v1/calls (interface: Calls)
 func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOptions) (Answer, error) {
 	parts := callParts(o.Include)
 	if err := errors.Join(c.Require(CallsRead), parts.allowed(c)); err != nil {
@@ -84,7 +85,8 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 	return f, ok
 }
 
-// GetCall returns one call with all its details. GET /api/v1/calls/{uuid} (interface: Calls)
+// GetCall returns one call with all its details.
+// GET /api/v1/calls/{uuid} (interface: Calls)
 func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err

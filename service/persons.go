@@ -10,7 +10,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListPersons returns a page of the persons in the caller's scope. GET /api/v1/persons (interface: Persons)
+// ListPersons returns a page of the persons in the caller's scope.
+// GET /api/v1/persons (interface: Persons)
 func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonListOptions) (Answer, error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
@@ -39,7 +40,8 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 }
 
 // ListErasures returns a page of the erased persons, the last one first, so that programs erase them from their
-// copies, too. GET /fundesk/v1/erasures
+// copies, too.
+// GET /fundesk/v1/erasures
 func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureListOptions) (Answer, error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
@@ -65,7 +67,8 @@ func (p ErasedPerson) Size() int { return 100 }
 
 func (p PersonRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
-// GetPerson returns one person. GET /api/v1/persons/{uuid} (interface: Persons)
+// GetPerson returns one person.
+// GET /api/v1/persons/{uuid} (interface: Persons)
 func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err

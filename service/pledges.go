@@ -12,7 +12,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ListPledges returns a page of the pledges in the caller's scope. GET /api/v1/pledges (interface: Pledges)
+// ListPledges returns a page of the pledges in the caller's scope.
+// GET /api/v1/pledges (interface: Pledges)
 func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeListOptions) (Answer, error) {
 	parts := pledgeParts(o.Include)
 	if err := cmp.Or(c.Require(PledgesRead), parts.allowed(c)); err != nil {
@@ -62,7 +63,8 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 
 func (p PledgeRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
-// GetPledge returns one pledge with all its details. GET /api/v1/pledges/{uuid} (interface: Pledges)
+// GetPledge returns one pledge with all its details.
+// GET /api/v1/pledges/{uuid} (interface: Pledges)
 func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err

@@ -11,8 +11,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Settings returns the settings for agents of the organizations in the account's scope, and the names of users. GET
-// /fundesk/v1/settings
+// Settings returns the settings for agents of the organizations in the account's scope, and the names of users.
+// GET /fundesk/v1/settings
 func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
@@ -46,7 +46,8 @@ func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
 }
 
 // PutSettings replaces the settings of an organization if m has the present revision of all settings in the account's
-// scope. PUT /fundesk/v1/settings/{organizationUuid}
+// scope.
+// PUT /fundesk/v1/settings/{organizationUuid}
 func (s *Service) PutSettings(
 	ctx context.Context,
 	c Caller,

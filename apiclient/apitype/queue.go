@@ -43,7 +43,8 @@ const (
 // RevisionMember is the member by which an export for editing shows the revision of a record.
 const RevisionMember = "_revision"
 
-// Extensions has the extensions of a service. GET /fundesk/v1
+// Extensions has the extensions of a service.
+// GET /fundesk/v1
 type Extensions struct {
 	Extensions []string `json:"extensions"`
 	Version    string   `json:"version"` // Of the service.
@@ -99,7 +100,8 @@ func atMost(v *Violations, pointer string, values int) {
 	}
 }
 
-// TakeRequest asks for the next calls of a user. POST /fundesk/v1/queue/take
+// TakeRequest asks for the next calls of a user.
+// POST /fundesk/v1/queue/take
 type TakeRequest struct {
 	RequestUUID  UUID `json:"requestUuid"` // The same again, within 24 hours, gives the same leases.
 	UserUUID     UUID `json:"userUuid"`
@@ -215,8 +217,9 @@ type Replaces struct {
 }
 
 // DeferRequest defers a call to a time, and reserves it for a user if it names one. Without a time, the call is in the
-// queue by its time of request. POST /fundesk/v1/queue/leases/{leaseUuid}/release PUT
-// /fundesk/v1/queue/calls/{callUuid}/later
+// queue by its time of request.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
 type DeferRequest struct {
 	NotBefore *Time `json:"notBefore"`
 	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
@@ -240,8 +243,8 @@ func (r *DeferRequest) Validate(now time.Time) Violations {
 	return v
 }
 
-// NoteRequest adds a note for the next agent of a call, after earlier ones. POST
-// /fundesk/v1/queue/calls/{callUuid}/notes
+// NoteRequest adds a note for the next agent of a call, after earlier ones.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
 type NoteRequest struct {
 	Text string `json:"text"`
 }
@@ -281,7 +284,8 @@ type LeaseHolder struct {
 	ExpiresAt Time    `json:"expiresAt"`
 }
 
-// Deferral is a callback: a deferred call. GET /fundesk/v1/queue/deferrals
+// Deferral is a callback: a deferred call.
+// GET /fundesk/v1/queue/deferrals
 type Deferral struct {
 	CallUUID   UUID     `json:"callUuid"`
 	PersonUUID UUID     `json:"personUuid"`
@@ -308,7 +312,8 @@ type Leases struct {
 	NumberBlocked *bool `json:"numberBlocked,omitzero"`
 }
 
-// QueueState counts the calls of the queue. GET /fundesk/v1/queue
+// QueueState counts the calls of the queue.
+// GET /fundesk/v1/queue
 type QueueState struct {
 	Waiting           int              `json:"waiting"`     // Could be given now.
 	Due               int              `json:"due"`         // The deferred calls among them.
@@ -322,7 +327,8 @@ type QueueState struct {
 	ByLanguage        map[string]int   `json:"byLanguage"`        // Of the waiting calls. The empty language means none.
 }
 
-// QueueAgents are the users with work. GET /fundesk/v1/queue/agents
+// QueueAgents are the users with work.
+// GET /fundesk/v1/queue/agents
 type QueueAgents struct {
 	Agents []QueueAgent `json:"agents"`
 }
@@ -369,7 +375,8 @@ type QueueDeferralListOptions struct {
 }
 
 // QueueLeaseListOptions are the parameters of the list of leases. With both it has the leases of the user and the
-// lease of the person. Without any it has all. GET /fundesk/v1/queue/leases
+// lease of the person. Without any it has all.
+// GET /fundesk/v1/queue/leases
 type QueueLeaseListOptions struct {
 	UserUUID   *UUID // The live leases of this user.
 	PersonUUID *UUID // The live lease of this person, whichever user holds it.

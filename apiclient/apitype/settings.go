@@ -24,8 +24,8 @@ const ExtensionSettings = "settings"
 // and has Closed and OpensAt in its state.
 const ExtensionRules = "rules"
 
-// Settings has the settings for agents of the organizations in the account's scope, and the names of users. GET
-// /fundesk/v1/settings
+// Settings has the settings for agents of the organizations in the account's scope, and the names of users.
+// GET /fundesk/v1/settings
 type Settings struct {
 	Organizations []OrganizationSettings `json:"organizations"`
 	Users         []UserName             `json:"users"`
@@ -37,7 +37,8 @@ type UserName struct {
 	Name string `json:"name"`
 }
 
-// OrganizationSettings has the settings of one organization. PUT /fundesk/v1/settings/{organizationUuid}
+// OrganizationSettings has the settings of one organization.
+// PUT /fundesk/v1/settings/{organizationUuid}
 type OrganizationSettings struct {
 	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: the uuid of the path, or left out.
 	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil means no maximum.

@@ -374,8 +374,8 @@ func same[T any](a, b *T, compare func(T, T) int) bool {
 func compareTimes(a, b apitype.Time) int { return a.Compare(b.Time) }
 
 // LeaveNote adds a note for the next agent of a waiting call, after the earlier ones. A repeated note, after a lost
-// answer, is added once. If the notes get too long, the oldest lines are dropped. POST
-// /fundesk/v1/queue/calls/{callUuid}/notes
+// answer, is added once. If the notes get too long, the oldest lines are dropped.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
 func (q *Queue) LeaveNote(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.NoteRequest) error {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return err
@@ -468,7 +468,8 @@ func (q *Queue) ReleaseUser(
 	return service.Answered(released, err)
 }
 
-// Deferrals returns a page of the callbacks, the earliest first. GET /fundesk/v1/queue/deferrals
+// Deferrals returns a page of the callbacks, the earliest first.
+// GET /fundesk/v1/queue/deferrals
 func (q *Queue) Deferrals(
 	ctx context.Context,
 	c service.Caller,

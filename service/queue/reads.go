@@ -20,7 +20,8 @@ func (q *Queue) mayReadQueue(ctx context.Context, c service.Caller) (now apitype
 	return q.rules.StoreTime(ctx)
 }
 
-// State returns how many calls wait. GET /fundesk/v1/queue
+// State returns how many calls wait.
+// GET /fundesk/v1/queue
 func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -105,7 +106,8 @@ func earlier(a, b *apitype.Time) *apitype.Time {
 	return a
 }
 
-// Calls returns a page of the waiting calls, in the order of takes. GET /fundesk/v1/queue/calls
+// Calls returns a page of the waiting calls, in the order of takes.
+// GET /fundesk/v1/queue/calls
 func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCallListOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -150,7 +152,8 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 	})
 }
 
-// Leases returns the live leases. GET /fundesk/v1/queue/leases
+// Leases returns the live leases.
+// GET /fundesk/v1/queue/leases
 func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLeaseListOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
@@ -185,7 +188,8 @@ func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope servi
 	return &isBlocked, err
 }
 
-// Agents returns what users do now, and their work. GET /fundesk/v1/queue/agents
+// Agents returns what users do now, and their work.
+// GET /fundesk/v1/queue/agents
 func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAgentsOptions) (service.Answer, error) {
 	now, err := q.mayReadQueue(ctx, c)
 	if err != nil {
