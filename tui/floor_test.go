@@ -114,6 +114,9 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		servicetest.Check(t, err)
 		asked := 0
 		now = ofPath("/queue/agents", func(r *http.Request) (*http.Response, error) {
+			if of := r.URL.Query().Get("userUuid"); of != w.options.Agent.String() {
+				t.Errorf("got the work of %q, want that of the agent alone", of)
+			}
 			if asked++; isTold {
 				return nil, nil
 			}

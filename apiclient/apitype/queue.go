@@ -34,6 +34,8 @@ const (
 	ExtensionFilters = "filters"
 	// ExtensionCompletedBy is the filter of calls by the user of the completion.
 	ExtensionCompletedBy = "completed-by"
+	// ExtensionAgentsByUser is the parameter userUuid of the agents of the queue.
+	ExtensionAgentsByUser = "agents-by-user"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.
 	ExtensionPending = "pending"
 	// ExtensionRevisions is the parameter of lists that adds the revision of its record to each edge.
@@ -386,7 +388,7 @@ type QueueLeaseListOptions struct {
 // GET /fundesk/v1/queue/agents
 type QueueAgentsOptions struct {
 	Since    *Time // 24 hours ago when nil. Work counts from its hour on.
-	UserUUID *UUID // Nil means all users.
+	UserUUID *UUID // Nil means all users. Only where ExtensionAgentsByUser is announced.
 }
 
 // Query returns the options as query parameters.

@@ -149,6 +149,7 @@ var extensionNames = []string{
 	apitype.ExtensionSearch,
 	apitype.ExtensionRules,
 	apitype.ExtensionCompletedBy,
+	apitype.ExtensionAgentsByUser,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -134,8 +134,12 @@ func (d *Day) readToday() {
 	d.today.asked = d.Now()
 	year, month, day := d.today.asked.Local().Date()
 	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
+	options := apitype.QueueAgentsOptions{Since: &since}
+	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
+		options.UserUUID = &agent
+	}
 	do(&d.events, func(ctx context.Context) (apitype.QueueAgents, error) {
-		return apiclient.Decoded(d.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &since}))
+		return apiclient.Decoded(d.Client.Queue.Agents(ctx, options))
 	}, func(answer apitype.QueueAgents, err error) {
 		if err != nil {
 			return
