@@ -57,6 +57,7 @@ const (
 	AuditPersonErase     AuditOperation = "person.erase"
 	AuditRetentionSet    AuditOperation = "retention.set"
 	AuditRetentionRun    AuditOperation = "retention.run"
+	AuditPrune           AuditOperation = "audit.prune"
 	AuditLoad            AuditOperation = "load"
 	AuditAccountAdd      AuditOperation = "account.add"
 	AuditAccountSet      AuditOperation = "account.set"

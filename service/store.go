@@ -316,6 +316,7 @@ type QueueWriter interface {
 // PrivacyReader reads what is kept of a person, the audit and the retention.
 type PrivacyReader interface {
 	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
+	CountAudit(before apitype.Time) (lines int, err error)
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	// KeptCalls, KeptPledges and KeptTransactions return rows with their documents, and KeptWaiting the rows of
@@ -341,7 +342,8 @@ type PrivacyWriter interface {
 	RewritePledge(l PledgeRow) error
 	RewriteTransaction(t TransactionRow) error
 	SetRetention(r Retention) error
-	CallsToRetain(q RetainQuery) ([]CallRow, error) // In the order of their last update.
+	PruneAudit(before apitype.Time, limit int) (deleted int, err error) // The oldest lines first.
+	CallsToRetain(q RetainQuery) ([]CallRow, error)                     // In the order of their last update.
 }
 
 // LoadWriter saves many records that come in from outside the interface.

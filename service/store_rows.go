@@ -271,6 +271,8 @@ type Retention struct {
 	Leads *int `json:"leads"`
 	// Erases persons whose pledges have all ended.
 	Persons *int `json:"persons"`
+	// Deletes lines of the audit. Only the retention of the whole database has it, which has no organization.
+	Audit *int `json:"audit"`
 }
 
 // RetainQuery chooses records that may be old enough: those after a position, up to a limit.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,10 +65,62 @@ func (p *program) auditList() *cobra.Command {
 func (p *program) auditFlags(flags *pflag.FlagSet, to *service.AuditFilter) {
 	uuidFlag(flags, &to.Person, "person", "only changes of the person of this `uuid`")
 	uuidFlag(flags, &to.Account, "account", "only changes by the account of this `uuid`")
+	p.pastFlag(flags, &to.Since, "since", "only from this `time` on: RFC 3339, a date, or an age such as 7d")
+}
+
+// pastFlag adds a flag for a time that may be an age.
+func (p *program) pastFlag(flags *pflag.FlagSet, to **apitype.Time, name, help string) {
 	parse := func(text string) (*apitype.Time, error) {
 		at, err := apitype.ParseTypedTime(text, p.Now())
 		return &at, err
 	}
-	flags.Var(&flagValue[*apitype.Time]{to: &to.Since, parse: parse}, "since",
-		"only from this `time` on: RFC 3339, a date, or an age such as 7d")
+	flags.Var(&flagValue[*apitype.Time]{to: to, parse: parse}, name, help)
+}
+
+type prunedView struct {
+	Deleted int `json:"deleted"`
+}
+
+func (p *program) auditPrune() *cobra.Command {
+	var before *apitype.Time
+	var yes bool
+	return operation[prunedView]{
+		use:   "prune",
+		short: "Delete old lines of the audit",
+		long: "Prune prints how many lines are older than a time, asks, and deletes them in small\n" +
+			"steps beside a running serve. Lines of the last 31 days always stay. A line of the\n" +
+			"audit records each prune. fundeskd retention set --audit makes it part of each run.",
+		example: "  fundeskd audit prune --before 2024-12-31",
+		flags: func(flags *pflag.FlagSet) {
+			p.pastFlag(flags, &before, "before", "delete the lines before this `time`: RFC 3339, a date, or an age such as 800d")
+			flags.BoolVar(&yes, "yes", false, "do not ask")
+		},
+		check: func(*pflag.FlagSet) error {
+			if before == nil {
+				return usage("use --before TIME, as in --before 2024-12-31")
+			}
+			if before.After(p.Now()) {
+				return usage("--before %s is ahead of the clock", before)
+			}
+			return nil
+		},
+		access:  access{patient: true},
+		failure: "audit prune",
+		run: func(ctx context.Context, s *service.Service) (prunedView, error) {
+			audit := privacy.New(s, nil)
+			lines, err := audit.CountPrunable(ctx, *before)
+			if err != nil || lines == 0 {
+				return prunedView{}, err
+			}
+			err = p.confirm(fmt.Sprintf("Delete %s of the audit?", count(lines, "line")), yes)
+			if err != nil {
+				return prunedView{}, err
+			}
+			deleted, err := audit.PruneAudit(ctx, *before, "before "+before.String())
+			return prunedView{deleted}, err
+		},
+		text: func(w io.Writer, view prunedView) {
+			fmt.Fprintf(w, "%s of the audit deleted\n", count(view.Deleted, "line"))
+		},
+	}.command(p)
 }

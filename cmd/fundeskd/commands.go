@@ -29,11 +29,11 @@ func (p *program) root() *cobra.Command {
 		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.dumpCommand(),
-		p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
+		p.checkCommand(), p.cleanCommand(), p.maintainCommand(), p.openAPICommand(),
 		group("person", "Export and erase a person's data", p.personExport(), p.personErase()),
 		group("erasures", "Replay erasures after a restore", p.erasuresReplay()),
 		group("retention", "Apply retention periods", p.retentionSet(), p.retentionShow(), p.retentionRun()),
-		group("audit", "List changes of records", p.auditList()),
+		group("audit", "List changes of records, and delete old lines", p.auditList(), p.auditPrune()),
 		group("do-not-call", "Check and change which numbers are not called",
 			p.numberCheck(), p.numberAdd(), p.numberRemove()),
 	)

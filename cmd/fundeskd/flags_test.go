@@ -43,6 +43,11 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "retention set --organization " + organization + " --leads never", organization + "  calls 24mo  leads never  persons 200mo\n"},
 		{"", "retention show", organization + "  calls 24mo  leads never  persons 200mo\n"},
 		{records, "load -", ""},
+		{"", "retention set --audit 24mo", "the whole database  audit 24mo\n"},
+		{"", "retention run --dry-run", "the whole database                    0 lines of the audit\n" + organization + "  1 call  0 leads  0 persons\n"},
+		{"", "retention set --audit never -o json", `{"calls":null,"leads":null,"persons":null}`},
+		{"", "audit prune --before 400d", "0 lines of the audit deleted\n"},
+		{"", "audit prune --before 1d", "0 lines of the audit deleted\n"}, // The last 31 days stay.
 		{"", "retention run --dry-run -o json", `"calls":1,`},
 		{"", "retention run --dry-run", organization + "  1 call  0 leads  0 persons\n"},
 		{"", "retention run -o json", `"calls":1,`},

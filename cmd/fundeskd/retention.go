@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,25 +39,36 @@ func (p period) apply(to **int) {
 
 func (p *program) retentionSet() *cobra.Command {
 	var organization *apitype.UUID
-	var calls, leads, persons period
+	var calls, leads, persons, audit period
 	return operation[retentionView]{
-		use:   "set --organization UUID",
-		short: "Set an organization's retention periods",
+		use:   "set",
+		short: "Set the retention of an organization, or of the audit",
 		long: "--calls: calls that have ended lose their notes, external metadata and\n" +
 			"recording. --leads: persons without a pledge are erased. --persons: persons\n" +
 			"whose pledges have all ended are erased. The months count from the last event of\n" +
 			"the call or the person. A person with a waiting call stays. Nothing happens\n" +
 			"before fundeskd retention run. A period that you do not name stays; never\n" +
-			"removes one.",
-		example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo",
+			"removes one.\n\n" +
+			"--audit holds for the whole database: a run deletes older lines of the audit.\n" +
+			"Lines of the last 31 days always stay.",
+		example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo\n" +
+			"  fundeskd retention set --audit 24mo",
 		flags: func(flags *pflag.FlagSet) {
 			uuidFlag(flags, &organization, "organization", "`uuid` of the organization that owns the persons")
 			periodFlag(flags, &calls, "calls", "`months`, such as 24mo or 2y, after which calls lose their notes; or never")
 			periodFlag(flags, &leads, "leads", "`months` after which persons without a pledge are erased; or never")
 			periodFlag(flags, &persons, "persons",
 				"`months` after which persons without a pledge in force are erased; or never")
+			periodFlag(flags, &audit, "audit", "`months` after which lines of the audit are deleted; or never")
 		},
 		check: func(flags *pflag.FlagSet) error {
+			isOfOrganization := organization != nil || calls.isSet || leads.isSet || persons.isSet
+			if audit.isSet && isOfOrganization {
+				return usage("--audit holds for the whole database; set it by itself, without --organization")
+			}
+			if audit.isSet {
+				return nil
+			}
 			err := needOrganization(flags)
 			if err != nil {
 				return err
@@ -68,10 +80,11 @@ func (p *program) retentionSet() *cobra.Command {
 		},
 		failure: "change the retention",
 		run: func(ctx context.Context, s *service.Service) (retentionView, error) {
-			r, err := privacy.New(s, nil).SetRetention(ctx, *organization, func(r *service.Retention) {
+			r, err := privacy.New(s, nil).SetRetention(ctx, *cmp.Or(organization, new(apitype.UUID)), func(r *service.Retention) {
 				calls.apply(&r.Calls)
 				leads.apply(&r.Leads)
 				persons.apply(&r.Persons)
+				audit.apply(&r.Audit)
 			})
 			return viewRetention(r), err
 		},
@@ -105,10 +118,11 @@ func parseMonths(text string) (*int, error) {
 }
 
 type retentionView struct {
-	Organization string  `json:"organization"`
-	Calls        *string `json:"calls"`
-	Leads        *string `json:"leads"`
-	Persons      *string `json:"persons"`
+	Organization apitype.UUID `json:"organization,omitzero"` // Zero for the whole database.
+	Calls        *string      `json:"calls"`
+	Leads        *string      `json:"leads"`
+	Persons      *string      `json:"persons"`
+	Audit        *string      `json:"audit,omitzero"`
 }
 
 func viewRetention(r service.Retention) retentionView {
@@ -119,10 +133,11 @@ func viewRetention(r service.Retention) retentionView {
 		return new(strconv.Itoa(*months) + "mo")
 	}
 	return retentionView{
-		Organization: r.Organization.String(),
+		Organization: r.Organization,
 		Calls:        view(r.Calls),
 		Leads:        view(r.Leads),
 		Persons:      view(r.Persons),
+		Audit:        view(r.Audit),
 	}
 }
 
@@ -133,8 +148,14 @@ func (r retentionView) cells() []string {
 		}
 		return name + " " + *months
 	}
-	return []string{r.Organization, cell("calls", r.Calls), cell("leads", r.Leads), cell("persons", r.Persons)}
+	if r.Organization.IsZero() {
+		return []string{wholeDatabase, cell("audit", r.Audit)}
+	}
+	return []string{r.Organization.String(), cell("calls", r.Calls), cell("leads", r.Leads), cell("persons", r.Persons)}
 }
+
+// wholeDatabase is printed instead of an organization.
+const wholeDatabase = "the whole database"
 
 func (p *program) retentionShow() *cobra.Command {
 	return recordList[service.Retention, retentionView]{
@@ -186,6 +207,9 @@ func (p *program) retentionRun() *cobra.Command {
 }
 
 func retiredCells(r privacy.Retired) []string {
+	if r.Organization.IsZero() {
+		return []string{wholeDatabase, count(r.AuditLines, "line") + " of the audit"}
+	}
 	return []string{
 		r.Organization.String(),
 		count(r.Calls, "call"),

@@ -179,6 +179,50 @@ func (p *program) cleanCommand() *cobra.Command {
 	return clean.command(p)
 }
 
+func (p *program) maintainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "maintain",
+		Short: "Rebuild indexes and partition the audit",
+		Long: "Maintain does the work of each month beside a running serve; the package has a\n" +
+			"timer for it. On PostgreSQL it rebuilds the indexes without a lock that requests\n" +
+			"wait for (REINDEX CONCURRENTLY), makes the partitions of the audit for the next\n" +
+			"months, and drops those that a prune has emptied. It needs free space for the\n" +
+			"largest index. On SQLite it updates statistics; clean rebuilds the file.",
+		Example: "  fundeskd maintain",
+		Args:    exactly(nil),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var done sqlstore.Maintained
+			err := p.withStore(c.Context(), access{patient: true}, func(store *sqlstore.Store) (err error) {
+				done, err = store.Maintain(c.Context(), p.Now())
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("maintain: %w", err)
+			}
+			return p.print(done, func(w io.Writer) { writeMaintained(w, done) })
+		},
+	}
+}
+
+func writeMaintained(w io.Writer, done sqlstore.Maintained) {
+	if done.Analyzed {
+		fmt.Fprintln(w, "statistics are up to date")
+		return
+	}
+	for _, result := range []struct {
+		name   string
+		tables []string
+	}{
+		{"partitions made", done.Made},
+		{"partitions dropped", done.Dropped},
+		{"indexes rebuilt", done.Rebuilt},
+	} {
+		if len(result.tables) > 0 {
+			fmt.Fprintln(w, result.name+": "+strings.Join(result.tables, ", "))
+		}
+	}
+}
+
 // warnRewriteTime prints how long changes may wait while SQLite rewrites its file.
 func (p *program) warnRewriteTime() {
 	name, err := p.databaseName()

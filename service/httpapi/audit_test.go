@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
 )
 
@@ -331,5 +332,39 @@ func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	}
 	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
 		t.Errorf("got %d of the person afterwards", got)
+	}
+}
+
+// TestAuditIsPruned deletes old lines of the audit on request and by retention. Lines of the last 31 days stay.
+func TestAuditIsPruned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	oldest := func() (lines int, at apitype.Time) {
+		t.Helper()
+		all := w.lines(t, service.AuditFilter{})
+		return len(all), all[0].At
+	}
+	before, begun := oldest()
+	w.Clock.Advance(20 * 24 * time.Hour)
+	w.create("/api/v1/persons", w.personBody(w.a, ""))
+	w.Clock.Advance(20 * 24 * time.Hour)
+	now := apitype.NewTime(w.Clock.Now())
+	deleted, err := w.Privacy.PruneAudit(t.Context(), now, "test")
+	servicetest.Check(t, err)
+	lines, at := oldest()
+	if deleted != before || lines != 2 || !at.After(begun.Time) { // The person and the prune are left.
+		t.Fatalf("got %d deleted of %d, and %d lines from %s on, want all but those of 31 days", deleted, before, lines, at)
+	}
+
+	_, err = w.Privacy.SetRetention(t.Context(), apitype.UUID{}, func(r *service.Retention) { r.Audit = new(1) })
+	servicetest.Check(t, err)
+	w.Clock.Advance(15 * 24 * time.Hour)
+	for _, dry := range []bool{true, false} {
+		retired, _, err := w.Privacy.RunRetention(t.Context(), privacy.RetentionRun{Dry: dry, Sure: true})
+		servicetest.Check(t, err)
+		servicetest.Same(t, "retired", []privacy.Retired{{AuditLines: 1}}, retired)
+	}
+	if lines, at := oldest(); lines != 3 || at.Before(now.Time) { // The prune, the setting and the run.
+		t.Errorf("got %d lines from %s on, want those of 31 days", lines, at)
 	}
 }

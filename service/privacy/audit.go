@@ -3,6 +3,7 @@ package privacy
 import (
 	"context"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -29,6 +30,58 @@ func (s *Service) Audit(ctx context.Context, f service.AuditFilter, do func(serv
 		last := lines[len(lines)-1]
 		f.After = &service.Position{At: last.At, UUID: last.UUID}
 	}
+}
+
+// minAuditAge is how long every line stays, because the change feed reads the audit.
+const minAuditAge = 31 * 24 * time.Hour
+
+// prunedAtOnce is how many lines a transaction deletes, so that no request waits long for it.
+const prunedAtOnce = 1000
+
+// prunable returns the latest time before which lines may be deleted, at most the one that is given.
+func (s *Service) prunable(before apitype.Time) apitype.Time {
+	latest := apitype.NewTime(s.rules.Now().Add(-minAuditAge))
+	if before.After(latest.Time) {
+		return latest
+	}
+	return before
+}
+
+// CountPrunable returns how many lines PruneAudit would delete.
+func (s *Service) CountPrunable(ctx context.Context, before apitype.Time) (lines int, err error) {
+	return service.View(ctx, s.rules, "count lines of the audit", func(r service.Reader) (int, error) {
+		return r.CountAudit(s.prunable(before))
+	})
+}
+
+// PruneAudit deletes the lines of the audit from before a time. Lines of the last 31 days always stay.
+func (s *Service) PruneAudit(ctx context.Context, before apitype.Time, reason string) (deleted int, err error) {
+	before = s.prunable(before)
+	for isDone := false; !isDone; {
+		var batch int
+		err := s.rules.Write(ctx, service.WriteIsolated, "prune the audit", func(tx service.Tx) (err error) {
+			batch, err = tx.PruneAudit(before, prunedAtOnce)
+			if err != nil {
+				return err
+			}
+			total := deleted + batch
+			isDone = batch < prunedAtOnce
+			if !isDone || total == 0 {
+				return nil
+			}
+			return tx.Audit(service.AuditLine{
+				At:        s.rules.TimeOf(tx),
+				Operation: service.AuditPrune,
+				Records:   &total,
+				Reason:    reason,
+			})
+		})
+		if err != nil {
+			return deleted, err
+		}
+		deleted += batch
+	}
+	return deleted, nil
 }
 
 // ExportAudit is a line of the audit.

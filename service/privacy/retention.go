@@ -17,11 +17,17 @@ func (s *Service) Retentions(ctx context.Context) ([]service.Retention, error) {
 	return service.View(ctx, s.rules, "read the retention", service.Reader.Retentions)
 }
 
-// SetRetention changes the retention of an organization.
+// SetRetention changes the retention of an organization, or without one that of the whole database.
 func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*service.Retention)) (r service.Retention, err error) {
 	err = s.rules.Write(ctx, service.WriteIsolated, "change the retention", func(tx service.Tx) error {
-		if _, err := tx.Organization(organization); err != nil {
-			return service.OrUnknown(err, "organization", organization)
+		line := service.AuditLine{At: s.rules.TimeOf(tx), Operation: service.AuditRetentionSet, Fields: "audit"}
+		if !organization.IsZero() {
+			line.Record = &organization
+			line.Fields = "calls,leads,persons"
+			_, err := tx.Organization(organization)
+			if err != nil {
+				return service.OrUnknown(err, "organization", organization)
+			}
 		}
 		all, err := tx.Retentions()
 		if err != nil {
@@ -32,7 +38,6 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 			r = all[i]
 		}
 		set(&r)
-		line := service.AuditLine{At: s.rules.TimeOf(tx), Operation: service.AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
 		return errors.Join(tx.SetRetention(r), tx.Audit(line))
 	})
 	return r, err
@@ -40,10 +45,11 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 
 // Retired counts the data that a run of the retention erased or reduced for an organization, or would.
 type Retired struct {
-	Organization apitype.UUID `json:"organization"`
-	Calls        int          `json:"calls"` // That lost something.
+	Organization apitype.UUID `json:"organization,omitzero"` // Zero for the whole database.
+	Calls        int          `json:"calls"`                 // That lost something.
 	Leads        int          `json:"leads"`
 	Persons      int          `json:"persons"`
+	AuditLines   int          `json:"auditLines,omitzero"`
 }
 
 // retentionBatch is how many records one transaction reads, so that no request waits long for it.
@@ -157,11 +163,11 @@ func (r *retaining) begin(ctx context.Context) error {
 func (r *retaining) organization(ctx context.Context, of service.Retention) (done Retired, err error) {
 	done.Organization = of.Organization
 	query := func(months int) service.RetainQuery {
-		before := r.now.AddDate(0, -months, 0)
-		if before.Day() != r.now.Day() { // The month has no such day, and its last one counts.
-			before = before.AddDate(0, 0, -before.Day())
-		}
-		return service.RetainQuery{Organization: of.Organization, Before: apitype.NewTime(before), Limit: retentionBatch}
+		return service.RetainQuery{Organization: of.Organization, Before: r.monthsAgo(months), Limit: retentionBatch}
+	}
+	if of.Audit != nil {
+		done.AuditLines, err = r.audit(ctx, *of.Audit)
+		return done, err
 	}
 	if of.Calls != nil {
 		if done.Calls, err = r.calls(ctx, query(*of.Calls)); err != nil {
@@ -179,6 +185,23 @@ func (r *retaining) organization(ctx context.Context, of service.Retention) (don
 		done.Persons, err = r.persons(ctx, query(*of.Persons), fmt.Sprintf("retention: persons, %dmo", *of.Persons))
 	}
 	return done, err
+}
+
+// monthsAgo returns the time of the run so many months ago. If the month has no such day, its last day counts.
+func (r *retaining) monthsAgo(months int) apitype.Time {
+	before := r.now.AddDate(0, -months, 0)
+	if before.Day() != r.now.Day() {
+		before = before.AddDate(0, 0, -before.Day())
+	}
+	return apitype.NewTime(before)
+}
+
+func (r *retaining) audit(ctx context.Context, months int) (lines int, err error) {
+	before := r.monthsAgo(months)
+	if r.dry {
+		return r.s.CountPrunable(ctx, before)
+	}
+	return r.s.PruneAudit(ctx, before, fmt.Sprintf("retention: audit, %dmo", months))
 }
 
 // calls blanks calls that ended before a time, a batch in a transaction, with one line each batch.

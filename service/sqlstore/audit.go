@@ -99,3 +99,14 @@ func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) 
 	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
 	return all(r.conn, text, q.args, auditDest)
 }
+
+func (r *reader) CountAudit(before apitype.Time) (lines int, err error) {
+	err = r.row(`SELECT COUNT(*) FROM audit WHERE done_at < $1`, before.UnixMilli()).scan(&lines)
+	return lines, err
+}
+
+func (t *tx) PruneAudit(before apitype.Time, limit int) (deleted int, err error) {
+	result, err := t.exec(`DELETE FROM audit WHERE (done_at, line_uuid) IN (
+		SELECT done_at, line_uuid FROM audit WHERE done_at < $1 ORDER BY done_at, line_uuid LIMIT $2)`, before.UnixMilli(), limit)
+	return int(result), err
+}

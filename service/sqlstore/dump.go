@@ -68,7 +68,7 @@ func copyTables() []copyTable {
 		{"ended_leases", 1, slices.Concat([]string{"lease_uuid", "person_uuid"}, columnsOf(endedFields)[2:]), copyBatch, ``},
 		{"queue_hours", 4, workColumns, copyBatch, ``},
 		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
-		{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
+		{"retention", 1, []string{"organization", "calls", "leads", "persons", "audit"}, copyBatch, ``},
 		{"audit", 2, auditColumns, copyBatch, ``},
 	}
 }

@@ -220,6 +220,9 @@ func (e *postgresEngine) migrateAll(ctx context.Context, c *conn, o Options) (do
 			return false, c.fail(fmt.Errorf("migrate to version %d: %w", found.version+i+1, err))
 		}
 	}
+	if _, err := makeMonths(ctx, c, time.Now(), 1); err != nil {
+		return false, fmt.Errorf("partition the audit: %w", err)
+	}
 	if err := c.nameSchema(); err != nil {
 		return false, err
 	}

@@ -329,10 +329,10 @@ func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.
 func (r *reader) Retentions() ([]service.Retention, error) {
 	return all(
 		r.conn,
-		`SELECT organization, calls, leads, persons FROM retention ORDER BY organization`,
+		`SELECT organization, calls, leads, persons, audit FROM retention ORDER BY organization`,
 		nil,
 		func(one *service.Retention) []any {
-			return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
+			return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons, &one.Audit}
 		},
 	)
 }
@@ -346,9 +346,13 @@ func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
 }
 
 func (t *tx) SetRetention(r service.Retention) error {
-	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (organization) DO UPDATE SET calls = excluded.calls, leads = excluded.leads, persons = excluded.persons`,
-		identifier(r.Organization), r.Calls, r.Leads, r.Persons)
+	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons, audit) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (organization) DO UPDATE SET
+			calls = excluded.calls,
+			leads = excluded.leads,
+			persons = excluded.persons,
+			audit = excluded.audit`,
+		identifier(r.Organization), r.Calls, r.Leads, r.Persons, r.Audit)
 	return err
 }
 

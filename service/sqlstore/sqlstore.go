@@ -101,6 +101,8 @@ type engine interface {
 	// Backup writes a whole copy of the database to a new file while it is used, and returns its SHA-256.
 	Backup(ctx context.Context, file string) (sum string, err error)
 	integrity(ctx context.Context) ([]string, error)
+	// maintain is the work of each month: it rebuilds indexes and partitions the audit.
+	maintain(ctx context.Context, now time.Time) (Maintained, error)
 	// Version returns the version of the schema.
 	Version(ctx context.Context) (int, error)
 	// Pool returns the counts of the connections, for SQLite of those that read.
@@ -209,6 +211,11 @@ func (s *Store) Ping(ctx context.Context) error {
 			scan(&read, &programs)
 		return cmp.Or(err, checkServedBy(programs))
 	})
+}
+
+// Maintain does the work of each month while the database is used.
+func (s *Store) Maintain(ctx context.Context, now time.Time) (Maintained, error) {
+	return s.engine.maintain(ctx, now)
 }
 
 // Check returns the problems of the database: of its files and of the references between its records. A sound database

@@ -59,7 +59,8 @@ CREATE TABLE retention (
     organization IDENTIFIER NOT NULL CONSTRAINT retention_by_organization PRIMARY KEY,
     calls        BIGINT,
     leads        BIGINT,
-    persons      BIGINT
+    persons      BIGINT,
+    audit        BIGINT -- Of the row with the identifier of zeros, which holds for the whole database.
 );
 
 -- The row of a person who was erased stays, so that the identifier is not used again: without a document,
@@ -344,8 +345,8 @@ CREATE INDEX queue_hours_by_hour ON queue_hours (hour);
 --postgres ALTER TABLE queue_hours SET (fillfactor = 80);
 
 -- What was done to which record, one line a change, in its transaction. Nothing refers to a line, its key
--- begins with the time, and lines are only added: on PostgreSQL the table may be replaced by one of the
--- same columns that is partitioned by done_at. The lines about a person are found by the person's number,
+-- begins with the time. On PostgreSQL it is partitioned by the month of done_at: migrate and maintain make the
+-- partitions, and audit_other has the lines of other months. The lines about a person are found by the person's number,
 -- which grows, where the identifiers of new persons lie all over an index.
 CREATE TABLE audit (
     done_at       BIGINT NOT NULL,
@@ -363,7 +364,9 @@ CREATE TABLE audit (
     CONSTRAINT audit_by_time PRIMARY KEY (done_at, line_uuid)
 )
 --sqlite WITHOUT ROWID
+--postgres PARTITION BY RANGE (done_at)
 ;
+--postgres CREATE TABLE audit_other PARTITION OF audit DEFAULT;
 CREATE INDEX audit_by_person_number ON audit (person_number) WHERE person_number IS NOT NULL;
 
 -- Numbers that an organization must not call, by a keyed digest. Each person who objected has a row for the number;
