@@ -238,6 +238,8 @@ type QueueReader interface {
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueCounts counts calls by their kind, whether the rules permit them or not. Leased counts leases.
 	QueueCounts(q QueueQuery) (counts []QueueCount, leased int, err error)
+	// QueueReserved counts the due calls that are reserved for the user of the query, and not offered to any other yet.
+	QueueReserved(q QueueQuery) (counts []QueueCount, err error)
 	// QueueRules returns the rules of all organizations that have some, for [Service.FloorRules].
 	QueueRules() (string, error)
 	// PledgesEnded returns the end of a person's last pledge for an organization, and whether the waiting calls

@@ -39,8 +39,8 @@ const (
 type Queue struct {
 	rules  *service.Service
 	count  func(event Event, n int)
-	waited memo[int]                // The number of waiting calls, if it is large.
-	states memo[apitype.QueueState] // The counts of the queue.
+	waited memo[int]         // The number of waiting calls, if it is large.
+	counts memo[queueCounts] // The counts of the queue.
 }
 
 // New returns the queue of a service. It calls count, which may be nil, for each event.

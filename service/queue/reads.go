@@ -42,35 +42,53 @@ const (
 	countLife   = 10 * time.Microsecond // For each call.
 )
 
-// countQueue counts the calls of the queue.
+// queueCounts are the calls of a queue for any user, by kind, and the live leases.
+type queueCounts struct {
+	calls  []service.QueueCount
+	leased int
+}
+
+// countQueue counts the calls of the queue. Users share the count of a long queue. The callbacks that are reserved for a
+// user are counted for each request.
 func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
-	asked := fmt.Sprint(narrowing(query), query.User)
-	if state, ok := q.states.get(asked, query.Now); ok {
-		return state, nil
-	}
-	var passed int
+	asked, user := narrowing(query), query.User
+	counts, isShared := q.counts.get(asked, query.Now)
+	var reserved []service.QueueCount
 	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) error {
 		rules, err := q.rules.ReadFloorRules(r)
 		if err != nil {
 			return err
 		}
-		query.Rules = rules
-		counts, leased, err := r.QueueCounts(query)
-		state, passed = stateOf(counts, query)
-		state.Leased = leased
+		query.User, query.Rules = nil, rules
+		if !isShared {
+			counts.calls, counts.leased, err = r.QueueCounts(query)
+		}
+		if err != nil || user == nil {
+			return err
+		}
+		query.User = user
+		reserved, err = r.QueueReserved(query)
 		return err
 	})
-	if err == nil && passed > countedAnew {
-		q.states.put(asked, state, query.Now, time.Duration(passed)*countLife)
+	if err != nil {
+		return state, err
 	}
-	return state, err
+	passed := 0
+	for _, c := range counts.calls {
+		passed += c.Calls
+	}
+	if !isShared && passed > countedAnew {
+		q.counts.put(asked, counts, query.Now, time.Duration(passed)*countLife)
+	}
+	state = stateOf(slices.Concat(counts.calls, reserved), query)
+	state.Leased = counts.leased
+	return state, nil
 }
 
-// stateOf sums counts up, and returns how many calls were passed over for them.
-func stateOf(counts []service.QueueCount, query service.QueueQuery) (state apitype.QueueState, passed int) {
-	state = apitype.QueueState{ByType: map[apitype.CallType]int{}, ByLanguage: map[string]int{}}
+// stateOf sums counts up.
+func stateOf(counts []service.QueueCount, query service.QueueQuery) apitype.QueueState {
+	state := apitype.QueueState{ByType: map[apitype.CallType]int{}, ByLanguage: map[string]int{}}
 	for _, c := range counts {
-		passed += c.Calls
 		state.Deferred += c.Deferred
 		state.DueNextHour += c.Soon
 		if !query.Rules.Permits(c.Kind) {
@@ -95,7 +113,7 @@ func stateOf(counts []service.QueueCount, query service.QueueQuery) (state apity
 		state.ByLanguage[c.Kind.Language] += waits
 		state.OldestRequestedAt = earlier(state.OldestRequestedAt, oldest)
 	}
-	return state, passed
+	return state
 }
 
 // earlier returns the earlier of two times that may be nil.

@@ -450,11 +450,7 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCount, leased int, err error) {
 	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
 	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
-	kept := `(due_at IS NULL OR ` + p.forUser(false)
-	if query.User != nil {
-		kept += ` OR ` + p.forUser(true)
-	}
-	kept += `)`
+	kept := `(due_at IS NULL OR ` + p.forUser(false) + `)`
 	conds := p.narrowed()
 	where := ``
 	if len(conds) > 0 {
@@ -498,6 +494,23 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 	live := append(l.narrowed(), isClaimed, `expires_at > `+l.arg(query.Now.UnixMilli()))
 	err = r.row(`SELECT COUNT(*) FROM donors WHERE `+strings.Join(live, ` AND `), l.args...).scan(&leased)
 	return counts, leased, err
+}
+
+func (r *reader) QueueReserved(query service.QueueQuery) (counts []service.QueueCount, err error) {
+	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
+	conds := append(p.narrowed(), p.notLapsed()...)
+	conds = append(conds, p.eligible(), p.forUser(true),
+		`due_at <= `+p.arg(query.Now.UnixMilli()), `due_at > `+p.arg(query.KeptUntil.UnixMilli()))
+	text := `SELECT kind, COUNT(*), MIN(requested_at) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + ` GROUP BY kind`
+	err = r.each(text, p.args, func(rows *sql.Rows) error {
+		var kind string
+		var c service.QueueCount
+		err := rows.Scan(&kind, &c.Due, nullTimeDest{&c.OldestDue})
+		c.Kind = service.ParseQueueKind(kind)
+		counts = append(counts, c)
+		return err
+	})
+	return counts, err
 }
 
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {
