@@ -27,8 +27,8 @@ type Block struct {
 	User         *apitype.UUID
 }
 
-// blockKeySetting is the setting with the key of the digests.
-const blockKeySetting = "do_not_call_key"
+// BlockKeySetting is the setting with the key of the digests.
+const BlockKeySetting = "do_not_call_key"
 
 // digestsOf returns the digests of numbers under a key, in order.
 func digestsOf(key string, numbers []string) []apitype.UUID {
@@ -61,7 +61,7 @@ func blockNumbers(tx Tx, numbers []string, b Block) error {
 	}
 	made := make([]byte, sha256.Size)
 	_, _ = rand.Read(made) // It never fails.
-	key, err := tx.EnsureSetting(blockKeySetting, hex.EncodeToString(made))
+	key, err := tx.EnsureSetting(BlockKeySetting, hex.EncodeToString(made))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	key, err := tx.Setting(blockKeySetting)
+	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
 		return nil, err
 	}
@@ -137,9 +137,17 @@ func blockedSince(r Reader, numbers []string, scope Scope) (*apitype.Time, error
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	key, err := r.Setting(blockKeySetting)
-	if err != nil || key == "" {
+	key, err := r.Setting(BlockKeySetting)
+	if err != nil {
 		return nil, err
+	}
+	return blockedSinceByKey(r, key, numbers, scope)
+}
+
+// blockedSinceByKey is blockedSince with the key that was read already. An empty key means that nothing was ever blocked.
+func blockedSinceByKey(r Reader, key string, numbers []string, scope Scope) (*apitype.Time, error) {
+	if key == "" || len(numbers) == 0 {
+		return nil, nil
 	}
 	return r.BlockedSince(digestsOf(key, numbers), scope)
 }
@@ -177,7 +185,7 @@ func optInChanged(
 
 // unblockPerson lifts the blocks of a person.
 func unblockPerson(tx Tx, row PersonRow, person apitype.Person, now apitype.Time) error {
-	key, err := tx.Setting(blockKeySetting)
+	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
 		return err
 	}
@@ -208,7 +216,7 @@ func (s *Service) BlockNumber(ctx context.Context, c Caller, request apitype.Blo
 // POST /fundesk/v1/do-not-call/remove
 func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.BlockRequest) error {
 	return s.changeBlock(ctx, c, request, AuditNumberUnblock, func(tx Tx, now apitype.Time) error {
-		key, err := tx.Setting(blockKeySetting)
+		key, err := tx.Setting(BlockKeySetting)
 		if err != nil || key == "" {
 			return err
 		}

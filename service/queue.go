@@ -130,7 +130,7 @@ func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow
 // StillEligible reports whether a call that is next may be given as its person is and by the rules that were read
 // for the take. It makes the call ineligible where not: an opt-out, or the end of a pledge, while the call was created
 // is known here at last.
-func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (bool, error) {
+func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, blockKey string, now apitype.Time) (bool, error) {
 	var person apitype.Person
 	if err := decode("person", q.PersonDoc, &person); err != nil {
 		return false, err
@@ -152,7 +152,7 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, now apitype.Time) (boo
 	if !q.Ready || !isCallable {
 		return false, cmp.Or(personChanged(tx, q.Person, person, now), pledgesChanged(tx, q.Person, q.Owner, now))
 	}
-	since, err := blockedSince(tx, phoneNumbers(person), Scope{Organizations: []apitype.UUID{q.Owner}})
+	since, err := blockedSinceByKey(tx, blockKey, phoneNumbers(person), Scope{Organizations: []apitype.UUID{q.Owner}})
 	if err != nil || since == nil {
 		return err == nil, err
 	}
@@ -559,6 +559,7 @@ type QueueCount struct {
 // QueueRequest has the leases of an earlier take with the same request, and the state of the queue for a new one.
 type QueueRequest struct {
 	Rules            string // The rules of the queue, for [Service.FloorRules].
+	BlockKey         string // The value of BlockKeySetting.
 	Leases           []LeaseRow
 	HasNewlyEligible bool // Some calls are eligible by now, but not marked so yet.
 	Due              bool // Calls are due that were deferred.

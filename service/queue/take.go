@@ -68,6 +68,7 @@ type taking struct {
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
+	blockKey  string // Of blocked numbers.
 }
 
 // at begins a try of the transaction, at a time.
@@ -79,7 +80,7 @@ func (t *taking) at(now apitype.Time) {
 // begin looks at what came of the request before. It runs once for each try of the transaction.
 func (t *taking) begin(before service.QueueRequest) {
 	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
-	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
+	t.query.Due, t.query.GaveBack, t.blockKey = before.Due, before.GaveBack, before.BlockKey
 	if t.nothing {
 		t.want = 0
 	}
@@ -169,7 +170,7 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 			t.refused[row.Call] = true
 			continue
 		}
-		ready, err := row.StillEligible(tx, t.query.Rules, t.now)
+		ready, err := row.StillEligible(tx, t.query.Rules, t.blockKey, t.now)
 		if err != nil {
 			return nil, err
 		}

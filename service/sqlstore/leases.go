@@ -198,8 +198,9 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT 1 FROM donors WHERE `+isClaimed+` AND `+ofRequest+`) IS NOT NULL OR (SELECT 1 FROM ended_leases WHERE `+ofRequest+`) IS NOT NULL,
 			(SELECT COUNT(*) FROM donors
 				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
+			COALESCE((SELECT value FROM settings WHERE name = '`+service.BlockKeySetting+`'), ''),
 			`+allRules, p.args...).
-		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.Rules)
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.BlockKey, &q.Rules)
 	q.Rules = "[" + q.Rules + "]"
 	if err != nil || !isRepeated {
 		return q, err
