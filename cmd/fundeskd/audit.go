@@ -87,9 +87,10 @@ func (p *program) auditPrune() *cobra.Command {
 	return operation[prunedView]{
 		use:   "prune",
 		short: "Delete old lines of the audit",
-		long: "Prune prints how many lines are older than a time, asks, and deletes them in small\n" +
-			"steps beside a running serve. Lines of the last 31 days always stay. A line of the\n" +
-			"audit records each prune. fundeskd retention set --audit makes it part of each run.",
+		long: "Prune prints how many lines are older than a time, asks, and deletes them in\n" +
+			"small steps beside a running serve. Lines of the last 31 days always stay. A\n" +
+			"line of the audit records each prune. fundeskd retention set --audit makes it\n" +
+			"part of each run.",
 		example: "  fundeskd audit prune --before 2024-12-31",
 		flags: func(flags *pflag.FlagSet) {
 			p.pastFlag(flags, &before, "before", "delete the lines before this `time`: RFC 3339, a date, or an age such as 800d")
