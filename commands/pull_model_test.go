@@ -176,7 +176,7 @@ func (m *pullModel) step(n int) {
 	case kind < 15:
 		m.backUp()
 	case kind < 16 && m.backup != "":
-		m.restore()
+		m.restore(m.random.IntN(2) == 1)
 	case kind < 18:
 		m.nightly(m.random.IntN(2000))
 	case kind < 19: // A look at some of them moves no position.
@@ -247,10 +247,9 @@ func (m *pullModel) program(name string, args ...string) {
 
 // restore puts the last backup in the place of the database or to a new path, and repeats the erasures. The tokens
 // are kept: the program goes on.
-func (m *pullModel) restore() {
+func (m *pullModel) restore(isInPlace bool) {
 	now := m.service.Clock.Now()
 	servicetest.Check(m.T, m.service.Store.Close())
-	isInPlace := m.random.IntN(2) == 1
 	var database string
 	if m.isOnPostgres() {
 		database = m.restoreDump(isInPlace)
@@ -291,6 +290,7 @@ func (m *pullModel) restoreDump(isInPlace bool) (database string) {
 		m.program("pg_restore", "--dbname", database, m.backup)
 		return database
 	}
+	m.program("psql", "--quiet", "--dbname", m.service.Database, "--command", "DROP TABLE IF EXISTS audit")
 	m.program("pg_restore", "--clean", "--if-exists", "--dbname", m.service.Database, m.backup)
 	return m.service.Database
 }
@@ -318,6 +318,19 @@ func TestPullModel(t *testing.T) {
 		t.Skip("it restores SQLite files")
 	}
 	runPullModel(t, servicetest.Times(4, *pullSeeds), servicetest.NewFile)
+}
+
+// TestDumpIsRestoredInPlace pulls before and after a dump of pg_dump is restored into the database of the service.
+func TestDumpIsRestoredInPlace(t *testing.T) {
+	servicetest.NeedPostgres(t)
+	m := newPullModel(t, 1, servicetest.PostgresDatabase(t))
+	m.create(0)
+	m.nightly(1 << 20)
+	m.backUp()
+	m.create(1)
+	m.restore(true)
+	m.nightly(1 << 20)
+	m.compare()
 }
 
 // TestPullModelOnPostgres is TestPullModel with backups of pg_dump, in a tenth of the seeds.
