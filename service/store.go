@@ -194,7 +194,7 @@ type PersonWriter interface {
 	// InsertPerson saves a new person and a line of the audit. The line may be nil.
 	InsertPerson(p PersonRow, line *AuditLine) error
 	UpdatePerson(p PersonRow) error
-	// InsertConsent adds the consent of a person with the ordinal n, which starts at 1.
+	// InsertConsent adds a consent of a person with its ordinal, which starts at 1.
 	InsertConsent(person apitype.UUID, ordinal int, c apitype.Consent) error
 }
 
