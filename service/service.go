@@ -231,7 +231,7 @@ type Request struct {
 	// Account is the account of the request, for Turns. Zero until it is known.
 	Account apitype.UUID
 	// Room waits until there is memory for a heavy answer, or returns ErrNoRoom. Nil sets no limit.
-	Room func(context.Context) error
+	Room func() error
 	// Spent is how long the request has waited for the store, in nanoseconds: one deadline covers all its statements.
 	// Nil gives each statement its own.
 	Spent *atomic.Int64

@@ -62,7 +62,7 @@ func wholeRecord[T any](
 		return found, err
 	}
 	if room := RequestOf(ctx).Room; room != nil {
-		if err := room(ctx); err != nil {
+		if err := room(); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ const (
 	MaxExportBytes  = 1 << 30                              // Of what the client reads of an export.
 	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts // Of such an answer: attempts have three, and other objects take the rest.
 
-	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.
+	MaxInFlight      = 64 << 20 // Bytes of the bodies and answers of all requests in memory.
 	MaxInFlightOfOne = 16 << 20 // The part of one account.
 	MaxPaced         = 32 << 20 // Bytes a second of large bodies and answers of one account, while others are at work.
 )

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -138,19 +137,13 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			body = compress(body)
 		}
 	}
-	if ok {
-		recorded.turn.leave() // However slowly the answer is read.
-	}
-	if ok && recorded.send != nil {
-		leave, err := recorded.send(int64(len(body)), weight)
-		if err != nil {
+	if ok && recorded.pass != nil {
+		if err := recorded.pass.send(int64(len(body)), weight); err != nil {
 			delete(header, "Content-Encoding")
 			delete(header, "Etag")
 			_ = WriteError(w, err)
 			return
 		}
-		defer leave()
-		recorded.heavy.leave()
 	}
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -278,13 +271,10 @@ const (
 // anything is read, and refused if there is no room for it. An error after the first piece ends the connection,
 // because half an answer must not look complete.
 func stream(w *recorder, r *http.Request, answer service.Answer) error {
-	leave, err := w.api.answers.enter(w.account, streamWeight, false)
-	if err != nil {
-		_ = service.Pause(r.Context(), refusalPause)
-		return err
+	if !w.pass.weigh(streamWeight, false) {
+		return w.pass.refused()
 	}
-	defer leave()
-	p := &pieces{recorder: w, ctx: r.Context()}
+	p := &pieces{recorder: w}
 	if err := answer.Stream(r.Context(), p); err != nil && p.sent {
 		panic(http.ErrAbortHandler)
 	} else if err != nil {
@@ -304,7 +294,6 @@ func stream(w *recorder, r *http.Request, answer service.Answer) error {
 // pieces is the body of an answer that is sent while it is made.
 type pieces struct {
 	*recorder
-	ctx    context.Context //nolint:containedctx // Of the request whose body it is.
 	buffer []byte
 	sent   bool
 	gzip   *gzip.Writer // Nil if the answer is not compressed.
@@ -332,7 +321,7 @@ func (p *pieces) flush() {
 		p.sent = true
 		p.WriteHeader(http.StatusOK)
 	}
-	p.err = p.api.pacer.pay(p.ctx, p.account, int64(len(p.buffer)), true)
+	p.err = p.pass.pay(int64(len(p.buffer)), true)
 	if p.err == nil && p.gzip != nil {
 		_, p.err = p.gzip.Write(p.buffer)
 	} else if p.err == nil {

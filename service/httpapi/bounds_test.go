@@ -71,63 +71,73 @@ func TestLargePagesAreMadeInTurn(t *testing.T) {
 		size  int
 		want  error
 	}{{12<<20 + 1, 199, nil}, {12<<20 + 1, 200, service.ErrNoRoom}, {12 << 20, 200, nil}} {
-		a := &api{pacer: newPacer(), answers: newFlight(), pages: service.NewTurns(1)}
-		account := apitype.NewUUID()
-		if _, err := a.answers.enter(account, test.given, true); err != nil {
-			t.Fatal(err)
+		g, account := newGate(0, nil), apitype.NewUUID()
+		g.pass(t.Context(), account, true).weigh(test.given, true)
+		p := g.pass(service.WithRequest(t.Context(), service.Request{Account: account}), account, false)
+		var err error
+		if isLargePage(url.Values{"first": {strconv.Itoa(test.size)}}) {
+			err = p.page()
 		}
-		w := &recorder{ResponseWriter: httptest.NewRecorder(), api: a, account: account}
-		request := httptest.NewRequestWithContext(service.WithRequest(t.Context(), service.Request{Account: account}), http.MethodGet, "/x", nil)
-		if err := pageTurn(w, request, url.Values{"first": {strconv.Itoa(test.size)}}); !errors.Is(err, test.want) {
+		if !errors.Is(err, test.want) {
 			t.Errorf("a page of %d after %d bytes: got %v, want %v", test.size, test.given, err, test.want)
 		}
-		if got := a.pages.Held(); (got == 1) != (test.size == 200) {
+		if got := g.pages.Held(); (got == 1) != (test.size == 200) {
 			t.Errorf("a page of %d: got %d turns taken", test.size, got)
+		}
+		if p.leave(); g.pages.Held() != 0 {
+			t.Errorf("a page of %d: got a turn that is kept", test.size)
 		}
 	}
 }
 
-// Accounts hold 64 MiB together and 16 each, of which the first of an account may be more; what was let go
-// weighs nothing any more, and its account is forgotten. Spec gap: S32.
-func TestFlight(t *testing.T) {
+// The bodies and answers of accounts weigh 64 MiB together and 16 MiB each; the first of an account may be larger. A
+// request weighs its body, then its answer, and nothing when it has left. Spec gap: S32.
+func TestWeightsOfAccounts(t *testing.T) {
 	t.Parallel()
-	f := newFlight()
+	g := newGate(0, nil)
 	a, b, c, d, e := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
-	var leaves []func()
+	var passes []*pass
 	for _, step := range []struct {
 		what    string
 		account apitype.UUID
 		weight  int64
 		must    bool
-		want    error
+		want    bool
 	}{
-		{"nothing", a, 0, false, nil},
-		{"a byte", a, 1, false, nil},
-		{"the rest of the share", a, 16<<20 - 1, false, nil},
-		{"a byte beyond the share", a, 1, false, service.ErrNoRoom},
-		{"a byte beyond the share that must be", a, 1, true, nil},
-		{"a first one larger than the share", b, 20 << 20, false, nil},
-		{"another's share", c, 16 << 20, false, nil},
-		{"a byte more than is left for all", d, 12 << 20, false, service.ErrNoRoom},
-		{"all that is left", d, 12<<20 - 1, false, nil},
-		{"a byte when nothing is left", e, 1, false, service.ErrNoRoom},
+		{"nothing", a, 0, false, true},
+		{"a byte", a, 1, false, true},
+		{"the rest of the share", a, 16<<20 - 1, false, true},
+		{"a byte beyond the share", a, 1, false, false},
+		{"a byte beyond the share that must be", a, 1, true, true},
+		{"a first one larger than the share", b, 20 << 20, false, true},
+		{"another's share", c, 16 << 20, false, true},
+		{"a byte more than is left for all", d, 12 << 20, false, false},
+		{"all that is left", d, 12<<20 - 1, false, true},
+		{"a byte when nothing is left", e, 1, false, false},
+		{"nothing when nothing is left", e, 0, false, true},
 	} {
-		if f.hasRoom(step.account, step.weight) != (step.want == nil && !step.must) {
-			t.Errorf("%s: got room %t", step.what, step.want != nil)
+		p := g.pass(t.Context(), step.account, false)
+		if p.hasRoom(step.weight) != (step.want && !step.must) {
+			t.Errorf("%s: got room %t", step.what, !step.want)
 		}
-		leave, err := f.enter(step.account, step.weight, step.must)
-		if !errors.Is(err, step.want) {
-			t.Errorf("%s: got %v, want %v", step.what, err, step.want)
+		if got := p.weigh(step.weight, step.must); got != step.want {
+			t.Errorf("%s: got %t, want %t", step.what, got, step.want)
 		}
-		if err == nil {
-			leaves = append(leaves, leave)
-		}
+		passes = append(passes, p)
 	}
-	for _, leave := range leaves {
-		leave()
+	if p := passes[2]; !p.weigh(8<<20, false) || !g.pass(t.Context(), a, false).hasRoom(8<<20-2) {
+		t.Error("got no room after an answer that is smaller than its body")
 	}
-	if f.all != 0 || len(f.ofAccounts) != 0 {
-		t.Errorf("got %d bytes and %d accounts in the end, want none", f.all, len(f.ofAccounts))
+	for _, p := range passes {
+		p.leave()
+	}
+	if g.weight != 0 {
+		t.Errorf("got %d bytes in the end, want none", g.weight)
+	}
+	for account, own := range g.accounts {
+		if own.weight != 0 {
+			t.Errorf("got %d bytes of account %s in the end, want none", own.weight, account)
+		}
 	}
 }
 
@@ -161,15 +171,11 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		{16 << 20, true, false, 64<<10 - 1, http.StatusOK},
 		{16 << 20, false, true, 64 << 10, http.StatusOK},
 	} {
-		a := &api{pacer: newPacer(), bodies: newFlight(), answers: newFlight()}
-		account := apitype.NewUUID()
-		leave, err := a.answers.enter(account, test.given, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, account := newGate(0, nil), apitype.NewUUID()
+		earlier := g.pass(t.Context(), account, true)
+		earlier.weigh(test.given, true)
 		sent := httptest.NewRecorder()
-		w := &recorder{ResponseWriter: sent, status: http.StatusOK, gzip: test.gzip}
-		w.answerTo(a, httptest.NewRequestWithContext(gone, http.MethodGet, "/", http.NoBody), account, !test.isRead)
+		w := &recorder{ResponseWriter: sent, status: http.StatusOK, gzip: test.gzip, pass: g.pass(gone, account, !test.isRead)}
 		w.Header().Set("Etag", `"7"`)
 		write(w, http.StatusOK, jsonType, []byte(incompressible(test.length)))
 		refused := test.want != http.StatusOK
@@ -179,18 +185,16 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		if refused && (sent.Header().Get("Retry-After") != "1" || sent.Header().Get("Content-Length") != strconv.Itoa(sent.Body.Len())) {
 			t.Errorf("%+v: got %v, want when to come again", test, sent.Header())
 		}
-		request := httptest.NewRequestWithContext(gone, http.MethodPost, "/", io.LimitReader(new(endless), 100))
-		request.ContentLength = 100
-		enter, err := a.admit(w, request, account)
+		w.pass.leave()
+		next := g.pass(gone, account, false)
+		err := next.admit(100)
 		if full := test.given == 16<<20; errors.Is(err, service.ErrNoRoom) != full {
 			t.Errorf("%+v: got %v of the next request, want it refused: %t", test, err, full)
 		}
-		if err == nil {
-			enter()
-		}
-		leave()
-		if a.bodies.all != 0 || a.answers.all != 0 {
-			t.Errorf("%+v: got %d bytes of bodies and %d of answers in the end, want none", test, a.bodies.all, a.answers.all)
+		next.leave()
+		earlier.leave()
+		if g.weight != 0 {
+			t.Errorf("%+v: got %d bytes in the end, want none", test, g.weight)
 		}
 	}
 }
@@ -210,13 +214,13 @@ func incompressible(length int) string {
 func TestLongPauseIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p, agents, greedy := newPacer(), apitype.NewUUID(), apitype.NewUUID()
+		g, agents, greedy := newGate(0, nil), apitype.NewUUID(), apitype.NewUUID()
 		pay := func(ctx context.Context, weight int64, must bool) (took time.Duration, err error) {
 			begun := time.Now()
-			err = p.pay(ctx, greedy, weight, must)
+			err = g.pass(ctx, greedy, must).pay(weight, must)
 			return time.Since(begun), err
 		}
-		p.atWork(agents)
+		g.atWork(agents)
 		if took, err := pay(t.Context(), 72<<20, false); took != 0 || err != nil { // Two seconds and a quarter.
 			t.Errorf("got %v after %v, want no pause", err, took)
 		}
@@ -234,7 +238,7 @@ func TestLongPauseIsRefused(t *testing.T) {
 		if took, err := pay(left, 128<<20, true); took != 0 || err != nil {
 			t.Errorf("got %v after %v, want no refusal for a caller who left", err, took)
 		}
-		p.atWork(agents)
+		g.atWork(agents)
 		if took, err := pay(t.Context(), 1<<20, true); took != 2*time.Second || err != nil {
 			t.Errorf("got %v after %v, want what must be sent to be sent after 2s", err, took)
 		}

@@ -43,8 +43,10 @@ func list[O any](
 		if err := service.NotValid(violations); err != nil {
 			return err
 		}
-		if err := pageTurn(w, r, values); err != nil {
-			return err
+		if isLargePage(values) {
+			if err := w.pass.page(); err != nil {
+				return err
+			}
 		}
 		answer, err := page(r.Context(), c, options)
 		return respond(w, http.StatusOK, answer, err)
@@ -55,20 +57,10 @@ func list[O any](
 // largePage is the requested number of records from which a page waits for its turn.
 const largePage = 200
 
-// pageTurn waits until a large page may be made. It refuses the page if the account does not read its earlier pages:
-// the work would be wasted.
-func pageTurn(w *recorder, r *http.Request, values url.Values) error {
+// isLargePage reports whether a query asks for so many records that their page waits for its turn.
+func isLargePage(values url.Values) bool {
 	size, err := strconv.Atoi(cmp.Or(values.Get("first"), values.Get("last")))
-	if err != nil || size < largePage {
-		return nil
-	}
-	if err := w.turn.take(r.Context(), w.api.pages); err != nil {
-		return err
-	}
-	if !w.api.answers.hasRoom(w.account, apitype.MaxPageBytes) {
-		return service.ErrNoRoom
-	}
-	return nil
+	return err == nil && size >= largePage
 }
 
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -70,13 +69,7 @@ type api struct {
 	logger  *slog.Logger
 	baseURL string
 	version string
-	rates   *rates
-	bodies  *flight
-	answers *flight
-	pacer   *pacer
-	large   *service.Turns // Of large bodies that are decoded: they leave processors to others.
-	pages   *service.Turns // Of large pages that are made.
-	heavy   *service.Turns // Of heavy records that are read, made and paid for.
+	gate    *gate
 	observe func(Observation)
 	mux     *http.ServeMux
 }
@@ -92,19 +85,11 @@ func New(o Options) http.Handler {
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
 		version: cmp.Or(o.Version, "devel"),
 		observe: o.Observe,
-		bodies:  newFlight(),
-		answers: newFlight(),
-		pacer:   newPacer(),
-		large:   service.NewTurns(max(1, runtime.GOMAXPROCS(0)/2)),
-		pages:   service.NewTurns(2 * runtime.GOMAXPROCS(0)),
-		heavy:   service.NewTurns(2),
+		gate:    newGate(o.Rate, o.Now),
 		mux:     http.NewServeMux(),
 	}
 	if a.logger == nil {
 		a.logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Rate > 0 {
-		a.rates = newRates(o.Rate, o.Now)
 	}
 	a.routes()
 	return a
@@ -274,26 +259,8 @@ type recorder struct {
 	status int
 	bytes  int // Of the body, as they were sent.
 	wrote  bool
-	gzip   bool // The caller takes answers compressed.
-
-	api     *api // Nil before the account is known.
-	account apitype.UUID
-	turn    heldTurn // Of a heavy request.
-	heavy   heldTurn // Of a heavy answer.
-	// send waits until an answer may be sent, by its length and its weight before compression. It holds the room until
-	// leave is called. Nil before the account is known.
-	send func(sent, weight int64) (leave func(), err error)
-}
-
-// answerTo binds the answer to an account's request. An answer that must be sent is never refused.
-func (w *recorder) answerTo(a *api, r *http.Request, account apitype.UUID, must bool) {
-	w.api, w.account = a, account
-	w.send = func(sent, weight int64) (func(), error) {
-		if weight < heavyFrom && bodyWeight(r) < heavyFrom {
-			a.pacer.atWork(account)
-		}
-		return a.send(r.Context(), account, sent, weight, must)
-	}
+	gzip   bool  // The caller takes answers compressed.
+	pass   *pass // Nil before the account is known.
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -308,88 +275,70 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// heldTurn is a turn of a heavy request or answer. The zero value is no turn. Each one that runs occupies a processor
-// for ten milliseconds, so many of them would delay all other requests. Spec gap: S32.
-type heldTurn struct{ end func() }
-
-func (t *heldTurn) take(ctx context.Context, turns *service.Turns) error {
-	err := turns.Take(ctx)
-	if err == nil {
-		t.end = func() { turns.End(ctx) }
-	}
-	return err
-}
-
-// leave lets the next request have the turn.
-func (t *heldTurn) leave() {
-	if t.end != nil {
-		t.end()
-		t.end = nil
-	}
-}
-
 // Unwrap lets http.ResponseController reach the writer below.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// authenticated asks for a bearer token, then for the permission, before anything of
-// the request is looked at. Spec gap: R3.
+// authenticated answers the requests of a route, and writes an error as a problem.
 func (a *api) authenticated(route route) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		w := answer.(*recorder)
-		note := &w.note
-		err := func() error {
-			token, ok := bearer(r)
-			if !ok {
-				return &service.Error{Kind: service.Unauthenticated, Detail: "the bearer token is missing or not valid"}
-			}
-			account, err := a.service.Authenticate(r.Context(), token)
-			if err != nil {
-				return err
-			}
-			note.account = account.UUID.String()
-			announceTo(w.Header(), account)
-			if a.rates != nil {
-				w.Header()["X-Ratelimit-Limit"] = a.rates.header
-			}
-			if wait := a.rates.take(account.UUID); wait > 0 {
-				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-				WriteProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may")
-				return nil
-			}
-			caller := service.Caller{Account: account, BaseURL: a.base(r), RequestID: w.Header().Get("X-Request-Id")}
-			if route.permission != "" {
-				if err := caller.Require(route.permission); err != nil {
-					return err
-				}
-			}
-			w.answerTo(a, r, account.UUID, route.method != http.MethodGet)
-			defer w.turn.leave()
-			defer w.heavy.leave()
-			leave, err := a.admit(w, r, account.UUID)
-			if err != nil {
-				return err
-			}
-			defer leave()
-			return route.handler.serve(w, withAccount(w, r, account), caller)
-		}()
+		defer func() { w.pass.leave() }()
+		err := a.answer(w, r, route)
 		switch {
 		case err == nil:
 		case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 			w.WriteHeader(statusGone)
 		default:
-			note.err = WriteError(w, err)
+			w.note.err = WriteError(w, err)
 		}
 	})
+}
+
+// answer asks for a bearer token, then for the permission, before it looks at anything of the request. Spec gap: R3.
+func (a *api) answer(w *recorder, r *http.Request, route route) error {
+	token, ok := bearer(r)
+	if !ok {
+		return &service.Error{Kind: service.Unauthenticated, Detail: "the bearer token is missing or not valid"}
+	}
+	account, err := a.service.Authenticate(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	w.note.account = account.UUID.String()
+	announceTo(w.Header(), account)
+	if a.gate.limit != nil {
+		w.Header()["X-Ratelimit-Limit"] = a.gate.limit
+	}
+	if wait := a.gate.count(account.UUID); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+		WriteProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may")
+		return nil
+	}
+	caller := service.Caller{Account: account, BaseURL: a.base(r), RequestID: w.Header().Get("X-Request-Id")}
+	if route.permission != "" {
+		if err := caller.Require(route.permission); err != nil {
+			return err
+		}
+	}
+	r = a.enter(w, r, account, route.method != http.MethodGet)
+	if err := w.pass.admit(bodyWeight(r)); err != nil {
+		drain(w, r)
+		return err
+	}
+	return route.handler.serve(w, r, caller)
 }
 
 // statusGone is logged and counted if the caller left before the answer. It is no failure.
 const statusGone = 499
 
-func withAccount(w *recorder, r *http.Request, account service.Account) *http.Request {
+// enter gives a request its pass, and returns it with the account in its context.
+func (a *api) enter(w *recorder, r *http.Request, account service.Account, isChange bool) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account = account.UUID
-	request.Room = func(ctx context.Context) error { return w.api.room(ctx, w, r.Method != http.MethodGet) }
-	return r.WithContext(service.WithRequest(r.Context(), request))
+	request.Room = func() error { return w.pass.record() }
+	r = r.WithContext(service.WithRequest(r.Context(), request))
+	w.pass = a.gate.pass(r.Context(), account.UUID, isChange)
+	return r
 }
 
 // bearer returns the token of a request with exactly one.

@@ -25,31 +25,31 @@ func TestRates(t *testing.T) {
 	} {
 		for pause, isTaken := range map[time.Duration]bool{0: false, test.later / 4: false, test.later: true, time.Hour: true} {
 			now := clock
-			r := newRates(test.perSecond, func() time.Time { return now })
-			if r.header[0] != test.limit {
-				t.Errorf("%v: got the limit %s told, want %s", test.perSecond, r.header, test.limit)
+			g := newGate(test.perSecond, func() time.Time { return now })
+			if g.limit[0] != test.limit {
+				t.Errorf("%v: got the limit %s told, want %s", test.perSecond, g.limit, test.limit)
 			}
 			for i, want := range test.waits {
-				if got := r.take(a); got != want {
+				if got := g.count(a); got != want {
 					t.Errorf("%v: request %d: got %v, want %v", test.perSecond, i, got, want)
 				}
 			}
-			if r.take(b) != 0 {
+			if g.count(b) != 0 {
 				t.Errorf("%v: another account waits", test.perSecond)
 			}
 			now = now.Add(pause)
 			if pause == time.Hour { // No more than at the start.
 				for i, want := range test.waits {
-					if got := r.take(a); got != want {
+					if got := g.count(a); got != want {
 						t.Errorf("%v: an hour later, request %d: got %v, want %v", test.perSecond, i, got, want)
 					}
 				}
-			} else if got := r.take(a); (got == 0) != isTaken {
+			} else if got := g.count(a); (got == 0) != isTaken {
 				t.Errorf("%v: after %v: got %v, want it taken: %t", test.perSecond, pause, got, isTaken)
 			}
 		}
 	}
-	if (*rates)(nil).take(a) != 0 {
+	if newGate(0, nil).count(a) != 0 {
 		t.Error("a request waits where there is no rate")
 	}
 }

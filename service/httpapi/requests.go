@@ -23,10 +23,10 @@ func decode[T any](w *recorder, r *http.Request) (request T, err error) {
 		return request, err
 	}
 	if len(data) >= heavyFrom {
-		if err := w.turn.take(r.Context(), w.api.large); err != nil {
+		if err := w.pass.take(w.pass.gate.bodies); err != nil {
 			return request, err
 		}
-		defer w.turn.leave()
+		defer w.pass.end()
 	}
 	if err := service.NotValid(service.CountItems(data)); err != nil {
 		return request, err
