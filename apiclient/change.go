@@ -15,49 +15,67 @@ import (
 // only if the change certainly had no effect. If the outcome cannot be found out, the error is of kind
 // unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
-	op, h := ch.Operation(), History{}
-	var failed *Error         // Of the last request with the change.
-	var isTried, mayCome bool // It was sent since the last pause; what was sent may still arrive.
-	step := Before(ch)
+	d := NewDelivery(ch, Fresh)
 	for try := 1; ; {
-		var a Answer
-		if step == StepLookUp {
-			a = c.Look(ctx, ch, h)
-		} else if a = c.Try(ctx, ch, h); a.Err != nil {
-			failed, isTried = a.Err, true
-			mayCome = mayCome || failed.mayCome(op)
-		}
+		a := c.Deliver(ctx, d)
 		if a.Err != nil && a.Err.Kind == KindInterrupted {
-			return nil, interrupted(a, h)
+			return nil, d.interrupted(a)
 		}
-		step = Next(ch, h, a)
-		h, ch = h.After(a), ch.After(a)
-		switch {
-		case step == StepAccepted:
+		verdict := d.Got(a)
+		switch verdict {
+		case VerdictNext:
+			continue
+		case VerdictAccepted:
 			return a.Response, nil
-		case step == StepRefused:
-			return nil, a.Refusal(h, failed)
-		case step == StepLookUp && a.IsLook:
-			if failed == nil ||
-				failed.Kind == KindConflict && a.Err != nil { // A conflict does not show whether the change was applied.
-				failed = a.Err
-			}
-			return nil, unknown(failed)
-		case step == StepLookUp, step == StepSend && a.IsLook && !isTried:
-		default:
-			if failed == nil || step == StepWait {
-				failed = a.Err
-			}
-			failed.Retryable = failed.Retryable || step == StepSend
-			if err := c.pause(ctx, failed, try); mayCome && err != nil && KindOf(err) != KindInterrupted {
-				return nil, unknown(failed)
-			} else if err != nil {
-				return nil, err
-			}
-			try, isTried = try+1, false
-			step = Before(ch)
+		case VerdictRefused:
+			return nil, d.refusal()
+		case VerdictUnsure:
+			return nil, unknown(d.err)
 		}
+		d.err.Retryable = d.err.Retryable || verdict == VerdictRepeat
+		err := c.pause(ctx, d.err, try)
+		if err != nil {
+			return nil, d.giveUp(err)
+		}
+		try++
+		d.Resume()
 	}
+}
+
+// WithShown returns the change with the values that its record shows now, if it has none and is compared with them.
+func (c *Client) WithShown(ctx context.Context, ch Change) Change {
+	if ch.Seen != nil || !ch.Operation().compares() {
+		return ch
+	}
+	d := NewDelivery(ch, Fresh)
+	d.Got(c.Deliver(ctx, d))
+	return d.Change
+}
+
+// Deliver makes the next request of a delivery.
+func (c *Client) Deliver(ctx context.Context, d *Delivery) Answer {
+	if d.Next() == RequestRead {
+		return c.readRecord(ctx, d)
+	}
+	return c.sendOnce(ctx, d)
+}
+
+// refusal returns the error of a refused change. A refused repeat says nothing about an attempt without an answer, unless
+// the service compared what is there.
+func (d *Delivery) refusal() *Error {
+	isRepeat := d.mayCome && d.Change.Operation().Repeatable
+	if isRepeat && d.err.Kind != KindConflict {
+		return unknown(d.err)
+	}
+	return d.err
+}
+
+// giveUp returns the error of a delivery that is not tried again. err is the reason.
+func (d *Delivery) giveUp(err error) error {
+	if d.mayCome && KindOf(err) != KindInterrupted {
+		return unknown(d.err)
+	}
+	return err
 }
 
 // mayCome reports whether a change may take effect after this error. That a new record is not found proves
@@ -66,8 +84,9 @@ func (e *Error) mayCome(op Operation) bool {
 	return e.Sent && (!e.IsOwnFailure() || op.Repeatable || op.Creates && e.Status == http.StatusServiceUnavailable)
 }
 
-// Try sends a change once. Its answer has no error when it surely took effect.
-func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
+// sendOnce sends the change once. Without an error it surely took effect.
+func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
+	ch := d.Change
 	if extension := ch.Operation().extension; extension != "" {
 		if err := c.required(ctx, extension, extension); err != nil {
 			return Answer{Err: asError(err)}
@@ -85,10 +104,11 @@ func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 		return Answer{Err: e}
 	case answer.Status/100 != 2:
 		failed := answer.failure(c.options.Now())
+		failed.nameHolder()
 		ch.nameReferences(failed)
 		return Answer{Response: answer, Err: failed}
 	}
-	if err := ch.checkAnswer(answer, h); err != nil {
+	if err := ch.checkAnswer(answer, d.Phase != Fresh); err != nil {
 		return Answer{Err: asError(err)}
 	}
 	return Answer{Response: answer}
@@ -113,16 +133,16 @@ func (ch Change) nameReferences(e *Error) {
 // checkAnswer fails unless the answer shows the changed record, or is 204. A service may choose the UUID of a
 // new record itself; the record must then show the values that were sent. JSON instead of the 204 of processed
 // marks is accepted when it comes a second time: then the service answers so, and not a proxy.
-func (ch Change) checkAnswer(answer *Response, h History) error {
+func (ch Change) checkAnswer(answer *Response, isRepeat bool) error {
 	op, id := ch.Operation(), ch.UUID
 	switch {
 	case answer.Status == http.StatusPartialContent:
 		return broken(answer, "it is only a part")
-	case op.extension != "":
-		return checkObject(answer)
 	case answer.Status == http.StatusNoContent && len(answer.Body) == 0:
 		return nil
-	case op.Repeatable && len(bytes.TrimSpace(answer.Body)) == 0, op.Repeatable && h.Sent && json.Valid(answer.Body):
+	case op.extension != "":
+		return checkObject(answer)
+	case op.Repeatable && len(bytes.TrimSpace(answer.Body)) == 0, op.Repeatable && isRepeat && json.Valid(answer.Body):
 		return nil
 	case op.Repeatable && json.Valid(answer.Body):
 		return broken(answer, "processed marks are answered with 204")
@@ -149,6 +169,7 @@ func (ch Change) isOther(answer *Response) bool {
 	return outcome == Conflict
 }
 
+// unknown returns the error of a change whose outcome cannot be found out.
 func unknown(cause *Error) *Error {
 	return &Error{
 		Kind: KindUnknownOutcome, Status: cause.Status, RequestID: cause.RequestID, Sent: true, Err: cause,
@@ -156,9 +177,11 @@ func unknown(cause *Error) *Error {
 	}
 }
 
-func interrupted(a Answer, h History) *Error {
+// interrupted returns the error of a delivery whose caller gave up.
+func (d *Delivery) interrupted(a Answer) *Error {
 	e := *a.Err
-	if e.Sent = h.Sent || h.Refused != 0 || e.Sent && !a.IsLook; e.Sent {
+	e.Sent = d.Phase != Fresh || d.refused != 0 || e.Sent && !a.IsRead
+	if e.Sent {
 		e.Message = "interrupted; the change may have reached the service"
 	}
 	return &e

@@ -23,10 +23,13 @@ const (
 	OpUpdatePledge  = "pledge.update"
 	OpPledgeAction  = "pledge.action"
 	OpMarkProcessed = "processed.mark"
-	OpDeferCall     = "call.later" // Of the queue, an extension.
-	OpLeaveNote     = "call.note"  // The same.
+	OpDeferCall     = "call.later" // This one and the next ones are extensions.
+	OpLeaveNote     = "call.note"
 	OpAddConsent    = "person.consent"
 	OpPutChecks     = "call.checks"
+	OpReleaseLease  = "lease.release"
+	OpReleaseUser   = "user.release"
+	OpSetSettings   = "settings.set"
 )
 
 // Operation is one way to change something: how it is sent, and what is known of it when
@@ -45,6 +48,7 @@ type Operation struct {
 	descends   bool                 // Answers show the external metadata field by field.
 	settle     func(*judge) Outcome // Nil if there is no record to read.
 	extension  string               // The extension that it belongs to. Empty for the interface.
+	list       string               // The path of the list that shows the outcome. Empty reads the record.
 }
 
 // operations has a row for each operation.
@@ -144,6 +148,7 @@ var operations = sync.OnceValue(func() []Operation {
 			Method:     http.MethodPut,
 			Path:       queuePath + "/calls/{uuid}/later",
 			Repeatable: true,
+			extension:  apitype.ExtensionQueue,
 		},
 		{
 			Name:       OpLeaveNote,
@@ -151,6 +156,7 @@ var operations = sync.OnceValue(func() []Operation {
 			Method:     http.MethodPost,
 			Path:       queuePath + "/calls/{uuid}/notes",
 			Repeatable: true,
+			extension:  apitype.ExtensionQueue,
 		},
 		{
 			Name:       OpAddConsent,
@@ -167,6 +173,31 @@ var operations = sync.OnceValue(func() []Operation {
 			Path:       extensionsPath + "/calls/{uuid}/checks",
 			Repeatable: true,
 			extension:  apitype.ExtensionChecks,
+		},
+		{
+			Name:       OpReleaseLease,
+			Label:      "release of a lease",
+			Method:     http.MethodPost,
+			Path:       queuePath + "/leases/{uuid}/release",
+			Repeatable: true,
+			extension:  apitype.ExtensionQueue,
+		},
+		{
+			Name:       OpReleaseUser,
+			Label:      "release of all leases",
+			Method:     http.MethodPost,
+			Path:       queuePath + "/release",
+			Repeatable: true,
+			extension:  apitype.ExtensionQueue,
+		},
+		{
+			Name:      OpSetSettings,
+			Label:     "settings",
+			Method:    http.MethodPut,
+			Path:      settingsPath + "/{uuid}",
+			settle:    (*judge).settings,
+			extension: apitype.ExtensionSettings,
+			list:      settingsPath,
 		},
 	}
 })
@@ -194,13 +225,24 @@ func (o Operation) updates() bool { return strings.HasSuffix(o.Path, "/update") 
 // only if the change was made against it.
 func (o Operation) compares() bool { return o.updates() || o.Name == OpPledgeAction }
 
-// recordPath returns the path of the record of a change, or an empty text.
-func (o Operation) recordPath(id apitype.UUID) string {
+// reading returns the request that shows the outcome of a change of a record. ok is false if there is none.
+func (o Operation) reading(id apitype.UUID) (r request, ok bool) {
 	if o.settle == nil {
-		return ""
+		return request{}, false
+	}
+	if o.list != "" {
+		return request{method: http.MethodGet, path: o.list, isPage: true}, true
 	}
 	path, _, _ := strings.Cut(o.Path, "/{uuid}")
-	return path + "/" + id.String()
+	return request{method: http.MethodGet, path: path + "/" + id.String()}, true
+}
+
+// checkReading checks the answer to reading.
+func (o Operation) checkReading(answer *Response, id apitype.UUID) error {
+	if o.list != "" {
+		return checkObject(answer)
+	}
+	return checkRecord(answer, id)
 }
 
 // Change is one change as it is sent: the exact bytes, and what is needed to recognise

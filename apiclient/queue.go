@@ -65,7 +65,11 @@ func (s *QueueService) ReleaseUser(
 	ctx context.Context,
 	r apitype.ReleaseUserRequest,
 ) (Record[apitype.ReleasedUser], error) {
-	return ask[apitype.ReleasedUser](ctx, s, http.MethodPost, "/release", nil, r)
+	answer, err := s.change(ctx, OpReleaseUser, apitype.UUID{}, r)
+	if err != nil {
+		return Record[apitype.ReleasedUser]{}, err
+	}
+	return record[apitype.ReleasedUser](s.client, answer), nil
 }
 
 // Extend extends a lease from now on. An ended one is not found.
@@ -82,14 +86,14 @@ func (s *QueueService) Extend(
 // error.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
 func (s *QueueService) Release(ctx context.Context, lease apitype.UUID, r apitype.DeferRequest) error {
-	_, err := ask[struct{}](ctx, s, http.MethodPost, "/leases/"+lease.String()+"/release", nil, r)
+	_, err := s.change(ctx, OpReleaseLease, lease, r)
 	return err
 }
 
 // Later defers a call without a lease.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.DeferRequest) error {
-	_, err := ask[struct{}](ctx, s, http.MethodPut, "/calls/"+call.String()+"/later", nil, r)
+	_, err := s.change(ctx, OpDeferCall, call, r)
 	return err
 }
 
@@ -124,7 +128,7 @@ func (s *QueueService) Agents(ctx context.Context, o apitype.QueueAgentsOptions)
 	return ask[apitype.QueueAgents](ctx, s, http.MethodGet, "/agents", o.Query(), nil)
 }
 
-// ask sends a request of the queue until it is answered. body may be nil.
+// ask sends a request of the queue that lasts only as long as a lease, until it is answered. body may be nil.
 func ask[T any](
 	ctx context.Context,
 	s *QueueService,
@@ -141,22 +145,33 @@ func ask[T any](
 			return r, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
 		}
 	}
-	switch body.(type) { // A lease ends by itself.
-	case apitype.DeferRequest, apitype.ReleaseUserRequest:
-		send.lasts = true
-	}
 	answer, err := s.client.repeat(ctx, send)
-	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
-		var problem apitype.Problem
-		if json.Unmarshal(refused.body, &problem) == nil && problem.Lease != nil {
-			refused.Err = &LeaseHeldError{*problem.Lease}
-			refused.Message += ": " + refused.Err.Error()
-		}
+	if refused := asError(err); refused != nil {
+		refused.nameHolder()
 	}
 	if err != nil || answer.Status == http.StatusNoContent {
 		return r, err
 	}
 	return record[T](s.client, answer), checkObject(answer)
+}
+
+// change sends a change of the queue.
+func (s *QueueService) change(ctx context.Context, op string, id apitype.UUID, request any) (*Response, error) {
+	ch, err := newChange(op, id, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.Send(ctx, ch)
+}
+
+// nameHolder adds the user who holds the person to a conflict.
+func (e *Error) nameHolder() {
+	var problem apitype.Problem
+	if e.Status != http.StatusConflict || json.Unmarshal(e.body, &problem) != nil || problem.Lease == nil {
+		return
+	}
+	e.Err = &LeaseHeldError{*problem.Lease}
+	e.Message += ": " + e.Err.Error()
 }
 
 func (s *QueueService) required(ctx context.Context) error {

@@ -2,9 +2,7 @@ package apiclient
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
 
 	"fundesk/apiclient/apitype"
 )
@@ -34,12 +32,9 @@ func (c *Client) Settings(ctx context.Context, etag string) (r Record[apitype.Se
 }
 
 // SetSettings replaces the settings of one organization if they still have the revision etag. An empty etag replaces
-// any. After a lost answer, or if a repeat met its own change, it reads whether they are set.
+// any.
 // PUT /fundesk/v1/settings/{organizationUuid}
 func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings, etag string) error {
-	if err := c.required(ctx, apitype.ExtensionSettings, "settings"); err != nil {
-		return err
-	}
 	if s.HasRules() {
 		const what = "rules of who may be called, such as require_opt_in, years_after_end, country and holidays"
 		if err := c.required(ctx, apitype.ExtensionRules, what); err != nil {
@@ -51,46 +46,11 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 			return err
 		}
 	}
-	body, err := json.Marshal(s)
+	ch, err := newChange(OpSetSettings, s.UUID, s)
 	if err != nil {
-		return &Error{Kind: KindUsage, Message: "the settings cannot be written", Err: err}
+		return err
 	}
-	send := request{
-		method: http.MethodPut,
-		path:   settingsPath + "/" + s.UUID.String(),
-		body:   body,
-		header: ifMatch(etag),
-		isPage: true,
-	}
-	wasLost := false
-	for try := 1; ; try++ {
-		answer, err := c.checked(ctx, send)
-		if err == nil && answer.Status != http.StatusNoContent {
-			err = checkObject(answer)
-		}
-		failed := asError(err)
-		if failed == nil {
-			return nil
-		}
-		wasLost = wasLost || failed.Sent
-		if failed.Sent || wasLost && failed.Status == http.StatusPreconditionFailed {
-			read, _, err := c.Settings(ctx, "")
-			all, err := Decoded(read, err)
-			if err == nil &&
-				slices.ContainsFunc(
-					all.Organizations,
-					func(is apitype.OrganizationSettings) bool { return is.UUID == s.UUID && is.Equal(s) },
-				) {
-				return nil // It has them.
-			}
-		}
-		switch err := c.pause(ctx, failed, try); {
-		case KindOf(err) == KindInterrupted:
-			return interrupted(Answer{Err: asError(err)}, History{Sent: wasLost})
-		case wasLost && err != nil:
-			return unknown(failed)
-		case err != nil:
-			return err
-		}
-	}
+	ch.Revision = etag
+	_, err = c.Send(ctx, ch)
+	return err
 }

@@ -25,30 +25,33 @@ func (o Outcome) String() string {
 	return [...]string{"unknown", "landed", "not landed", "conflict"}[o]
 }
 
-// Look reads the record of a change and returns its outcome. For an update that was not sent yet, the outcome is
+// readRecord reads the record of a change and returns its outcome. For an update that was not sent yet, the outcome is
 // whether the record has the shown values.
-func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
+func (c *Client) readRecord(ctx context.Context, d *Delivery) Answer {
+	ch := d.Change
 	op := ch.Operation()
-	path := op.recordPath(ch.UUID)
-	if path == "" {
-		return Answer{IsLook: true}
+	reading, ok := op.reading(ch.UUID)
+	if !ok {
+		return Answer{IsRead: true}
 	}
 	read := c.repeat
-	if !h.Sent { // It is only compared, or refused: one try.
+	if d.Phase == Fresh { // It is only compared, or refused: one try.
 		read = c.checked
 	}
-	answer, err := read(ctx, request{method: http.MethodGet, path: path})
+	answer, err := read(ctx, reading)
 	if err == nil {
-		err = checkRecord(answer, ch.UUID)
+		err = op.checkReading(answer, ch.UUID)
 	}
-	switch e := asError(err); {
-	case e != nil && op.Creates && e.Status == http.StatusNotFound && h.Refused == 0: // What is there, by a conflict, may be shown later.
-		return Answer{IsLook: true, Outcome: NotLanded}
-	case e != nil:
-		return Answer{IsLook: true, Err: e}
+	if e := asError(err); e != nil {
+		// After a conflict something has this UUID, and may be shown later.
+		isNotThere := op.Creates && e.Status == http.StatusNotFound && d.refused == 0
+		if isNotThere {
+			return Answer{IsRead: true, Outcome: NotLanded}
+		}
+		return Answer{IsRead: true, Err: e}
 	}
-	a := Answer{IsLook: true, Response: answer}
-	a.Outcome, a.Differ = judgeChange(ch, h.Sent, answer)
+	a := Answer{IsRead: true, Response: answer}
+	a.Outcome, a.Differ = judgeChange(ch, d.Phase != Fresh, answer)
 	answer.EditedSince = op.Creates && a.Outcome == Landed && len(a.Differ) > 0
 	return a
 }
@@ -59,12 +62,13 @@ type judge struct {
 	op           Operation
 	isSent       bool
 	revision     string
+	body         []byte
 	sent, record map[string]any
 	differ       []string // The fields that were changed elsewhere, if they are known.
 }
 
 func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []string) {
-	j := &judge{change: ch, op: ch.Operation(), isSent: isSent, revision: got.Header.Get("ETag")}
+	j := &judge{change: ch, op: ch.Operation(), isSent: isSent, revision: got.Header.Get("ETag"), body: got.Body}
 	if apitype.DecodeExact(got.Body, &j.record) != nil {
 		return Unknown, nil
 	}
@@ -215,4 +219,22 @@ func (j *judge) action() Outcome {
 		return NotLanded
 	}
 	return Conflict
+}
+
+// settings finds the settings of the organization. The revision is that of the settings of all organizations.
+func (j *judge) settings() Outcome {
+	var all apitype.Settings
+	var sent apitype.OrganizationSettings
+	if json.Unmarshal(j.body, &all) != nil || json.Unmarshal(j.change.Body, &sent) != nil {
+		return Unknown
+	}
+	for _, organization := range all.Organizations {
+		if organization.UUID == sent.UUID && organization.Equal(sent) {
+			return Landed
+		}
+	}
+	if j.isMoved() {
+		return Conflict
+	}
+	return NotLanded
 }

@@ -78,8 +78,7 @@ type request struct {
 	isPage bool   // The answer may hold several records.
 	// keepsTail is for a page of one record: if the record is too large, the end of the page is kept.
 	keepsTail bool
-	lasts     bool // It changes what lasts: where an answer was lost, and no repeat has one, the outcome is unknown.
-	limit     int  // The most bytes of the answer. Zero means the limit of a record or a page.
+	limit     int // The most bytes of the answer. Zero means the limit of a record or a page.
 }
 
 // once sends a request once.
@@ -396,18 +395,13 @@ func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 
 // repeat sends a repeatable request until it is answered, at most as many times as the client allows.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
-	for try, mayCome := 1, false; ; try++ {
+	for try := 1; ; try++ {
 		answer, err := c.checked(ctx, r)
 		if err == nil {
 			return answer, nil
 		}
-		failed := asError(err)
-		mayCome = mayCome || r.lasts && failed.Sent
-		switch wait := c.pause(ctx, failed, try); {
-		case mayCome && wait != nil && KindOf(wait) != KindInterrupted:
-			return nil, unknown(failed)
-		case wait != nil:
-			return nil, wait
+		if err := c.pause(ctx, asError(err), try); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -12,75 +12,90 @@ import (
 // mostTries is how often an entry is tried before other entries are.
 const mostTries = 2
 
-// deliver moves a claimed entry as far as possible now. apiclient.Next chooses the step after each answer, as for
-// direct changes.
+// deliver moves a claimed entry as far as possible now.
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
-	ch := c.Change
-	isCleared := c.State == StateQueued // An earlier turn looked it up, and it may be sent again.
-	h := apiclient.History{
-		Sent:     c.repeated,
-		Answered: c.Answered,
-		Expired:  s.isExpired(c) || isCleared,
-		MayWait:  true,
-	}
-	step := apiclient.Before(ch)
-	if c.State == StateUnsure && !ch.Operation().Repeatable {
-		step = apiclient.StepLookUp
-	}
 	if s.options.Prepare != nil && c.State != StateUnsure {
 		prepared, err := s.options.Prepare(ctx, c.Entry)
 		if err != nil {
-			return s.unprepared(c, h, err)
+			return s.unprepared(c, err)
 		}
-		ch, c.Change = prepared, prepared
+		c.Change = prepared
 	}
-	var failed *apiclient.Error // Of the last request.
+	d := apiclient.NewDelivery(c.Change, s.phaseOf(c))
+	d.CanWait = true
 	for tries := 0; ; {
-		var a apiclient.Answer
-		if step == apiclient.StepLookUp {
-			ch.Claimed = s.box.claimed(c.Entry)
-			a = s.client.Look(ctx, ch, h)
+		if d.Next() == apiclient.RequestRead {
+			d.Change.Claimed = s.box.claimed(c.Entry)
 		} else {
 			tries++
 			c.NotBefore = time.Time{}
-			if a = s.client.Try(ctx, ch, h); a.Err != nil {
-				failed = a.Err
-			}
 		}
-		step = apiclient.Next(ch, h, a)
-		isFirstLook := a.IsLook && !h.Sent && h.Refused == 0
-		h, ch = h.After(a), ch.After(a)
-		c.Answered = h.Answered
-		c.Seen = ch.Seen
-		c.From = ch.From
-		c.Revision = ch.Revision
-		switch {
-		case step == apiclient.StepAccepted && a.Response != nil:
-			return Event{
-				Outcome:     OutcomeAccepted,
-				Record:      a.Response.Body,
-				EditedSince: a.Response.EditedSince,
-				Effect:      a.Response.Effect(),
-			}
-		case step == apiclient.StepAccepted:
-			return Event{Outcome: OutcomeAccepted}
-		case step == apiclient.StepRefused:
-			return s.refused(c, a.Refusal(h, failed))
-		case step == apiclient.StepWait:
-			return s.waiting(c, h, a.Err)
-		case step == apiclient.StepLookUp && a.IsLook:
-			return s.unsure(c, a, failed)
-		case step == apiclient.StepLookUp && a.Err.Status != 0: // It may be looked up at once: an answer came.
-		case step == apiclient.StepSend && c.Looking && ch.Operation().AddsUp:
+		answer := s.client.Deliver(ctx, d)
+		verdict := d.Got(answer)
+		c.keep(d, answer)
+		switch verdict {
+		case apiclient.VerdictAccepted:
+			return accepted(answer.Response)
+		case apiclient.VerdictRefused:
+			return s.refused(c, d.Err())
+		case apiclient.VerdictWait:
+			return s.waiting(c, d.Err())
+		case apiclient.VerdictUnsure:
+			return s.unsure(c, answer, d.Failed())
+		}
+		isReadyToSend := d.Next() == apiclient.RequestSend
+		if isReadyToSend && c.Looking && d.Change.Operation().AddsUp {
 			c.NotBefore = time.Time{}
 			return Event{} // With its next turn: until then no death of this process is one while it was sent.
-		case step == apiclient.StepSend && a.IsLook && (isFirstLook || tries < mostTries && (failed == nil || failed.RetryAfter == 0)):
-		case !h.Sent: // Whichever revision it names is refused.
-			return s.refused(c, failed)
-		default:
-			s.delay(c, failed)
-			return Event{Outcome: OutcomeUnsure, Err: failed}
 		}
+		if verdict == apiclient.VerdictNext || answer.IsRead && tries < mostTries && d.Failed().RetryAfter == 0 {
+			continue
+		}
+		if d.Phase == apiclient.Fresh { // Whichever revision it names is refused.
+			return s.refused(c, d.Failed())
+		}
+		s.delay(c, d.Failed())
+		return Event{Outcome: OutcomeUnsure, Err: d.Failed()}
+	}
+}
+
+// phaseOf returns the phase of a claimed entry.
+func (s *Sender) phaseOf(c *claim) apiclient.Phase {
+	isExpired := s.isExpired(c)
+	switch {
+	case !c.repeated:
+		return apiclient.Fresh
+	case c.State == StateQueued: // An earlier turn looked it up, and it may be sent again.
+		return apiclient.Seen
+	case c.Answered, isExpired:
+		return apiclient.Sent
+	default:
+		return apiclient.Lost
+	}
+}
+
+// keep stores what an answer has shown in the entry.
+func (c *claim) keep(d *apiclient.Delivery, a apiclient.Answer) {
+	isLost := !a.IsRead && a.Err != nil && a.Err.Sent
+	if isLost {
+		c.repeated = true
+		c.Answered = a.Err.IsOwnFailure()
+	}
+	c.Seen = d.Change.Seen
+	c.From = d.Change.From
+	c.Revision = d.Change.Revision
+}
+
+// accepted returns the event of an accepted change. The answer has no response if it could not be read whole.
+func accepted(response *apiclient.Response) Event {
+	if response == nil {
+		return Event{Outcome: OutcomeAccepted}
+	}
+	return Event{
+		Outcome:     OutcomeAccepted,
+		Record:      response.Body,
+		EditedSince: response.EditedSince,
+		Effect:      response.Effect(),
 	}
 }
 
@@ -95,29 +110,32 @@ func (s *Sender) refused(c *claim, why *apiclient.Error) Event {
 }
 
 // unprepared returns the event of an entry that could not be prepared, and is not sent now.
-func (s *Sender) unprepared(c *claim, h apiclient.History, err error) Event {
+func (s *Sender) unprepared(c *claim, err error) Event {
 	why, known := errors.AsType[*apiclient.Error](err)
 	if !known {
 		why = &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "the change could not be prepared", Err: err}
 	}
-	return s.waiting(c, h, why)
+	return s.waiting(c, why)
 }
 
 // waiting returns the event of an entry that certainly had no effect.
-func (s *Sender) waiting(c *claim, h apiclient.History, why *apiclient.Error) Event {
+func (s *Sender) waiting(c *claim, why *apiclient.Error) Event {
 	s.pauseOn(why)
 	s.delay(c, why)
-	if !h.Sent {
+	if !c.repeated {
 		c.SentAt = time.Time{} // It can still be taken back.
 	}
 	return Event{Outcome: OutcomeWaiting, Err: why}
 }
 
-// unsure returns the event of an entry whose record does not show the outcome, or cannot be read. failed is the error
-// just before, or nil.
+// unsure returns the event of an entry whose record does not show the outcome, or cannot be read. failed is the last
+// error of the change itself, or nil.
 func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) Event {
 	event := Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
 	switch {
+	case !a.IsRead:
+		s.delay(c, a.Err)
+		event.Err = a.Err
 	case a.Err != nil && failed != nil && failed.Sent:
 		s.pauseOn(a.Err)
 		s.delay(c, failed)

@@ -204,7 +204,7 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			servicetest.Check(t, err)
 			change := last.Change
 			change.Claimed = box.claimed(last)
-			got := client.Look(t.Context(), change, apiclient.History{Sent: true})
+			got := client.Deliver(t.Context(), apiclient.NewDelivery(change, apiclient.Lost))
 			if want := map[bool]apiclient.Outcome{true: apiclient.Landed, false: apiclient.NotLanded}[test.landed]; got.Outcome != want {
 				t.Errorf("got %s, want %s", got.Outcome, want)
 			}

@@ -389,12 +389,8 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
-		var none apiclient.History
-		if ch.Seen == nil &&
-			apiclient.Before(ch) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
-			ch = ch.After(s.Client.Look(ctx, ch, none))
-		}
-		entry := outbox.Entry{Change: ch}
+		// By the time it is sent, its record may have changed.
+		entry := outbox.Entry{Change: s.Client.WithShown(ctx, ch)}
 		if hold > 0 {
 			entry.NotBefore = s.App.Now().Add(hold)
 		}
