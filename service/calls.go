@@ -162,7 +162,6 @@ func (s *Service) CreateCall(
 	}
 	id := chosenUUID(request.UUID)
 	var row CallRow
-	var seen *WholeCall
 	err = s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
@@ -190,25 +189,21 @@ func (s *Service) CreateCall(
 		if err := s.enqueue(tx, row, call, person, s.TimeOf(tx)); err != nil {
 			return err
 		}
-		err = recordAudited(
+		row.PersonRow = &person
+		return recordAudited(
 			tx,
 			c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID),
 			nil,
 			row.Doc,
 		)
-		switch row.PersonRow = &person; {
-		case err != nil:
-		case row.Case == nil:
-			seen = &WholeCall{CallRow: row}
-		default:
-			seen, err = tx.WholeCall(id, c.Scope, LightOnly)
-		}
-		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	answer, _, err = s.committedCall(ctx, c, row, seen)
+	if row.Case == nil { // The person is all that belongs to it.
+		return s.viewer(c).call(&WholeCall{CallRow: row})
+	}
+	answer, _, err = s.committedCall(ctx, c, row)
 	return answer, err
 }
 
@@ -296,7 +291,6 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
 ) (Answer, error) {
 	var row CallRow
-	var seen *WholeCall
 	var changed bool
 	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = changeableCall(tx, c, *line.Record); err != nil {
@@ -331,12 +325,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			}
 			row.Rev++
 		}
-		if c.May(CallsRead) {
-			seen, err = tx.WholeCall(row.UUID, c.Scope, LightOnly)
-		} else {
-			row.Status = call.Status
-		}
-		return err
+		row.Status = call.Status
+		return nil
 	})
 	if err != nil {
 		return Answer{}, err
@@ -345,7 +335,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}
-	answer, shown, err := s.committedCall(ctx, c, row, seen)
+	answer, shown, err := s.committedCall(ctx, c, row)
 	if err == nil && !changed { // It was a read.
 		err = s.notePerson(ctx, c, c.Audited(AuditCallGet, row.UUID, s.Now()), shown)
 	}

@@ -75,13 +75,13 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	}
 	err = s.Read(ctx, ReadRecord, "read the person", func(r Reader) error {
 		row, err := VisiblePerson(r, c, id)
-		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
+		answer = personAnswer(row)
 		return err
 	})
-	if err == nil {
-		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
+	if err != nil {
+		return Answer{}, err
 	}
-	return answer, err
+	return answer, s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 }
 
 // VisiblePerson returns a person in the caller's scope. Spec gap: A3.
@@ -95,6 +95,8 @@ func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := tx.PersonToRefer(id, c.Scope)
 	return row, OrNotFound(err, "person")
 }
+
+func personAnswer(row PersonRow) Answer { return Answer{JSON: AppendPerson(nil, row), Rev: row.Rev} }
 
 // AppendPerson writes a person with everything that is known of it. Spec gap: L14.
 func AppendPerson(dst []byte, row PersonRow) []byte {
@@ -115,6 +117,7 @@ func (s *Service) CreatePerson(
 		return Answer{}, err
 	}
 	id := chosenUUID(request.UUID)
+	var row PersonRow
 	err = s.Write(ctx, WriteIsolated, "create the person", func(tx Tx) error {
 		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
 		if err != nil {
@@ -124,18 +127,19 @@ func (s *Service) CreatePerson(
 		if err != nil {
 			return err
 		}
-		row, err := newPerson(id, request, owner, now)
-		if err != nil {
+		if row, err = newPerson(id, request, owner, now); err != nil {
 			return err
 		}
 		line := personAudited(c.Audited(AuditPersonCreate, id, now), PersonRow{}, row)
 		if err := tx.InsertPerson(row, &line); err != nil {
 			return orTaken(err, "person")
 		}
-		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
-	return answer, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return personAnswer(row), nil
 }
 
 // organizations returns the two organizations of a creation. It refuses an unknown one like one outside the caller's
@@ -227,14 +231,14 @@ func (s *Service) UpdatePerson(
 	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
+	var row PersonRow
 	changed := false
 	err = s.Write(ctx, WriteIsolated, "update the person", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
 			return err
 		}
-		row, err := VisiblePerson(tx, c, id)
-		if err != nil {
+		if row, err = VisiblePerson(tx, c, id); err != nil {
 			return err
 		}
 		person, err := row.person()
@@ -264,17 +268,18 @@ func (s *Service) UpdatePerson(
 			}
 			row.Rev++
 		}
-		answer = Answer{JSON: AppendPerson(nil, row), Rev: row.Rev}
 		return optInChanged(tx, row, person, phone, request, now)
 	})
-	switch {
-	case err != nil:
-	case !c.May(PersonsRead):
-		return sentBack(id, answer.Rev, "", request)
-	case !changed: // It was a read.
+	if err != nil {
+		return Answer{}, err
+	}
+	if !c.May(PersonsRead) {
+		return sentBack(id, row.Rev, "", request)
+	}
+	if !changed { // It was a read.
 		err = s.NoteRead(ctx, c.Audited(AuditPersonGet, id, s.Now()).Of(id))
 	}
-	return answer, err
+	return personAnswer(row), err
 }
 
 func personAudited(line AuditLine, before, after PersonRow) AuditLine {

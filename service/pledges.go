@@ -100,7 +100,6 @@ func (s *Service) CreatePledge(
 	}
 	id := chosenUUID(request.UUID)
 	var row PledgeRow
-	var seen *WholePledge
 	err = s.Write(ctx, WriteIsolated, "create the pledge", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
@@ -127,16 +126,12 @@ func (s *Service) CreatePledge(
 		if err := recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc); err != nil {
 			return err
 		}
-		if err := pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx)); err != nil {
-			return err
-		}
-		seen, err = tx.WholePledge(id, c.Scope, LightOnly)
-		return err
+		return pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	answer, _, err = s.committedPledge(ctx, c, row, seen)
+	answer, _, err = s.committedPledge(ctx, c, row)
 	return answer, err
 }
 
@@ -295,7 +290,6 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	rule func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error,
 ) (Answer, error) {
 	var row PledgeRow
-	var seen *WholePledge
 	var changed bool
 	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
@@ -336,10 +330,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			}
 			row.Rev++
 		}
-		if c.May(PledgesRead) {
-			seen, err = tx.WholePledge(row.UUID, c.Scope, LightOnly)
-		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return Answer{}, err
@@ -347,7 +338,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	if !c.May(PledgesRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}
-	answer, shown, err := s.committedPledge(ctx, c, row, seen)
+	answer, shown, err := s.committedPledge(ctx, c, row)
 	if err == nil && !changed { // It was a read.
 		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, row.UUID, s.Now()), shown)
 	}

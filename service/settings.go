@@ -68,11 +68,11 @@ func (s *Service) PutSettings(
 	if !c.Scope.Contains(id) {
 		return Answer{}, OrUnknown(ErrNoRow, "organization", id)
 	}
+	var all apitype.Settings
 	err = s.Write(ctx, WriteShared, "set the settings", func(tx Tx) error {
 		line := AuditLine{Account: &c.UUID, RequestID: c.RequestID}
 		_, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
-			all, err := settingsOf(tx, c.Scope)
-			if err != nil {
+			if all, err = settingsOf(tx, c.Scope); err != nil {
 				return err
 			}
 			before, err := settingsAnswer(all)
@@ -87,12 +87,14 @@ func (s *Service) PutSettings(
 					all.Organizations[i] = settings
 				}
 			}
-			answer, err = settingsAnswer(all)
-			return err
+			return nil
 		})
 		return err
 	})
 	if err != nil {
+		return Answer{}, err
+	}
+	if answer, err = settingsAnswer(all); err != nil {
 		return Answer{}, err
 	}
 	answer.JSON, err = json.Marshal(settings, json.Deterministic(true))

@@ -46,8 +46,7 @@ type Weight int
 
 const (
 	AnyWeight Weight = iota
-	// LightOnly returns nil for a record that does not exist or is heavy. A change also gets nil if reading the record
-	// would delay other changes, or costs as much as reading it later.
+	// LightOnly returns nil for a record that does not exist or is heavy.
 	LightOnly
 )
 

@@ -110,50 +110,31 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 	return Answer{JSON: dst, Rev: rev, IsSent: true}, nil
 }
 
-// committedCall returns a call as it was committed. If collecting its parts takes longer than the change, it returns
-// the present state instead, so that no other change waits. The person may be included. If there is no memory for it,
-// the answer has only the result of the change. Spec gap: S32.
-func (s *Service) committedCall(
-	ctx context.Context,
-	c Caller,
-	row CallRow,
-	seen *WholeCall,
-) (answer Answer, shown *PersonRow, err error) {
-	if seen == nil {
-		if seen, err = s.wholeCall(ctx, c, "read what was committed", row.UUID); err != nil {
-			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
-			return answer, nil, err
-		}
-		seen.Doc, seen.Rev = row.Doc, row.Rev
+// committedCall returns a call as a change committed it, with the person, who may be included. What belongs to the call
+// is read after the commit, so that no other change waits: it has this change and perhaps later ones. The call itself
+// is shown as this change left it. If it cannot be read, the answer has only the result of the change: that was made,
+// and an error would say that it was not. Spec gap: S32.
+func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Answer, *PersonRow, error) {
+	seen, err := s.wholeCall(ctx, c, "read what was committed", row.UUID)
+	if err != nil {
+		answer, err := sentBack(row.UUID, row.Rev, string(row.Status), struct{}{})
+		return answer, nil, err
 	}
-	answer, err = s.viewer(c).call(seen)
+	seen.Doc, seen.Rev = row.Doc, row.Rev
+	answer, err := s.viewer(c).call(seen)
 	return answer, seen.PersonRow, err
 }
 
 // committedPledge is committedCall for a pledge.
-func (s *Service) committedPledge(
-	ctx context.Context,
-	c Caller,
-	row PledgeRow,
-	seen *WholePledge,
-) (answer Answer, shown *PersonRow, err error) {
-	if seen == nil {
-		if seen, err = s.wholePledge(ctx, c, "read what was committed", row.UUID); err != nil {
-			answer, err = orSentBack(err, row.UUID, row.Rev, string(row.Status))
-			return answer, nil, err
-		}
-		seen.Doc, seen.Rev = row.Doc, row.Rev
+func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) (Answer, *PersonRow, error) {
+	seen, err := s.wholePledge(ctx, c, "read what was committed", row.UUID)
+	if err != nil {
+		answer, err := sentBack(row.UUID, row.Rev, string(row.Status), struct{}{})
+		return answer, nil, err
 	}
-	answer, err = s.viewer(c).pledge(seen)
+	seen.Doc, seen.Rev = row.Doc, row.Rev
+	answer, err := s.viewer(c).pledge(seen)
 	return answer, seen.PersonRow, err
-}
-
-// orSentBack returns err, or sentBack if there is no memory for more.
-func orSentBack(err error, id apitype.UUID, rev int64, status string) (Answer, error) {
-	if errors.Is(err, ErrNoRoom) {
-		return sentBack(id, rev, status, struct{}{})
-	}
-	return Answer{}, err
 }
 
 func (v viewer) call(row *WholeCall) (Answer, error) {

@@ -182,9 +182,10 @@ func (q *Queue) Extend(
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
-	err = q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) error {
+	var lease service.LeaseRow
+	err = q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) (err error) {
 		now := q.rules.TimeOf(tx)
-		lease, err := tx.Lease(id, c.Scope)
+		lease, err = tx.Lease(id, c.Scope)
 		if err == nil && !lease.Live(now) {
 			err = service.ErrNoRow
 		}
@@ -199,17 +200,20 @@ func (q *Queue) Extend(
 		}
 		lease.Pending = lease.Pending || request.Pending
 		isShown := request.Pending || request.Ahead != nil && !*request.Ahead
-		if err := extend(tx, &lease, now, isShown); err != nil {
-			return err
-		}
-		leases, err := named(tx, []service.LeaseRow{lease})
+		return extend(tx, &lease, now, isShown)
+	})
+	q.countRefused(err)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	err = q.rules.Read(ctx, service.ReadRecord, "read the user of the lease", func(r service.Reader) error {
+		leases, err := named(r, []service.LeaseRow{lease})
 		if err != nil {
 			return err
 		}
 		answer.JSON, err = json.Marshal(leases[0])
 		return err
 	})
-	q.countRefused(err)
 	return answer, err
 }
 

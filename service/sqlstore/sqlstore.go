@@ -190,9 +190,9 @@ func (s *Store) Read(ctx context.Context, mode service.ReadMode, read func(servi
 // Write runs change in one transaction, durable when it returns.
 func (s *Store) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	isShared, several := mode == service.WriteShared, s.engine.sharesQueue()
+	shared := mode == service.WriteShared && s.engine.sharesQueue()
 	return s.engine.write(ctx, mode, func(c *conn) error {
-		return change(&tx{reader: reader{c, isShared || several}, shared: isShared && several})
+		return change(&tx{reader: reader{conn: c}, shared: shared})
 	})
 }
 
@@ -281,7 +281,6 @@ var referenceChecks = []struct{ what, query string }{
 
 type reader struct {
 	*conn
-	isLate bool // In a change for which others wait, or which has nothing in memory: light records are read after it.
 }
 
 // tx reads and writes in one transaction.

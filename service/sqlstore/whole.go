@@ -76,8 +76,7 @@ const (
 	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
-// lightAnswer is the largest size of the documents of a record that a change reads for its own answer, in bytes: other
-// changes wait for it.
+// lightAnswer is the largest size of the documents of a record that is read without a turn, in bytes.
 const lightAnswer = 64 << 10
 
 // The size of the documents in the record's own row, in bytes. Finding it does not read them.
@@ -112,9 +111,6 @@ func (r *reader) whole(
 ) (_ *service.WholeCall, err error) {
 	row, size, most, w := newWholeRow(), 0, math.MaxInt, &service.WholeCall{Pledge: &service.WholePledge{}}
 	own, isLight := cond, weight == service.LightOnly
-	if isLight && r.isLate {
-		return nil, nil //nolint:nilnil // Likewise.
-	}
 	if isLight {
 		most, args = lightAnswer, append(args, lightAnswer)
 		own += ` AND ` + bytes + ` <= $` + strconv.Itoa(len(args))

@@ -1,0 +1,109 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+)
+
+// meddler is a store in which something happens between a change and the next reading.
+type meddler struct {
+	service.Store
+	meddle    func() error // Nil does nothing. Its error is that of the reading.
+	committed bool
+}
+
+// Write makes a change.
+func (m *meddler) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	err := m.Store.Write(ctx, mode, change)
+	m.committed = err == nil
+	return err
+}
+
+// Read reads after what happens.
+func (m *meddler) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
+	if m.committed && m.meddle != nil {
+		m.committed = false
+		if err := m.meddle(); err != nil {
+			return err
+		}
+	}
+	return m.Store.Read(ctx, mode, read)
+}
+
+// The answer to a change never shows less than the change: not if another change comes before the answer is read, and
+// not if nothing can be read any more. Spec gap: S32.
+func TestAnswersShowTheChange(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		w := newWorldOn(t, f.Harness)
+		store := &meddler{Store: w.Store}
+		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+		servicetest.Check(t, err)
+		plain, meddled := w.Handler, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+		call, pledge := "/api/v1/calls/"+w.a.call.String(), "/api/v1/pledges/"+w.a.pledge.String()
+		attempt, update := call+"/actions/add-attempt", pledge+"/actions/update"
+		n := 0 // Of the changes, each of which is another one.
+		for _, test := range []struct{ record, path, body, between, betweenBody, want string }{
+			{call, attempt, `{"attemptAt":"2026-11-20T08:%02d:00Z"}`, attempt, `{}`, "requested"},
+			{pledge, update, `{"externalMetadata":{"a":%d}}`, update, `{"externalMetadata":{"b":1}}`, "lead"},
+			{"", "/api/v1/calls", w.callBody(w.a), update, `{"externalMetadata":{"c":1}}`, "requested"},
+			{call, call + "/actions/complete", `{}`, update, `{"externalMetadata":{"d":1}}`, "completed"},
+		} {
+			for _, refusal := range []error{service.ErrNoRow, service.ErrBusy, nil} {
+				if test.want == "completed" && refusal != nil {
+					continue // A repeat changes nothing.
+				}
+				method, body, revision := http.MethodPost, test.body, int64(1)
+				if test.record != "" {
+					n++
+					method, revision = http.MethodPut, w.revision(t, test.record)+1
+				}
+				if strings.Contains(body, "%") {
+					body = fmt.Sprintf(body, n)
+				}
+				store.meddle = func() error {
+					if refusal != nil {
+						return refusal
+					}
+					w.Handler = plain
+					if got := w.Do(w.all, http.MethodPut, test.between, test.betweenBody); got.Status != http.StatusOK {
+						t.Errorf("%s: got %d %s", test.between, got.Status, got.Body)
+					}
+					return nil
+				}
+				w.Handler = meddled
+				got := w.Do(w.all, method, test.path, body)
+				store.meddle, w.Handler = nil, plain
+				var shown apitype.SentRecord
+				err := json.Unmarshal(got.Body, &shown)
+				if err != nil || got.Status/100 != 2 || !strings.Contains(string(got.Body), `"status":"`+test.want+`"`) {
+					t.Errorf("%s, then %v: got %d %s, want what was changed", test.path, refusal, got.Status, got.Body)
+				}
+				if want := fmt.Sprintf(`"%d"`, revision); got.Header.Get("Etag") != want {
+					t.Errorf("%s, then %v: got ETag %s, want %s", test.path, refusal, got.Header.Get("Etag"), want)
+				}
+				if isSent := got.Header.Get(apitype.SentHeader) != ""; isSent != (refusal != nil) {
+					t.Errorf("%s, then %v: got %s: %t", test.path, refusal, apitype.SentHeader, isSent)
+				}
+			}
+		}
+	})
+}
+
+// revision returns the revision of a record.
+func (w *world) revision(t *testing.T, path string) int64 {
+	t.Helper()
+	tag := w.Do(w.all, http.MethodGet, path, "").Header.Get("Etag")
+	revision, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
+	servicetest.Check(t, err)
+	return revision
+}
