@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 )
 
 // TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
@@ -88,6 +91,45 @@ func TestReplaceTokens(t *testing.T) {
 	}
 	if code, _, errs := e.run("", "token", "issue", apitype.NewUUID().String(), "--replace"); code != exitFailure || !strings.Contains(errs, "there is no account") {
 		t.Errorf("got code %d, %s", code, errs)
+	}
+}
+
+// TestTokensOfProgramsStay tries to replace the tokens of accounts that programs keep for themselves: the demo's and the
+// sandbox's. Both are refused, the token that the program has stays good, and a token beside it is issued.
+func TestTokensOfProgramsStay(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	file := filepath.Join(e.folder, "fundeskd.db")
+	demo, err := embedded.Open(t.Context(), embedded.Options{Path: file, Sample: true})
+	servicetest.Check(t, err)
+	tokens := []string{demo.Token()}
+	servicetest.Check(t, demo.Close())
+	p := e.program("", io.Discard, io.Discard)
+	p.database = "sqlite:" + file
+	token, err := p.fillSandbox(t.Context(), sandboxOptions{persons: 1, seed: 1}, time.Now())
+	servicetest.Check(t, err)
+	tokens = append(tokens, token)
+	var accounts []listedAccount
+	e.must(&accounts, "", "account", "list")
+	names := map[string]bool{}
+	for _, account := range accounts {
+		names[account.Name] = true
+		id := account.UUID.String()
+		code, out, told := e.run("", "token", "issue", id, "--replace")
+		if code != exitFailure || out != "" || !strings.Contains(told, "keeps for itself") {
+			t.Errorf("%s: got code %d, %s%s, want a refusal", account.Name, code, out, told)
+		}
+		e.done("", "token", "issue", id)
+	}
+	if !names["embedded"] || !names["sandbox"] {
+		t.Errorf("got %v, want the accounts of the demo and the sandbox", names)
+	}
+	s := e.serve()
+	defer s.stop()
+	for i, token := range tokens {
+		if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != 200 {
+			t.Errorf("token %d: got %d %s, want that it is good", i, status, body)
+		}
 	}
 }
 
