@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,5 +41,27 @@ func TestErasuresAreCopied(t *testing.T) {
 				t.Errorf("got %d lines of %s, want 1:\n%s", n, person, noted)
 			}
 		}
+	}
+}
+
+// TestErasuresAreCopiedAtTheEnd stops a machine after another one erased a person: the file of the stopped machine has
+// the erasure, though its next hourly copy is to come. A replay there repeats the erasure after a restore.
+func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	c := newCharity(t, e)
+	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	other := filepath.Join(t.TempDir(), "other.erasures")
+	s := e.serve("--erasures-log", other)
+	for _, err := os.Stat(other); err != nil; _, err = os.Stat(other) { // The first copy makes the file.
+		get(t, http.DefaultClient, s.url+"/healthz", "")
+	}
+	e.done("", "person", "erase", person, "--reason", "r", "--yes")
+	if noted := readFile(t, other); len(noted) > 0 {
+		t.Fatalf("got %s, want that only the other machine has noted it", noted)
+	}
+	s.stop()
+	if noted := readFile(t, other); strings.Count(string(noted), person) != 1 {
+		t.Errorf("got %q, want the erasure of %s", noted, person)
 	}
 }

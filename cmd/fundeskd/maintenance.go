@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 const (
 	maintenancePause = time.Minute // Between two rounds.
 	copyPause        = time.Hour   // Between two copies of the erasures.
+	lastCopyTime     = 2 * time.Second
 )
 
 // maxClockSkew is the difference of clocks that is logged. Changes have the database's time, and tokens expire by the
@@ -26,7 +28,8 @@ type maintenance struct {
 	erasuresCopied time.Time
 }
 
-// run does a round each minute until the context ends. Work that fails is tried again in the next round.
+// run does a round each minute until the context ends. Work that fails is tried again in the next round. At the end it
+// copies the erasures once more: a restore comes after the stop of all machines.
 func (m *maintenance) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := m.service()
@@ -35,14 +38,28 @@ func (m *maintenance) run(ctx context.Context) {
 		}
 		_ = service.Pause(ctx, maintenancePause)
 	}
+	s := m.service()
+	if s == nil {
+		return
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCopyTime)
+	defer cancel()
+	m.copy(ending, s)
+}
+
+// copy copies the erasures, if this machine has a file of them.
+func (m *maintenance) copy(ctx context.Context, s *service.Service) {
+	if m.copyErasures == nil {
+		return
+	}
+	m.erasuresCopied = time.Now()
+	m.warn(ctx, m.copyErasures(ctx, s),
+		"the erasures of the database were not copied to this machine's file, which a restore needs")
 }
 
 func (m *maintenance) round(ctx context.Context, s *service.Service) {
-	isDue := time.Since(m.erasuresCopied) >= copyPause
-	if m.copyErasures != nil && isDue {
-		m.erasuresCopied = time.Now()
-		m.warn(ctx, m.copyErasures(ctx, s),
-			"the erasures of the database were not copied to this machine's file, which a restore needs")
+	if time.Since(m.erasuresCopied) >= copyPause {
+		m.copy(ctx, s)
 	}
 	m.warn(ctx, privacy.New(s, nil).FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
 	m.compareClocks(ctx, s)
@@ -50,7 +67,7 @@ func (m *maintenance) round(ctx context.Context, s *service.Service) {
 
 // warn logs an error, unless the server ends.
 func (m *maintenance) warn(ctx context.Context, err error, text string) {
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		m.logger.Warn(text, "error", oneLine(err))
 	}
 }
