@@ -40,7 +40,6 @@ type Error struct {
 	Err        error         // The cause, if there is one.
 
 	body     []byte // Of the refusal, or the beginning of what is too large.
-	tail     []byte // The end of a page that is too large.
 	answered int    // The status of an answer that could not be read whole.
 	came     int    // Records of a page that came in before its time was over.
 }

@@ -29,28 +29,6 @@ func FuzzRefusal(f *testing.F) {
 	})
 }
 
-// What is found early in a page is what the whole page says.
-func FuzzEarlyCursor(f *testing.F) {
-	for _, seed := range []string{
-		`{"pageInfo":{"endCursor":"c","hasNextPage":true},"edges":[{"cursor":"c","node":{}}]}`, `{"edges":[]}`, `[]`, `{"pageInfo":{"endCursor":"a","hasNextPage":true},"pageInfo":{"endCursor":"b"},"edges":[]}`,
-		`{"pageInfo":{"endCursor":"\ud800","hasNextPage":true},"edges":[]}`,
-	} {
-		f.Add([]byte(seed), 30)
-	}
-	f.Fuzz(func(t *testing.T, body []byte, cut int) {
-		if cut < 0 || cut > len(body) {
-			return
-		}
-		cursor, done := peekCursor(body[:cut])
-		if cursor != "" && !done {
-			t.Errorf("%q: got the cursor %q before the end was seen", body[:cut], cursor)
-		}
-		if page, err := readPage[struct{}](body); err == nil && cursor != "" && (page.EndCursor != cursor || !page.HasNextPage) {
-			t.Errorf("%q: got %q early, and %q, %v in the end", body, cursor, page.EndCursor, page.HasNextPage)
-		}
-	})
-}
-
 // A token is read without being trusted.
 func FuzzTokenClaims(f *testing.F) {
 	for _, seed := range []string{"a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.", "..", "", "a.e30.c", "a.bnVsbA.c"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -72,37 +73,77 @@ func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error
 // list fetches one page, with fewer records than wanted if those are too large. name is the parameter for their
 // number.
 func (e endpoint[T]) list(ctx context.Context, query url.Values, name string) (Page[T], error) {
-	fewer := 0
+	size, err := strconv.Atoi(query.Get(name))
+	if err != nil {
+		size = defaultPageSize
+	}
+	page := e.fetchFewer(ctx, query, name, size, memory[T]{})
+	if page.err != nil && page.size == 1 && errors.Is(page.err, errTooLarge) {
+		page.Page, page.err = pageOfUnread[T](asError(page.err), query.Get("after"))
+	}
+	if page.err != nil {
+		return Page[T]{}, page.err
+	}
+	if page.size < size {
+		page.Fewer = page.size
+	}
+	page.omitted = e.client.options.Omitted
+	return page.Page, nil
+}
+
+// fetched is a page, or the error of fetching it.
+type fetched[T any] struct {
+	Page[T]
+	answer    *Response
+	size      int  // Records requested in the end.
+	isFewer   bool // The page with as many as were wanted was too large.
+	isSlow    bool // It did not come in time.
+	isRefused bool // The service refused so many.
+	err       error
+}
+
+// fetchFewer fetches a page, with fewer records if so many are too large, take too long, or are refused.
+func (e endpoint[T]) fetchFewer(
+	ctx context.Context,
+	query url.Values,
+	name string,
+	size int,
+	space memory[T],
+) (f fetched[T]) {
 	for {
-		page, _, err := e.fetchWhole(ctx, query, memory[T]{}, nil)
-		if err == nil {
-			page.Fewer, page.omitted = fewer, e.client.options.Omitted
-			for i := range page.Records {
-				page.Records[i].omitted = page.omitted
-			}
-			return page.Page, nil
+		f.size = size
+		f.Page, f.answer, f.err = e.fetch(ctx, query, space)
+		if f.err == nil {
+			return f
 		}
-		size, malformed := strconv.Atoi(query.Get(name))
-		if malformed != nil {
-			size = defaultPageSize
+		fewer := smaller(f.err, size)
+		isRefused := isSizeRefused(f.err) && size > defaultPageSize && query.Get("after") == ""
+		switch {
+		case fewer > 0:
+			f.isFewer = true
+			f.isSlow = f.isSlow || errors.Is(f.err, errTooSlow)
+		case isRefused:
+			fewer = defaultPageSize
+			f.isFewer, f.isRefused = true, true
+		default:
+			return f
 		}
-		if size == 1 && errors.Is(err, errTooLarge) {
-			page, err := pageOfUnread[T](asError(err), query.Get("after"))
-			page.Fewer, page.omitted = fewer, e.client.options.Omitted
-			return page, err
-		}
-		if fewer = smaller(err, size); fewer == 0 {
-			return Page[T]{}, err
-		}
+		size = fewer
 		query = cloneQuery(query)
-		query.Set(name, strconv.Itoa(fewer))
+		query.Set(name, strconv.Itoa(size))
 	}
 }
 
-// pageOfUnread returns the page whose only record is too large, with its position if that was read. Without a position
-// it returns the error.
+// isSizeRefused reports whether a service may have refused the number of records.
+func isSizeRefused(err error) bool {
+	known := asError(err)
+	return known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity)
+}
+
+// pageOfUnread returns the page whose only record is too large, with its position if the answer began with it. Without
+// a position it returns the error.
 func pageOfUnread[T any](failed *Error, after string) (Page[T], error) {
-	info, id := failed.position()
+	info, id := beginning(failed.body)
 	if info.hasNextPage == nil && info.endCursor == "" {
 		return Page[T]{}, failed
 	}
@@ -123,78 +164,52 @@ type memory[T any] struct {
 	records []Record[T]
 }
 
-// fetchWhole is fetch of a page whose records are all read.
-func (e endpoint[T]) fetchWhole(
-	ctx context.Context,
-	query url.Values,
-	space memory[T],
-	next func(cursor string),
-) (*pageReader[T], *Response, error) {
-	page, answer, err := e.fetch(ctx, query, space, next)
-	if err != nil {
-		return nil, nil, err
+// fetch fetches one page into space. The page refers to the answer's memory.
+func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T]) (Page[T], *Response, error) {
+	if e.required != nil {
+		if err := e.required(ctx); err != nil {
+			return Page[T]{}, nil, err
+		}
 	}
-	if err := page.readWhole(); err != nil {
-		return nil, nil, broken(answer, err.Error())
+	isOne := query.Get("first") == "1" || query.Get("last") == "1"
+	answer, err := e.client.read(ctx, request{path: e.path, query: query, space: space.body, isPage: !isOne})
+	if known := asError(err); known != nil && known.Kind == KindNotFound { // A list is always there.
+		missing := *known
+		missing.Kind, missing.Message = KindUnavailable, "there is no list at "+e.client.BaseURL()+e.path+"; check the base URL"
+		return Page[T]{}, nil, &missing
+	}
+	if err != nil {
+		return Page[T]{}, nil, err
+	}
+	page, err := readPage(answer.Body, space.records)
+	if err != nil {
+		return Page[T]{}, nil, broken(answer, err.Error())
+	}
+	if !page.hasNextKnown {
+		e.guessNext(&page, query)
+	}
+	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
+	for i := range page.Records {
+		page.Records[i].omitted = e.client.options.Omitted
 	}
 	return page, answer, nil
 }
 
-// fetch fetches one page into space. It calls next with the cursor of the next page as soon as it is known. The page
-// refers to the answer's memory.
-func (e endpoint[T]) fetch(
-	ctx context.Context,
-	query url.Values,
-	space memory[T],
-	next func(cursor string),
-) (*pageReader[T], *Response, error) {
-	if e.required != nil {
-		if err := e.required(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-	isOne := query.Get("first") == "1" || query.Get("last") == "1"
-	r := request{path: e.path, query: query, space: space.body, isPage: !isOne, keepsTail: isOne}
-	if next != nil {
-		told := false
-		r.peek = func(prefix []byte) bool {
-			cursor, done := peekCursor(prefix)
-			if cursor != "" && !told {
-				told = true
-				next(cursor)
-			}
-			return done
-		}
-	}
-	answer, err := e.client.read(ctx, r)
-	if known := asError(err); known != nil && known.Kind == KindNotFound { // A list is always there.
-		missing := *known
-		missing.Kind, missing.Message = KindUnavailable, "there is no list at "+e.client.BaseURL()+e.path+"; check the base URL"
-		return nil, nil, &missing
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	page, err := openPage(answer.Body, space.records)
-	if err != nil {
-		return nil, nil, broken(answer, err.Error())
-	}
-	switch {
-	case page.hasNextKnown:
-	case query.Has("last"): // What the page lies before is a next one.
+// guessNext sets whether a page without that flag has a next one: as long as there are records and a way on. Spec gap:
+// L3.
+func (e endpoint[T]) guessNext(page *Page[T], query url.Values) {
+	if query.Has("last") { // The page lies before another one.
 		page.HasNextPage = query.Has("before")
-	default: // Spec gap: L3. Read on while there is something, and a way on.
-		asked, err := strconv.Atoi(query.Get("first"))
-		n := page.count()
-		// A page may hold less than was asked for because the service has a bound of its
-		// own. More than that, and no cursor: that service does not page.
-		page.HasNextPage = n > 0 && (page.EndCursor != "" || err == nil && n == asked)
-		if page.EndCursor == "" {
-			unpaged := e.isUnpaged()
-			page.HasNextPage = page.HasNextPage && !unpaged
-			page.MayBeCut = n > 0 && n < asked && !unpaged
-		}
+		return
 	}
-	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
-	return page, answer, nil
+	asked, err := strconv.Atoi(query.Get("first"))
+	count := page.count()
+	isFull := err == nil && count == asked
+	// A service may have a smaller limit of its own. Without a cursor, a service that sends fewer does not page.
+	page.HasNextPage = count > 0 && (page.EndCursor != "" || isFull)
+	if page.EndCursor == "" {
+		isUnpaged := e.isUnpaged()
+		page.HasNextPage = page.HasNextPage && !isUnpaged
+		page.MayBeCut = count > 0 && count < asked && !isUnpaged
+	}
 }

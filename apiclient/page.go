@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"iter"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,40 +39,33 @@ func (p Page[T]) count() int { return len(p.Records) + len(p.unread) }
 // tolerant reads what no careful service would send, but a client can make sense of.
 var tolerant = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// pageReader reads a page out of an answer: the envelope, a bare array, or an object
-// with one array in it. Spec gap: L9. The records are cut out of the answer, not
-// copied.
-//
-// Edges that come after the whole position, as our service sends them (Spec gap: L15),
-// are read as they are asked for, so that the first record of a long page does not wait
-// for the last. Of such a page the records before a fault are yielded, and then the
-// fault. Any other page is read to its end before it has a position.
+// pageReader reads a page out of an answer: the envelope, a bare array, or an object with one array in it. Spec gap: L9.
+// The records are cut out of the answer, not copied.
 type pageReader[T any] struct {
 	Page[T]
 	data   []byte
 	dec    *jsontext.Decoder
 	info   pageInfo
 	placed bool // The position was read.
-	edges  bool // The edges were met.
-	lazy   bool // They were not read yet, and are not in Records.
+	edges  bool // The edges were read.
 	arrays int  // Arrays that are not called edges, and the last of them.
 	other  []byte
 	begun  int       // Elements of the list that were read.
 	ends   [2]string // The cursors of the first and the last element.
 }
 
-// openPage reads a page up to its position, and its records into space. The error is that of the page.
-func openPage[T any](data []byte, space []Record[T]) (*pageReader[T], error) {
+// readPage reads a page, and its records into space.
+func readPage[T any](data []byte, space []Record[T]) (Page[T], error) {
 	r := &pageReader[T]{
 		Page: Page[T]{Records: space},
 		data: data,
 		dec:  jsontext.NewDecoder(bytes.NewBuffer(data), tolerant),
 	}
-	if err := r.open(); err != nil {
-		return nil, err
+	if err := r.read(); err != nil {
+		return Page[T]{}, err
 	}
 	r.locate()
-	return r, nil
+	return r.Page, nil
 }
 
 var (
@@ -85,49 +77,7 @@ var (
 	errTooMany  = errors.New("a page holds too many records")
 )
 
-// records yields the records of the page, once.
-func (r *pageReader[T]) records() iter.Seq2[Record[T], error] {
-	return func(yield func(Record[T], error) bool) {
-		for _, record := range r.Records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-		if !r.lazy {
-			return
-		}
-		for {
-			record, isLast, err := r.next()
-			if isLast {
-				break
-			}
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-		if err := r.readMembers(); err != nil {
-			yield(Record[T]{}, err)
-		}
-	}
-}
-
-// readWhole keeps the records that were not read yet.
-func (r *pageReader[T]) readWhole() error {
-	if !r.lazy {
-		return nil
-	}
-	r.lazy = false
-	if err := r.keep(); err != nil {
-		return err
-	}
-	if err := r.readMembers(); err != nil {
-		return err
-	}
-	r.locate()
-	return nil
-}
-
-func (r *pageReader[T]) open() error {
+func (r *pageReader[T]) read() error {
 	switch r.dec.PeekKind() {
 	case '[':
 		if err := r.keep(); err != nil {
@@ -144,8 +94,7 @@ func (r *pageReader[T]) open() error {
 	}
 }
 
-// readMembers reads the members of the envelope, or of another object around the list,
-// up to edges that can wait, or to the end.
+// readMembers reads the members of the envelope, or of another object around the list.
 func (r *pageReader[T]) readMembers() error {
 	for r.dec.PeekKind() == '"' {
 		token, err := r.dec.ReadToken()
@@ -154,7 +103,7 @@ func (r *pageReader[T]) readMembers() error {
 		}
 		switch name := token.String(); {
 		case name == "pageInfo" && r.dec.PeekKind() == '{' && !r.placed:
-			r.placed = true // A second one must not contradict what was found early.
+			r.placed = true
 			if r.info, err = readPosition(r.dec); err != nil {
 				return err
 			}
@@ -163,9 +112,6 @@ func (r *pageReader[T]) readMembers() error {
 				return errTwoEdges
 			}
 			r.edges = true
-			if r.lazy = r.info.isWhole(); r.lazy {
-				return nil
-			}
 			if err := r.keep(); err != nil {
 				return err
 			}
@@ -212,7 +158,7 @@ func (r *pageReader[T]) readOther() error {
 	}
 }
 
-// keep reads the elements of the list before anybody asks for them.
+// keep reads the elements of the list.
 func (r *pageReader[T]) keep() error {
 	for {
 		record, isLast, err := r.next()

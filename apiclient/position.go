@@ -81,11 +81,6 @@ func readFlag(dec *jsontext.Decoder) (*bool, error) {
 	}
 }
 
-// isWhole reports whether the position shows how the list goes on, without the records.
-func (i pageInfo) isWhole() bool {
-	return i.hasNextPage != nil && (!*i.hasNextPage || i.endCursor != "")
-}
-
 // locate sets the position of the page in the list. It takes missing parts from the records.
 func (r *pageReader[T]) locate() {
 	p := &r.Page
@@ -104,81 +99,28 @@ func (r *pageReader[T]) locate() {
 	}
 }
 
-// peekCursor looks for the position at the beginning of a page. Cursor is set when
-// there is surely a next page; done is false when more must be read.
-func peekCursor(prefix []byte) (cursor string, done bool) {
-	info, done := peekPosition(jsontext.NewDecoder(bytes.NewReader(prefix), tolerant))
-	if info.hasNextPage == nil || !*info.hasNextPage {
-		return "", done
-	}
-	return info.endCursor, done
-}
-
-// peekPosition reads the position at the beginning of a page. done is false if more must be read.
-func peekPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
-	if dec.PeekKind() != '{' {
-		return info, true
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return info, false
+// firstPosition reads the position at the beginning of a page. It is empty if the page begins otherwise.
+func firstPosition(dec *jsontext.Decoder) pageInfo {
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
+		return pageInfo{}
 	}
 	token, err := dec.ReadToken()
-	if err != nil {
-		return info, false
-	}
-	if token.Kind() != '"' || token.String() != "pageInfo" {
-		return info, true
-	}
-	switch kind := dec.PeekKind(); kind {
-	case '{':
-	case 0:
-		return info, false
-	default:
-		return info, true
-	}
-	info, err = readPosition(dec)
-	if err != nil {
-		return pageInfo{}, errors.Is(err, errPosition)
-	}
-	return info, true
-}
-
-// lastPosition returns the position at the end of a page, after its edges. Only the end of the page follows it, so it
-// is not part of a record.
-func lastPosition(tail []byte) (info pageInfo) {
-	at := bytes.LastIndex(tail, []byte(`"pageInfo"`))
-	if at < 0 {
-		return info
-	}
-	dec := jsontext.NewDecoder(bytes.NewReader(append([]byte{'{'}, tail[at:]...)), tolerant)
-	for range 2 {
-		if _, err := dec.ReadToken(); err != nil {
-			return info
-		}
-	}
-	if dec.PeekKind() != '{' {
-		return info
+	isPosition := err == nil && token.Kind() == '"' && token.String() == "pageInfo" && dec.PeekKind() == '{'
+	if !isPosition {
+		return pageInfo{}
 	}
 	info, err := readPosition(dec)
-	if err != nil || dec.PeekKind() != '}' || len(bytes.TrimSpace(tail[at+int(dec.InputOffset())-1:])) != 1 {
+	if err != nil {
 		return pageInfo{}
 	}
 	return info
-}
-
-// position returns the position in an answer that is too large, and the uuid of its record.
-func (e *Error) position() (info pageInfo, id string) {
-	if info, id = beginning(e.body); info.hasNextPage == nil && info.endCursor == "" {
-		info = lastPosition(e.tail)
-	}
-	return info, id
 }
 
 // beginning returns the position in the beginning of a page of one record, and the uuid of the record, which is empty
 // if it comes later.
 func beginning(prefix []byte) (info pageInfo, id string) {
 	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
-	info, _ = peekPosition(dec)
+	info = firstPosition(dec)
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {

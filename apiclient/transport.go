@@ -71,14 +71,9 @@ type request struct {
 	query        url.Values
 	body         []byte // Nil sends none.
 	header       http.Header
-	// peek sees the beginning of a 2xx body while the rest is still read; it returns
-	// false to see more.
-	peek   func(prefix []byte) bool
-	space  []byte // Memory for the answer's body, which is empty and may grow.
-	isPage bool   // The answer may hold several records.
-	// keepsTail is for a page of one record: if the record is too large, the end of the page is kept.
-	keepsTail bool
-	limit     int // The most bytes of the answer. Zero means the limit of a record or a page.
+	space        []byte // Memory for the answer's body, which is empty and may grow.
+	isPage       bool   // The answer may hold several records.
+	limit        int    // The most bytes of the answer. Zero means the limit of a record or a page.
 }
 
 // once sends a request once.
@@ -124,20 +119,11 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	defer context.AfterFunc(ctx, func() { _ = answer.Body.Close() })()
 	c.noteClock(answer.Header, started)
 	c.noteExtensions(answer.Header)
-	peek := r.peek
-	if answer.StatusCode/100 != 2 {
-		peek = nil
-	}
 	limit := cmp.Or(r.limit, c.maxRecord)
 	if r.isPage || answer.StatusCode/100 != 2 {
 		limit = c.maxPage
 	}
-	body, err := readBody(answer, limit, r.space, peek)
-	if known := asError(err); r.keepsTail && errors.Is(err, errTooLarge) {
-		if known.tail, err = tailOf(answer.Body, known.tail); err == nil {
-			err = known
-		}
-	}
+	body, err := readBody(answer, limit, r.space)
 	if known := asError(err); known != nil {
 		known.answered = answer.StatusCode
 	}
@@ -265,34 +251,6 @@ func smaller(failed error, size int) int {
 	}
 }
 
-// The end of an answer that is too large is looked for within maxSkipped bytes, and maxTail of
-// it are kept.
-const (
-	maxSkipped = 1 << 30
-	maxTail    = 8 << 10
-)
-
-// tailOf returns the end of a body whose last bytes read are tail, or nil if it does not come in time. The error is
-// that of a broken body.
-func tailOf(body io.Reader, tail []byte) ([]byte, error) {
-	block := make([]byte, 64<<10)
-	for skipped := 0; skipped < maxSkipped; {
-		n, err := body.Read(block)
-		skipped += n
-		tail = append(tail, block[:n]...)
-		tail = append(tail[:0], tail[max(0, len(tail)-maxTail):]...)
-		switch {
-		case errors.Is(err, io.EOF):
-			return tail, nil
-		case errors.Is(err, context.DeadlineExceeded):
-			return nil, nil
-		case err != nil:
-			return nil, err
-		}
-	}
-	return nil, nil
-}
-
 // tooLarge returns the error of an answer beyond a limit, in bytes. It has the beginning of the answer.
 func tooLarge(limit int, read []byte) *Error {
 	return &Error{
@@ -301,16 +259,12 @@ func tooLarge(limit int, read []byte) *Error {
 		Sent:    true,
 		Err:     errors.Join(errTooLarge, ErrUnreadable),
 		body:    bytes.Clone(read[:min(len(read), maxRefusal)]),
-		tail:    bytes.Clone(read[max(0, len(read)-maxTail):]),
 	}
 }
 
-// maxPeek is how much of a body is read before its beginning is checked, in bytes.
-const maxPeek = 1 << 10
-
 // readBody reads an answer up to limit, into buffer as far as it fits. It returns the received part of a broken one.
 // It stops early if an answer that should be JSON does not begin like JSON.
-func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte) bool) ([]byte, error) {
+func readBody(answer *http.Response, limit int, buffer []byte) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
 	}
@@ -318,11 +272,7 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 		if len(buffer) == cap(buffer) {
 			buffer = grown(buffer, limit)
 		}
-		end := cap(buffer)
-		if peek != nil { // A read waits for as much as it may have.
-			end = min(end, len(buffer)+maxPeek)
-		}
-		n, err := answer.Body.Read(buffer[len(buffer):end])
+		n, err := answer.Body.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		if len(buffer) > min(limit, maxRefusal) && answer.StatusCode/100 == 2 &&
 			!beginsJSON(buffer) { // All of it would change nothing.
@@ -330,9 +280,6 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 		}
 		if len(buffer) > limit {
 			return nil, tooLarge(limit, buffer)
-		}
-		if peek != nil && n > 0 && (peek(buffer) || len(buffer) > 1<<16) {
-			peek = nil
 		}
 		if errors.Is(err, io.EOF) {
 			return buffer, nil

@@ -31,7 +31,7 @@ func donorOf(first, last *string, born *apitype.Date) donor {
 // a file of results nothing else tells a file that is imported twice.
 func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
 	left := maps.Clone(r.asked.donors)
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: 100, Reuse: true}
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
 	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{}, walk) {
 		if err != nil {
 			return 0, err

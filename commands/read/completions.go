@@ -36,7 +36,7 @@ func (c *completions) read(
 	}
 	c.by = map[apitype.UUID]apitype.UUID{}
 	o.Include = nil
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize}
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
 	for _, user := range users {
 		o.CompletedByUserUUID = &user
 		for record, err := range client.Calls.All(ctx, o, walk) {

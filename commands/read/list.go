@@ -371,7 +371,7 @@ func (l List[T, O]) printAll(
 func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions {
 	o := apiclient.AllOptions{PageSize: l.pageSize, Reuse: true}
 	if l.all && !cmd.Flags().Changed("page-size") {
-		o.PageSize, o.Fallback = apitype.MaxPageSize, DefaultPageSize
+		o.PageSize = apitype.MaxPageSize
 	}
 	if !l.all && !filtered {
 		o.Limit = l.limit

@@ -319,7 +319,7 @@ func (p *puller[T]) pull(
 			}
 		}
 	}
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
 	options.Yielded = func() { out.flushed = p.endPage(ctx) } // Not when the next page answers: that may take long.
 	err = out.walk(onFirst(apiclient.Changes[T](ctx, p.client, round, options), begun))
 	switch {

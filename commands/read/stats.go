@@ -192,7 +192,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	}
 	groups := chosenGroups(n.groups(s.App.Now(), in), by)
 	counts := n.counts(groups, none)
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	var unread []error
 	keep := func(err error) { unread = append(unread, err) }

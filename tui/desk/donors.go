@@ -117,12 +117,9 @@ func searchDonors(ctx context.Context, client *apiclient.Client, typed string) (
 		return read, err
 	}
 	if !read.isSearched {
-		size := callsSearched
-		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Call], error) {
-			return client.Calls.List(
-				ctx,
-				apitype.CallListOptions{Paging: apitype.Paging{First: &size}, Include: []string{apitype.IncludePerson}},
-			)
+		page, err := client.Calls.List(ctx, apitype.CallListOptions{
+			Paging:  apitype.Paging{First: new(callsSearched)},
+			Include: []string{apitype.IncludePerson},
 		})
 		calls := apiclient.Rows(page, itself)
 		read.calls, read.donors = len(calls), donorsOfCalls(calls)

@@ -17,7 +17,6 @@ import (
 // How the queue reads the service; WalkPage is for all that walks it.
 const (
 	WalkPage      = 500 // Records asked for at a time.
-	queueSmall    = 100 // When the service refuses that many.
 	queueEnough   = 60  // Candidates that are enough for now.
 	queuePrefetch = 3   // Calls read ahead of the agent.
 	attemptPause  = 4 * time.Hour
@@ -162,7 +161,10 @@ type walked struct {
 // newest all the same, is walked from there. Spec gaps: L1, L2.
 func walkPage(ctx context.Context, client *apiclient.Client, from position) (walked, error) {
 	at := from
-	page, err := OrFewer(&at.size, func(int) (apiclient.Page[apitype.Call], error) { return at.read(ctx, client) })
+	page, err := at.read(ctx, client)
+	if page.Fewer > 0 {
+		at.size = page.Fewer
+	}
 	if from.cursor == "" && !at.forward &&
 		(apiclient.KindOf(err) == apiclient.KindRejected || err == nil && page.HasNextPage) {
 		at.forward = true
@@ -179,19 +181,6 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 	}
 	// A cursor that does not advance would never end the walk.
 	return walked{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
-}
-
-// OrFewer reads a page, or a smaller one if the service refuses so many records. size is the size for later pages.
-func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (apiclient.Page[T], error) {
-	page, err := read(*size)
-	if page.Fewer > 0 {
-		*size = page.Fewer
-	}
-	if apiclient.KindOf(err) == apiclient.KindRejected && *size > queueSmall {
-		*size = queueSmall
-		page, err = read(*size)
-	}
-	return page, err
 }
 
 // add takes a page of the walk in.

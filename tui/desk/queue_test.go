@@ -81,37 +81,6 @@ func TestCallbackThatComesDue(t *testing.T) {
 	}
 }
 
-// An account whose service refuses large pages is read by smaller ones.
-func TestOrFewer(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name     string
-		size     int
-		fewer    int
-		err      error
-		want     []int
-		size2    int
-		isFailed bool
-	}{
-		{"as many", 500, 0, nil, []int{500}, 500, false},
-		{"fewer that fit", 500, 250, nil, []int{500}, 250, false},
-		{"refused", 500, 0, errNotTaken, []int{500, 100}, 100, true},
-		{"small pages refused", 100, 0, errNotTaken, []int{100}, 100, true},
-		{"just more than small", 101, 0, errNotTaken, []int{101, 100}, 100, true},
-		{"offline", 500, 0, errDown, []int{500}, 500, true},
-	} {
-		var asked []int
-		size := test.size
-		_, err := OrFewer(&size, func(n int) (apiclient.Page[apitype.Call], error) {
-			asked = append(asked, n)
-			return apiclient.Page[apitype.Call]{Fewer: test.fewer}, test.err
-		})
-		if !slices.Equal(asked, test.want) || size != test.size2 || (err != nil) != test.isFailed {
-			t.Errorf("%s: got %v and %d from then on, %v, want %v and %d", test.name, asked, size, err, test.want, test.size2)
-		}
-	}
-}
-
 // A list is mostly calls that ended: the queue learns their results and keeps nothing
 // else of them, also when they end while they wait.
 func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {

@@ -136,18 +136,17 @@ func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn fu
 	})
 }
 
-// count counts the records of a list from a cursor on, until one does not count, and does something after it. Where
-// the service refuses so many on a page, it asks for fewer.
+// count counts the records of a list from a cursor on, until one does not count, and does something after it.
 func count[T any](v *Stats, after string, list func(context.Context, apitype.Paging) (apiclient.Page[T], error), add func(T) bool, then func() tea.Cmd) tea.Cmd {
 	size := v.size
 	return loadCount(v, func(ctx context.Context) (apiclient.Page[T], error) {
-		return desk.OrFewer(&size, func(size int) (apiclient.Page[T], error) {
-			return list(ctx, apitype.Paging{After: after, First: &size})
-		})
+		return list(ctx, apitype.Paging{After: after, First: &size})
 	}, func(page apiclient.Page[T]) tea.Cmd {
 		records := apiclient.Rows(page, itself)
 		more := page.HasNextPage && page.EndCursor != "" && page.EndCursor != after
-		v.size = size
+		if page.Fewer > 0 {
+			v.size = page.Fewer
+		}
 		v.short = v.short || page.MayBeCut || page.HasNextPage && !more || page.Err() != nil || len(records) < len(page.Records)
 		for _, record := range records {
 			if !add(record) {
