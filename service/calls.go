@@ -200,6 +200,7 @@ func (s *Service) CreateCall(
 	if err != nil {
 		return Answer{}, err
 	}
+	s.ForgetQueue(ctx, s.Now())
 	if row.Case == nil { // The person is all that belongs to it.
 		return s.viewer(c).call(&WholeCall{CallRow: row})
 	}

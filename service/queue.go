@@ -437,6 +437,9 @@ func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) (expired in
 		if err != nil {
 			return err
 		}
+		if err := tx.SumQueueCounts(); err != nil {
+			return err
+		}
 		if max(most, expired) >= forgetMost {
 			s.forgets.Store(now.UnixMilli())
 		}
@@ -546,7 +549,6 @@ type QueueQuery struct {
 // QueueCount is the number of calls of a kind.
 type QueueCount struct {
 	Kind     QueueKind
-	Calls    int
 	Waiting  int // Not deferred; whatever the hour.
 	Due      int // Deferred, and the time has come.
 	Deferred int // To a time that has not come.

@@ -312,6 +312,8 @@ type QueueWriter interface {
 	LogExpired(now apitype.Time, limit int) (int, error)
 	CountWork(work []Work) error
 	ForgetQueue(before QueueForgets, limit int) (most int, err error)
+	// SumQueueCounts sums up what changes added to the counters of the queue.
+	SumQueueCounts() error
 }
 
 // PrivacyReader reads what is kept of a person, the audit and the retention.

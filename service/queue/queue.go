@@ -39,8 +39,7 @@ const (
 type Queue struct {
 	rules  *service.Service
 	count  func(event Event, n int)
-	waited memo[int]         // The number of waiting calls, if it is large.
-	counts memo[queueCounts] // The counts of the queue.
+	waited memo[int] // The number of waiting calls, if it is large.
 }
 
 // New returns the queue of a service. It calls count, which may be nil, for each event.

@@ -34,55 +34,26 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 	return service.Answered(state, err)
 }
 
-// A count passes over every call that is requested. So that supervisors of a long queue
-// take no more than some hundredths of a processor, one of more calls than countedAnew is the
-// answer for a time that grows with the queue: half a second of 50,000 calls. Spec gap: S37.
-const (
-	countedAnew = 3_000
-	countLife   = 10 * time.Microsecond // For each call.
-)
-
-// queueCounts are the calls of a queue for any user, by kind, and the live leases.
-type queueCounts struct {
-	calls  []service.QueueCount
-	leased int
-}
-
-// countQueue counts the calls of the queue. Users share the count of a long queue. The callbacks that are reserved for a
-// user are counted for each request.
+// countQueue counts the calls of the queue.
 func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
-	asked, user := narrowing(query), query.User
-	counts, isShared := q.counts.get(asked, query.Now)
-	var reserved []service.QueueCount
 	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) error {
-		rules, err := q.rules.ReadFloorRules(r)
-		if err != nil {
+		query := query
+		if query.Rules, err = q.rules.ReadFloorRules(r); err != nil {
 			return err
 		}
-		query.User, query.Rules = nil, rules
-		if !isShared {
-			counts.calls, counts.leased, err = r.QueueCounts(query)
+		var reserved []service.QueueCount
+		if query.User != nil {
+			if reserved, err = r.QueueReserved(query); err != nil {
+				return err
+			}
+			query.User = nil
 		}
-		if err != nil || user == nil {
-			return err
-		}
-		query.User = user
-		reserved, err = r.QueueReserved(query)
+		counts, leased, err := r.QueueCounts(query)
+		state = stateOf(slices.Concat(counts, reserved), query)
+		state.Leased = leased
 		return err
 	})
-	if err != nil {
-		return state, err
-	}
-	passed := 0
-	for _, c := range counts.calls {
-		passed += c.Calls
-	}
-	if !isShared && passed > countedAnew {
-		q.counts.put(asked, counts, query.Now, time.Duration(passed)*countLife)
-	}
-	state = stateOf(slices.Concat(counts.calls, reserved), query)
-	state.Leased = counts.leased
-	return state, nil
+	return state, err
 }
 
 // stateOf sums counts up.

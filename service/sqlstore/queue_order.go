@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -84,11 +83,16 @@ func (r *reader) ruledKinds(p *queueParts, asked []string, which whichKinds) err
 
 // isAsked reports whether calls of a kind that were not deferred are asked for, and are given now.
 func (p *queueParts) isAsked(text string) bool {
-	kind, q := service.ParseQueueKind(text), p.query
-	isNarrowed := q.Scope.Contains(kind.Owner) &&
-		(len(q.Types) == 0 || slices.Contains(q.Types, kind.Type)) &&
-		(len(q.Languages) == 0 || kind.Language == "" || slices.Contains(q.Languages, kind.Language))
-	return isNarrowed && q.Rules.Permits(kind) && q.Rules.IsOpen(kind, q.Now)
+	kind, rules := service.ParseQueueKind(text), p.query.Rules
+	return p.isOfQuery(kind) && rules.Permits(kind) && rules.IsOpen(kind, p.query.Now)
+}
+
+// isOfQuery reports whether calls of a kind pass the query's filters.
+func (p *queueParts) isOfQuery(kind service.QueueKind) bool {
+	q := p.query
+	isOfType := len(q.Types) == 0 || slices.Contains(q.Types, kind.Type)
+	isOfLanguage := len(q.Languages) == 0 || kind.Language == "" || slices.Contains(q.Languages, kind.Language)
+	return q.Scope.Contains(kind.Owner) && isOfType && isOfLanguage
 }
 
 // ofKinds returns the condition that a call is of one of some kinds, by the column kind or an expression with its
@@ -445,72 +449,6 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 		) AS b`
 	err = r.row(text, p.args...).scan(nullTimeDest{&oldest})
 	return oldest, err
-}
-
-func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCount, leased int, err error) {
-	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
-	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
-	kept := `(due_at IS NULL OR ` + p.forUser(false) + `)`
-	conds := p.narrowed()
-	where := ``
-	if len(conds) > 0 {
-		where = ` WHERE ` + strings.Join(conds, ` AND `)
-	}
-	given := strings.Join(append(p.notLapsed(), `eligible_at <= `+now, kept), ` AND `)
-	text := `SELECT kind, COUNT(*), SUM(waits), SUM(due), SUM(deferred), SUM(soon),
-			MIN(CASE WHEN waits = 1 THEN requested_at END), MIN(CASE WHEN due = 1 THEN requested_at END) FROM (
-			SELECT kind, requested_at,
-				CASE WHEN due_at IS NULL AND is_given = 1 THEN 1 ELSE 0 END AS waits,
-				CASE WHEN due_at IS NOT NULL AND is_given = 1 THEN 1 ELSE 0 END AS due,
-				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred,
-				CASE WHEN due_at > ` + now + ` AND due_at <= ` + soon + ` THEN 1 ELSE 0 END AS soon
-			FROM (
-				SELECT kind, requested_at, due_at, CASE WHEN ` + given + ` THEN 1 ELSE 0 END AS is_given
-				FROM queue_calls` + where + `
-			) AS looked_at
-		) AS counted GROUP BY kind`
-	err = r.each(text, p.args, func(rows *sql.Rows) error {
-		var kind string
-		var c service.QueueCount
-		dest := []any{
-			&kind,
-			&c.Calls,
-			&c.Waiting,
-			&c.Due,
-			&c.Deferred,
-			&c.Soon,
-			nullTimeDest{&c.OldestWaiting},
-			nullTimeDest{&c.OldestDue},
-		}
-		err := rows.Scan(dest...)
-		c.Kind = service.ParseQueueKind(kind)
-		counts = append(counts, c)
-		return err
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	l := &queueParts{query: query}
-	live := append(l.narrowed(), isClaimed, `expires_at > `+l.arg(query.Now.UnixMilli()))
-	err = r.row(`SELECT COUNT(*) FROM donors WHERE `+strings.Join(live, ` AND `), l.args...).scan(&leased)
-	return counts, leased, err
-}
-
-func (r *reader) QueueReserved(query service.QueueQuery) (counts []service.QueueCount, err error) {
-	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
-	conds := append(p.narrowed(), p.notLapsed()...)
-	conds = append(conds, p.eligible(), p.forUser(true),
-		`due_at <= `+p.arg(query.Now.UnixMilli()), `due_at > `+p.arg(query.KeptUntil.UnixMilli()))
-	text := `SELECT kind, COUNT(*), MIN(requested_at) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + ` GROUP BY kind`
-	err = r.each(text, p.args, func(rows *sql.Rows) error {
-		var kind string
-		var c service.QueueCount
-		err := rows.Scan(&kind, &c.Due, nullTimeDest{&c.OldestDue})
-		c.Kind = service.ParseQueueKind(kind)
-		counts = append(counts, c)
-		return err
-	})
-	return counts, err
 }
 
 func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {

@@ -37,6 +37,7 @@ func TestCopyTables(t *testing.T) {
 	}
 	delete(want, "search_persons") // What a load fills from the persons.
 	delete(want, "search_terms")
+	delete(want, "queue_counts") // Triggers fill it.
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("copied and in the schema: %s", diff)
 	}

@@ -274,6 +274,16 @@ var referenceChecks = []struct{ what, query string }{
 		`SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`,
 	},
 	{
+		"kinds of calls that the queue counts otherwise",
+		`SELECT COUNT(*) FROM (
+			SELECT kind FROM (
+				SELECT kind, ready, deferred FROM queue_counts
+				UNION ALL SELECT kind, -1, 0 FROM queue_calls WHERE ready = 1 AND due_at IS NULL
+				UNION ALL SELECT kind, 0, -1 FROM queue_calls WHERE due_at IS NOT NULL
+			) AS counted GROUP BY kind HAVING SUM(ready) <> 0 OR SUM(deferred) <> 0
+		) AS kinds`,
+	},
+	{
 		"focus areas without their organization",
 		`SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`,
 	},
