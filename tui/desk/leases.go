@@ -250,6 +250,9 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	id := l.LeaseUUID
 	s.endLease(id)
 	s.none = false
+	if s.marks.isWanted(call) {
+		return // A take overtook the mark, and the mark makes this lease pending.
+	}
 	do(&s.events, func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) {}) // A lease that cannot be released expires.

@@ -384,6 +384,31 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	}
 }
 
+// A take that overtakes the mark brings a donor again whose lease has ended: the mark stays, and nobody is
+// offered the donor within the hold.
+func TestTakeThatOvertakesTheMark(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a := f.agent(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	f.Clock.Advance(16 * time.Minute)
+	a.press("a")
+	events := a.NotReached()
+	slices.Reverse(events)
+	a.perform(events)
+	if !slices.Contains(f.pending(), call) {
+		t.Errorf("got pending %v, want %s", f.pending(), call)
+	}
+	b := f.agent(t.TempDir())
+	b.press("n")
+	b.perform(b.Next())
+	if b.Call != nil && b.Call.UUID == call {
+		t.Error("a colleague is offered the donor of a held attempt")
+	}
+}
+
 // A freed donor is not leased again by the desk itself. A key of the agent leases the donor.
 func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
 	t.Parallel()
