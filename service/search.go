@@ -17,7 +17,8 @@ import (
 const (
 	nameTerm    = "n" // A word of the name.
 	pairTerm    = "x" // The first letters of two words of the name: what two short beginnings have in common.
-	phoneTerm   = "r" // The national number backwards, then + and the code of the country.
+	phoneTerm   = "p" // The international number without a sign, for its beginning.
+	endTerm     = "r" // The national number backwards, then + and the code of the country: for its end.
 	emailTerm   = "e"
 	addressTerm = "a" // Postcode, house number and addition, each followed by a slash.
 	ibanTerm    = "i"
@@ -86,7 +87,7 @@ func TermsOf(p apitype.Person) []string {
 		}
 	}
 	for _, number := range phoneNumbers(p) {
-		terms = append(terms, numberTerm(number))
+		terms = append(terms, beginningTerm(number), numberTerm(number))
 	}
 	if p.Email != nil {
 		add(emailTerm, emailText(*p.Email))
@@ -173,10 +174,16 @@ func nameWords(p apitype.Person) []string {
 	return words[:min(len(words), maxNameTerms)]
 }
 
-// numberTerm returns the term of a whole phone number.
+// beginningTerm returns the term by which the beginning of a phone number is found.
+func beginningTerm(number string) string {
+	national, country := splitNumber(apitype.Digits(number))
+	return phoneTerm + cutTerm(country+national)
+}
+
+// numberTerm returns the term of a whole phone number, by which its end is found, too.
 func numberTerm(number string) string {
 	national, country := splitNumber(apitype.Digits(number))
-	return phoneTerm + cutTerm(reversed(national)+"+"+country)
+	return endTerm + cutTerm(reversed(national)+"+"+country)
 }
 
 func cutTerm(text string) string {
@@ -264,6 +271,10 @@ func reversed(text string) string {
 
 // shortCodes are the codes of countries with two digits; 1 and 7 have one, others three.
 var shortCodes = strings.Fields("20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98")
+
+// nationalCodes are the codes of countries in which the beginning of a national number is looked for: those with
+// calling hours of their own, and their neighbours.
+var nationalCodes = strings.Fields("31 32 33 34 39 41 43 44 45 48 49 352 353")
 
 // splitNumber splits the digits of an international number into those of the country, and those after it without zeros
 // in front.

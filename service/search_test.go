@@ -58,6 +58,11 @@ func TestSearchedPersons(t *testing.T) {
 		{"oneill|o'neill|O’Neill|neill|a.b. o'neill|abc|c. oneill", []string{"neill"}},
 		{"studio 54|54 \u0132m|54 ijmker", []string{"digits"}},
 		{"0612345678|06 12345678|06-1234 5678|+31612345678|+31 6 12 34 56 78|+31(0)612345678|0031612345678|31612345678|612345678|5678 renee", []string{"renee"}},
+		{"0612|06 1234|06-1234 56|+31612|+31 6 12|0031 612|3161234567|0612 renee|+316 renee", []string{"renee"}},
+		{"06", []string{"renee", "digits"}},
+		{"+316|+31(0)6", []string{"renee", "digits"}},
+		{"020 12|+31201", []string{"renee"}},
+		{"0151|+49151|0049 151 1", []string{"jürgen"}},
 		{"345678", []string{"renee", "jürgen", "neill"}},
 		{"+49 151 12345678|004915112345678|015112345678", []string{"jürgen"}},
 		{"020 1234567|(020) 123 45 67|020/1234567 van", []string{"renee"}},
@@ -70,7 +75,7 @@ func TestSearchedPersons(t *testing.T) {
 		{"1234 AB 1|1234ab1", []string{"digits"}},
 		{"10115 118|10115", []string{"jürgen"}},
 		{"ls12 3ab 10|LS123AB 10 a|LS12 3AB", []string{"neill"}},
-		{"renee jurgen|1234 AB 118|10115 11|0612345679|renee@|nl92|xx|+32612345678|1234 AB 12 x|0612|+31 612|+49612345678", nil},
+		{"renee jurgen|1234 AB 118|10115 11|0612345679|renee@|nl92|xx|+32612345678|1234 AB 12 x|0613|+31 613|+32 612|+49612|612|0612345678 1|+49612345678", nil},
 	} {
 		for text := range strings.SplitSeq(test.texts, "|") {
 			var found []string

@@ -31,7 +31,7 @@ func ParseSearch(text string) Search {
 		}
 		number := words[:length]
 		words = words[length:]
-		search = append(search, numberTerms(number))
+		search = append(search, numberPart(number))
 		if len(words) == 1 && isAddition(number, words[0]) {
 			part := wordParts(words[0])[0]
 			search = append(search, append(part, begins(addressTerm, numberedAddress(append(number, words[0])))))
@@ -121,8 +121,8 @@ func numberLength(words []string) int {
 	return 2 + numberLength(words[2:])
 }
 
-// numberTerms returns what a number may be.
-func numberTerms(words []string) []string {
+// numberPart returns what a number may be.
+func numberPart(words []string) []string {
 	text := strings.Join(words, "")
 	whole := plainText(text)
 	terms := append(phoneTerms(text), begins(addressTerm, whole))
@@ -155,7 +155,7 @@ func isAddition(number []string, word string) bool {
 	return len(number) > 1 && len(word) <= longestAddition && isLetters(word)
 }
 
-// phoneTerms returns the numbers that a text may be, or the end of. It is none if the text is no phone number.
+// phoneTerms returns the numbers that a text may begin, or end. It is none if the text is no phone number.
 func phoneTerms(text string) (terms []string) {
 	if strings.Trim(text, "+0123456789-/.()") != "" {
 		return nil
@@ -166,15 +166,18 @@ func phoneTerms(text string) (terms []string) {
 	home := strings.TrimLeft(digits, "0")
 	isPlain := !isAbroad && digits == home
 	if !isAbroad && home != "" && !isPlain {
-		terms = append(terms, phoneTerm+reversed(home)+"+")
+		terms = append(terms, endTerm+reversed(home)+"+")
+		for _, country := range nationalCodes {
+			terms = append(terms, phoneTerm+country+home)
+		}
 	}
 	if !isAbroad && len(digits) >= leastEnd {
-		terms = append(terms, phoneTerm+reversed(digits))
+		terms = append(terms, endTerm+reversed(digits))
 	}
 	if isAbroad || isPlain && len(digits) >= leastAbroad {
 		national, country := splitNumber(significant)
 		if national != "" {
-			terms = append(terms, phoneTerm+reversed(national)+"+"+country)
+			terms = append(terms, phoneTerm+country+national)
 		}
 	}
 	return terms

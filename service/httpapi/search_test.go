@@ -48,9 +48,12 @@ func TestSearchPersons(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", text, got, ids)
 			}
 		}
-		for _, text := range []string{"06 1234 5678", "+31612345678", "nl91 abna 0417 1643 00", "A@EXAMPLE.ORG", "1234ab 12", "ijssel 5678"} {
+		for _, text := range []string{"06 1234 5678", "+31612345678", "0612", "06 1234", "+31612", "345678", "ijssel 06", "nl91 abna 0417 1643 00", "A@EXAMPLE.ORG", "1234ab 12", "ijssel 5678"} {
 			want(f.token, text, first)
 			want(scoped, text)
+		}
+		for _, text := range []string{"0613", "+32612", "+31613"} {
+			want(f.token, text)
 		}
 		want(f.token, "ijssel", second, first)
 		want(scoped, "IJSSEL", second)

@@ -34,9 +34,15 @@ const countedOf = 6
 
 // A searchPart is a part of a search with what the database has of it.
 type searchPart struct {
-	wanted []string
+	wanted []string // The beginnings that some term of the database has.
 	terms  []string // All that begin as wanted. Nil if they are more than mostTerms.
 	rows   int      // At most few/countedOf.
+}
+
+// A beginning is one of those that a part wants.
+type beginning struct {
+	part *searchPart
+	text string
 }
 
 // searchQuery filters persons by a search. The part that fewest persons match leads; the others are checks.
@@ -51,6 +57,10 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 	lead := slices.MinFunc(parts, searchPart.compare)
 	if lead.rows == 0 {
 		return &listQuery{table: "persons", time: "created_at", conds: []string{noNumber}}, nil
+	}
+	f.Search = make(service.Search, len(parts))
+	for i, p := range parts {
+		f.Search[i] = p.wanted
 	}
 	if lead.terms == nil && lead.rows >= few/countedOf {
 		numbers, err := r.walk(f, part)
@@ -125,11 +135,12 @@ func (r *reader) searchParts(search service.Search) ([]searchPart, error) {
 	parts := make([]searchPart, len(search))
 	q := &listQuery{}
 	var wanted []string
+	var asked []beginning
 	for i, part := range search {
-		parts[i].wanted = part
 		for _, term := range part {
 			low, high := q.arg(term), q.arg(term+afterTerms)
-			wanted = append(wanted, fmt.Sprintf(`(%d, CAST(%s AS TEXT), CAST(%s AS TEXT))`, i, low, high))
+			wanted = append(wanted, fmt.Sprintf(`(%d, CAST(%s AS TEXT), CAST(%s AS TEXT))`, len(asked), low, high))
+			asked = append(asked, beginning{&parts[i], term})
 		}
 	}
 	text := wantedTerms + strings.Join(wanted, `, `) + fmt.Sprintf(foundTerms, mostTerms)
@@ -139,8 +150,12 @@ func (r *reader) searchParts(search service.Search) ([]searchPart, error) {
 		if err := rows.Scan(&i, &term); err != nil {
 			return err
 		}
-		parts[i].terms = append(parts[i].terms, term)
-		parts[i].rows++
+		p := asked[i].part
+		if !slices.Contains(p.wanted, asked[i].text) {
+			p.wanted = append(p.wanted, asked[i].text)
+		}
+		p.terms = append(p.terms, term)
+		p.rows++
 		return nil
 	})
 	if err != nil {
