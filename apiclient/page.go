@@ -7,6 +7,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Page is one page of a list.
@@ -245,6 +247,14 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 				return edge, errNotWhole
 			}
 			edge.ETag = `"` + token.String() + `"`
+		case name == "completedByUserUuid" && r.dec.PeekKind() == '"':
+			token, err := r.dec.ReadToken()
+			if err != nil {
+				return edge, errNotWhole
+			}
+			if user, err := apitype.ParseUUID(token.String()); err == nil {
+				edge.CompletedBy = &user
+			}
 		default:
 			if err := r.skip(nil); err != nil {
 				return edge, err
@@ -255,7 +265,7 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 		return edge, errNotWhole
 	}
 	if !isEdge {
-		edge.ETag = "" // A member of the record.
+		edge.ETag, edge.CompletedBy = "", nil // Members of the record.
 		edge.Raw = r.data[start:r.dec.InputOffset()]
 	}
 	return edge, nil

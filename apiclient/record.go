@@ -17,7 +17,9 @@ import (
 type Record[T any] struct {
 	Raw    json.RawMessage // The bytes of the object; not to be changed.
 	Cursor string          // Its place in the list; list nodes only.
-	ETag   string          // Its revision; list nodes have it only if it was asked for.
+	// CompletedBy is the user of a call's completion; list nodes have it only if it was asked for. Nil if it has none.
+	CompletedBy *apitype.UUID
+	ETag        string // Its revision; list nodes have it only if it was asked for.
 
 	omitted func(record, place string) // Called for parts that it was decoded without. May be nil.
 }

@@ -141,9 +141,16 @@ func TestStatsOfCompletions(t *testing.T) {
 	}{
 		{"announced", "--requested-after=7d", []string{"(none)\t1\t1", completed + "\t2\t2", tried + "\t1\t0"}},
 		{"of one", "--completed-by=" + completed, []string{completed + "\t2\t2"}},
+		{"in lists alone", "--requested-after=7d", []string{"(none)\t1\t1", completed + "\t2\t2", tried + "\t1\t0"}},
+		{"by filter alone", "--completed-by=" + completed, []string{completed + "\t2\t2"}},
 		{"not announced", "--requested-after=7d", []string{tried + "\t4\t3"}},
 	} {
-		if test.name == "not announced" {
+		switch test.name {
+		case "in lists alone": // No user is known by name.
+			h.InterfaceOnly(apitype.ExtensionCompleters)
+		case "by filter alone":
+			h.InterfaceOnly(apitype.ExtensionCompletedBy)
+		case "not announced":
 			h.InterfaceOnly()
 		}
 		out, errs, code := runWith(t, environment, "", "call", "stats", "--by", "agent", test.filter, "-o", "tsv", "--columns", "value,count,completed")

@@ -37,6 +37,9 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if o.Revisions {
 		l.rev = func(row CallRow) int64 { return row.Rev }
 	}
+	if o.Completers {
+		l.node = withCompleter(l.node)
+	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
@@ -48,6 +51,18 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 		l.note = AuditCallList
 	}
 	return answerList(ctx, s, c, l)
+}
+
+// withCompleter appends the user of a call's completion after its node, as a member of the edge.
+func withCompleter(node func(dst []byte, row CallRow) []byte) func(dst []byte, row CallRow) []byte {
+	return func(dst []byte, row CallRow) []byte {
+		dst = node(dst, row)
+		if row.CompletedBy == nil {
+			return dst
+		}
+		dst = append(dst, `,"completedByUserUuid":"`...)
+		return append(append(dst, row.CompletedBy.String()...), '"')
+	}
 }
 
 func (c CallRow) position() Position { return Position{At: c.RequestedAt, UUID: c.UUID} }
@@ -71,6 +86,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		WithPledge:       parts.pledge,
 		WithPledgeNumber: parts.transactions,
 		WithRev:          o.Revisions,
+		WithCompletedBy:  o.Completers,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true

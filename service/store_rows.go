@@ -205,6 +205,7 @@ type CallFilter struct {
 	WithPledge          bool  // Read PledgeRow.
 	WithPledgeNumber    bool  // Read its Number at least.
 	WithRev             bool  // Read Rev.
+	WithCompletedBy     bool  // Read CompletedBy.
 	Viewer              Scope // Pledges of other organizations are not read. Spec gap: A3.
 }
 

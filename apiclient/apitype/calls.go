@@ -325,6 +325,7 @@ type CallListOptions struct {
 	// CompletedByUserUUID chooses the calls that a user completed, where ExtensionCompletedBy is announced.
 	CompletedByUserUUID *UUID
 	Revisions           bool // Edges carry them, where ExtensionRevisions is announced.
+	Completers          bool // Edges carry the users of completions, where ExtensionCompleters is announced.
 }
 
 // CallFilters returns the filters of the call list.
@@ -499,7 +500,8 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
-// callParameters returns all parameters of the call list. personUuid, completedByUserUuid and status are extensions.
+// callParameters returns all parameters of the call list. personUuid, completedByUserUuid, status and those of
+// edges are extensions.
 func callParameters() []Filter[CallListOptions] {
 	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
 		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
@@ -510,6 +512,7 @@ func callParameters() []Filter[CallListOptions] {
 			return f
 		}},
 		revisionsFilter(func(o *CallListOptions) *bool { return &o.Revisions }),
+		switchFilter("completers", func(o *CallListOptions) *bool { return &o.Completers }),
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 

@@ -183,7 +183,12 @@ func boolField(value **bool) field {
 // revisionsFilter returns the parameter that adds revisions to the edges of a list, for services that announce
 // ExtensionRevisions.
 func revisionsFilter[O any](wanted func(*O) *bool) Filter[O] {
-	return Filter[O]{Name: "revisions", field: func(o *O) field {
+	return switchFilter("revisions", wanted)
+}
+
+// switchFilter returns a parameter that is sent only if it is true.
+func switchFilter[O any](name string, wanted func(*O) *bool) Filter[O] {
+	return Filter[O]{Name: name, field: func(o *O) field {
 		value := wanted(o)
 		var given *bool
 		if *value {

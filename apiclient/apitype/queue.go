@@ -34,6 +34,8 @@ const (
 	ExtensionFilters = "filters"
 	// ExtensionCompletedBy is the filter of calls by the user of the completion.
 	ExtensionCompletedBy = "completed-by"
+	// ExtensionCompleters is the parameter of the call list that adds the user of the completion to each edge.
+	ExtensionCompleters = "completers"
 	// ExtensionAgentsByUser is the parameter userUuid of the agents of the queue.
 	ExtensionAgentsByUser = "agents-by-user"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.

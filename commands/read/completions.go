@@ -10,7 +10,8 @@ import (
 	"fundesk/tui/desk"
 )
 
-// completions are the users who completed calls. No answer has them, so that the calls of each user are listed.
+// completions are the users who completed calls. If the service does not show them in lists, the calls of each user are
+// listed.
 type completions struct {
 	by  map[apitype.UUID]apitype.UUID // The user of a call. Nil if the service does not say.
 	now func() time.Time
@@ -23,7 +24,15 @@ func (c *completions) read(
 	client *apiclient.Client,
 	profile []string,
 	o apitype.CallListOptions,
-) error {
+) (err error) {
+	o.Include = nil
+	o.Completers, err = client.Has(ctx, apitype.ExtensionCompleters)
+	if err != nil {
+		return err
+	}
+	if o.Completers {
+		return c.list(ctx, client, o)
+	}
 	has, err := client.Has(ctx, apitype.ExtensionCompletedBy)
 	if err != nil || !has {
 		return err
@@ -35,7 +44,6 @@ func (c *completions) read(
 		return err
 	}
 	c.by = map[apitype.UUID]apitype.UUID{}
-	o.Include = nil
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
 	for _, user := range users {
 		o.CompletedByUserUUID = &user
@@ -46,6 +54,26 @@ func (c *completions) read(
 			}
 			c.by[call.UUID] = user
 		}
+	}
+	return nil
+}
+
+// list reads who completed each call of a list.
+func (c *completions) list(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions) error {
+	c.by = map[apitype.UUID]apitype.UUID{}
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
+	for record, err := range client.Calls.All(ctx, o, walk) {
+		if err != nil {
+			return err
+		}
+		if record.CompletedBy == nil {
+			continue
+		}
+		id, err := apitype.RecordUUID(record.Raw)
+		if err != nil {
+			return err
+		}
+		c.by[id] = *record.CompletedBy
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,9 @@ func testCompletedBy(t *testing.T, f *floor) {
 	if got := f.listed(f.Token(servicetest.For(f.Organization("Elsewhere"))), list); got != nil {
 		t.Errorf("got %v for an account that does not see the calls", got)
 	}
+	for _, filter := range []string{"first=500", "status=completed", "personUuid=" + person.String(), "completedByUserUuid=" + f.users[0].String()} {
+		f.completers(filter, mine[0], f.users[0].String())
+	}
 	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedByUserUuid=x", "")
 	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedBy="+f.users[0].String(), "")
 
@@ -84,5 +88,35 @@ func testCompletedBy(t *testing.T, f *floor) {
 	f.Do(f.Token(servicetest.May(service.PersonsErase)), "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"r"}`)
 	if got := f.listed(f.token, list); !slices.Equal(got, mine) {
 		t.Errorf("after an erasure: got %v, want %v", got, mine)
+	}
+}
+
+// completers lists calls with the users of their completions, and wants that of one. A call that waits, or that was
+// completed without a user, has none.
+func (f *floor) completers(filter, call, user string) {
+	f.t.Helper()
+	var page struct {
+		Edges []struct {
+			Node                struct{ UUID, Status string }
+			CompletedByUserUUID *string
+		}
+	}
+	f.Do(f.token, "GET", "/api/v1/calls?completers=true&"+filter, "").Decode(&page)
+	found := ""
+	for _, edge := range page.Edges {
+		isWaiting := edge.Node.Status == "requested"
+		if isWaiting && edge.CompletedByUserUUID != nil {
+			f.t.Errorf("%s: a call that waits is completed by %s", filter, *edge.CompletedByUserUUID)
+		}
+		if edge.Node.UUID == call && edge.CompletedByUserUUID != nil {
+			found = *edge.CompletedByUserUUID
+		}
+	}
+	if found != user {
+		f.t.Errorf("%s: got the call completed by %q, want %q", filter, found, user)
+	}
+	plain := f.Do(f.token, "GET", "/api/v1/calls?"+filter, "")
+	if strings.Contains(string(plain.Body), "completedByUserUuid") {
+		f.t.Errorf("%s: a list shows users of completions without being asked", filter)
 	}
 }

@@ -156,7 +156,7 @@ var answers = []any{
 	privacy.Erasure{},
 	PersonExport{},
 	page[apitype.Person]{},
-	page[apitype.Call]{},
+	CallPage{},
 	page[apitype.Pledge]{},
 	apitype.Page[apitype.ErasedPerson]{},
 	apitype.Page[apitype.MissingChecks]{},
@@ -173,6 +173,19 @@ type edge[T any] struct {
 	Node     T      `json:"node"`
 	Cursor   string `json:"cursor"`
 	Revision int64  `json:"revision,omitzero"`
+}
+
+// CallPage is a page whose edges may have the users of completions, too.
+type CallPage struct {
+	PageInfo apitype.PageInfo `json:"pageInfo"`
+	Edges    []CallEdge       `json:"edges"`
+}
+
+// CallEdge is an edge of such a page.
+type CallEdge struct {
+	edge[apitype.Call]
+
+	CompletedBy *apitype.UUID `json:"completedByUserUuid,omitzero"`
 }
 
 // PersonExport has the members of an export, which is written as it is read.

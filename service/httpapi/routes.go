@@ -150,6 +150,7 @@ var extensionNames = []string{
 	apitype.ExtensionRules,
 	apitype.ExtensionCompletedBy,
 	apitype.ExtensionAgentsByUser,
+	apitype.ExtensionCompleters,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

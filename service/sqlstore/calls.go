@@ -181,6 +181,9 @@ func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	if f.WithRev {
 		columns += `, t.rev`
 	}
+	if f.WithCompletedBy {
+		columns += `, t.completed_by`
+	}
 	if f.WithPerson {
 		columns += `, p.doc`
 		joins += ` LEFT JOIN persons p ON p.number = t.person_number`
@@ -219,6 +222,9 @@ func newCallNode(f service.CallFilter) *callNode {
 	n.dest = []any{uuidDest{&n.call.UUID}, timeDest{&n.call.RequestedAt}, docDest{&n.call.Doc}}
 	if f.WithRev {
 		n.dest = append(n.dest, &n.call.Rev)
+	}
+	if f.WithCompletedBy {
+		n.dest = append(n.dest, nullUUIDDest{&n.call.CompletedBy})
 	}
 	if f.WithPerson {
 		n.dest = append(n.dest, docDest{&n.person.Doc})
