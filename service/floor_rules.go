@@ -96,6 +96,9 @@ type knownRules struct {
 // rulesCache keeps the rules that were read last: they seldom change, and every take reads them.
 type rulesCache struct{ last atomic.Pointer[knownRules] }
 
+// ParseRules reads the rules as a store has them.
+type ParseRules func(text string) (*FloorRules, error)
+
 // FloorRules reads the rules as a store has them: a JSON array.
 func (s *Service) FloorRules(text string) (*FloorRules, error) {
 	if known := s.floorRules.last.Load(); known != nil && known.text == text {

@@ -290,14 +290,15 @@ type QueueWriter interface {
 	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
 	// NextInQueue locks the first calls of the queue, up to the query's limit. It skips calls that others have locked.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
-	MarkEligible(now apitype.Time) error
-	// MarkLapsed marks calls as not offered if the person's last pledge ended too long ago.
-	MarkLapsed(lapsed Lapsed) error
 	// ResetLapsed lets the calls of an organization be looked at again.
 	ResetLapsed(organization apitype.UUID) error
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
+	// QueueRequest returns what came of a request before, and the state of the queue.
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
+	// OpenQueue does the same for a take, with the rules that hold. It marks the calls whose time has come as ready, and
+	// those whose person's last pledge ended too long ago as not offered.
+	OpenQueue(account, request apitype.UUID, q QueueQuery, parse ParseRules) (QueueRequest, *FloorRules, error)
 	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of these
 	// persons ineligible until the lease ends. It returns the saved leases and the number of expired claims that they
 	// replace.

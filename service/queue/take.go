@@ -19,7 +19,7 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 		return service.Answer{}, err
 	}
 	query, ok := queryOf(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
-	t := &taking{c: c, request: request, query: query, nothing: !ok, rules: q.rules.FloorRules}
+	t := &taking{c: c, request: request, query: query, nothing: !ok, parse: q.rules.FloorRules}
 	err := q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
@@ -55,10 +55,10 @@ type taking struct {
 	request apitype.TakeRequest
 	query   service.QueueQuery
 	now     apitype.Time
-	rules   func(text string) (*service.FloorRules, error) // Reads the rules of the queue.
-	nothing bool                                           // Nothing can be found.
-	pending bool                                           // The lease of a chosen call is pending.
-	expired int                                            // Claims that had expired and were replaced.
+	parse   service.ParseRules
+	nothing bool // Nothing can be found.
+	pending bool // The lease of a chosen call is pending.
+	expired int  // Claims that had expired and were replaced.
 
 	// refused are calls that were next and may not be given. One that comes again is left to the next take: it was
 	// changed beside this one.
@@ -101,24 +101,12 @@ func (t *taking) begin(before service.QueueRequest) {
 // of the queue. A call that is not given after all is found not to be eligible, and is not there the
 // next time.
 func (t *taking) give(tx service.Tx) error {
-	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
+	before, rules, err := tx.OpenQueue(t.c.UUID, t.request.RequestUUID, t.query, t.parse)
 	if err != nil {
 		return err
 	}
 	t.begin(before)
-	if t.query.Rules, err = t.rules(before.Rules); err != nil {
-		return err
-	}
-	if before.HasNewlyEligible {
-		if err := tx.MarkEligible(t.now); err != nil {
-			return err
-		}
-	}
-	for _, lapsed := range t.query.Rules.Lapsed(t.query.Scope, t.now) {
-		if err := tx.MarkLapsed(lapsed); err != nil {
-			return err
-		}
-	}
+	t.query.Rules = rules
 	t.refused = map[apitype.UUID]bool{}
 	for t.want > 0 {
 		t.query.Limit = t.want

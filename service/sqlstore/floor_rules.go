@@ -43,7 +43,7 @@ func (r *reader) PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isK
 // mostLapsed is how many calls are marked at one time, so that no take waits long for it.
 const mostLapsed = 5000
 
-func (t *tx) MarkLapsed(lapsed service.Lapsed) error {
+func (t *tx) markLapsed(lapsed service.Lapsed) error {
 	q := &listQuery{}
 	before := q.arg(lapsed.Before.UnixMilli())
 	owners := `owner` + isOne(bind(q, lapsed.Owners, identifier))

@@ -211,6 +211,33 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 	return q, err
 }
 
+// OpenQueue returns the same as QueueRequest, with the rules, and marks calls.
+func (t *tx) OpenQueue(
+	account, request apitype.UUID,
+	query service.QueueQuery,
+	parse service.ParseRules,
+) (q service.QueueRequest, rules *service.FloorRules, err error) {
+	q, err = t.QueueRequest(account, request, query)
+	if err != nil {
+		return q, nil, err
+	}
+	rules, err = parse(q.Rules)
+	if err != nil {
+		return q, nil, err
+	}
+	if q.HasNewlyEligible {
+		if err := t.markEligible(query.Now); err != nil {
+			return q, nil, err
+		}
+	}
+	for _, lapsed := range rules.Lapsed(query.Scope, query.Now) {
+		if err := t.markLapsed(lapsed); err != nil {
+			return q, nil, err
+		}
+	}
+	return q, rules, nil
+}
+
 func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))

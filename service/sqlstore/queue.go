@@ -177,7 +177,7 @@ func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 // become eligible at the same moment, the next take marks more.
 const mostMarked = 5000
 
-func (t *tx) MarkEligible(now apitype.Time) error {
+func (t *tx) markEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
 		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE SKIP LOCKED`)+`)`, now.UnixMilli(), mostMarked)
 	return err

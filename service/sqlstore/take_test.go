@@ -70,7 +70,12 @@ func TestMarkingWaitsForNoLock(t *testing.T) {
 	servicetest.Check(t, err)
 	execute(t, database, `DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET lock_timeout = 2000'', current_database()); END'`)
 	impatient := reopen(t, database)
-	err = impatient.Write(t.Context(), service.WriteShared, func(tx service.Tx) error { return tx.MarkEligible(now) })
+	err = impatient.Write(t.Context(), service.WriteShared, func(tx service.Tx) error {
+		user := apitype.NewUUID()
+		query := service.QueueQuery{Scope: all, User: &user, Now: now}
+		_, _, err := tx.OpenQueue(user, user, query, func(string) (*service.FloorRules, error) { return nil, nil }) //nolint:nilnil // No rules.
+		return err
+	})
 	servicetest.Check(t, err)
 	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 1`)
 }
