@@ -266,7 +266,7 @@ CREATE INDEX queue_calls_blocked ON queue_calls (blocked_by) WHERE blocked_by IS
 --postgres ALTER TABLE queue_calls SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 -- How many calls of each kind are ready without a deferral, and how many are deferred, so that no request counts them.
--- Triggers keep it with each change of queue_calls. On PostgreSQL each change adds rows: two changes would wait for
+-- Triggers keep it with each change of queue_calls. On PostgreSQL a change adds rows: two changes would wait for
 -- each other at one row. The rows of a kind are summed up from time to time.
 CREATE TABLE queue_counts (
 --sqlite kind TEXT NOT NULL CONSTRAINT queue_counts_by_kind PRIMARY KEY,
@@ -301,35 +301,24 @@ CREATE TABLE queue_counts (
 --sqlite     ON CONFLICT (kind) DO UPDATE SET ready = ready + excluded.ready, deferred = deferred + excluded.deferred;
 --sqlite END;
 
---postgres CREATE FUNCTION count_inserted_calls() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
---postgres     INSERT INTO queue_counts (kind, ready, deferred)
---postgres     SELECT kind, COUNT(*) FILTER (WHERE due_at IS NULL), COUNT(due_at)
---postgres     FROM added WHERE ready = 1 OR due_at IS NOT NULL GROUP BY kind;
+--postgres CREATE FUNCTION count_queue_call() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+--postgres     IF TG_OP <> 'INSERT' AND (old.ready = 1 OR old.due_at IS NOT NULL) THEN
+--postgres         INSERT INTO queue_counts (kind, ready, deferred)
+--postgres         VALUES (old.kind, -CAST(old.due_at IS NULL AS INT), -CAST(old.due_at IS NOT NULL AS INT));
+--postgres     END IF;
+--postgres     IF TG_OP <> 'DELETE' AND (new.ready = 1 OR new.due_at IS NOT NULL) THEN
+--postgres         INSERT INTO queue_counts (kind, ready, deferred)
+--postgres         VALUES (new.kind, CAST(new.due_at IS NULL AS INT), CAST(new.due_at IS NOT NULL AS INT));
+--postgres     END IF;
 --postgres     RETURN NULL;
 --postgres END $$;
---postgres CREATE FUNCTION count_deleted_calls() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
---postgres     INSERT INTO queue_counts (kind, ready, deferred)
---postgres     SELECT kind, -COUNT(*) FILTER (WHERE due_at IS NULL), -COUNT(due_at)
---postgres     FROM removed WHERE ready = 1 OR due_at IS NOT NULL GROUP BY kind;
---postgres     RETURN NULL;
---postgres END $$;
---postgres CREATE FUNCTION count_updated_calls() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
---postgres     INSERT INTO queue_counts (kind, ready, deferred)
---postgres     SELECT kind, SUM(ready), SUM(deferred) FROM (
---postgres         SELECT kind, 1 AS ready, 0 AS deferred FROM added WHERE ready = 1 AND due_at IS NULL
---postgres         UNION ALL SELECT kind, 0, 1 FROM added WHERE due_at IS NOT NULL
---postgres         UNION ALL SELECT kind, -1, 0 FROM removed WHERE ready = 1 AND due_at IS NULL
---postgres         UNION ALL SELECT kind, 0, -1 FROM removed WHERE due_at IS NOT NULL
---postgres     ) AS changes
---postgres     GROUP BY kind HAVING SUM(ready) <> 0 OR SUM(deferred) <> 0;
---postgres     RETURN NULL;
---postgres END $$;
---postgres CREATE TRIGGER queue_calls_inserted AFTER INSERT ON queue_calls
---postgres     REFERENCING NEW TABLE AS added EXECUTE FUNCTION count_inserted_calls();
---postgres CREATE TRIGGER queue_calls_deleted AFTER DELETE ON queue_calls
---postgres     REFERENCING OLD TABLE AS removed EXECUTE FUNCTION count_deleted_calls();
---postgres CREATE TRIGGER queue_calls_updated AFTER UPDATE ON queue_calls
---postgres     REFERENCING OLD TABLE AS removed NEW TABLE AS added EXECUTE FUNCTION count_updated_calls();
+--postgres CREATE TRIGGER queue_calls_inserted AFTER INSERT ON queue_calls FOR EACH ROW
+--postgres     WHEN (new.ready = 1 OR new.due_at IS NOT NULL) EXECUTE FUNCTION count_queue_call();
+--postgres CREATE TRIGGER queue_calls_deleted AFTER DELETE ON queue_calls FOR EACH ROW
+--postgres     WHEN (old.ready = 1 OR old.due_at IS NOT NULL) EXECUTE FUNCTION count_queue_call();
+--postgres CREATE TRIGGER queue_calls_updated AFTER UPDATE ON queue_calls FOR EACH ROW
+--postgres     WHEN (old.kind <> new.kind OR (old.due_at IS NULL) <> (new.due_at IS NULL)
+--postgres         OR old.due_at IS NULL AND (old.ready = 1) <> (new.ready = 1)) EXECUTE FUNCTION count_queue_call();
 
 -- The row of a person for the queue: the last contact on any call, and the claim of an agent. A claim is live if it has
 -- a lease_uuid and its expires_at lies ahead. One that has expired stays until the next claim, or is moved to
