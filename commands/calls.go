@@ -63,7 +63,6 @@ func callList(s *cli.Session) *cobra.Command {
 				),
 				Options: o,
 				At:      func(p apitype.Paging) { o.Paging = p },
-				Since:   "updatedAfter",
 				Of:      read.Calls,
 				Passes:  filters.Passes(),
 			})

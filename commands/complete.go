@@ -12,7 +12,6 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/completions"
 	"fundesk/render"
-	"fundesk/tui/page"
 )
 
 // addCompletions gives every flag and argument of the tree its values. It runs only
@@ -30,22 +29,19 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 			}
 			return cli.Values(names)(cmd, args, toComplete)
 		},
-		"for-excel":     cli.Values(append(render.PhoneCountries(), "EN")),
-		"encoding":      cli.Values(bulk.Encodings),
-		"person":        s.Records(completions.Source.Persons),
-		"related-case":  s.Records(completions.Source.Pledges),
-		"result-code":   s.Records(completions.Source.ResultCodes),
-		"token-storage": cli.Values([]string{"keyring", "file", "command"}),
-		"profile":       s.ProfileNames,
+		"for-excel":    cli.Values(append(render.PhoneCountries(), "EN")),
+		"encoding":     cli.Values(bulk.Encodings),
+		"person":       s.Records(completions.Source.Persons),
+		"related-case": s.Records(completions.Source.Pledges),
+		"result-code":  s.Records(completions.Source.ResultCodes),
+		"profile":      s.ProfileNames,
 		"owning-organization": s.Records(
 			completions.Source.Organizations,
 		),
 		"recruiting-organization": s.Records(completions.Source.Organizations),
 		"calling-organization":    s.Records(completions.Source.Organizations),
 		"language":                cli.Values(apitype.LanguageCodes()),
-		"languages":               cli.Parts(apitype.LanguageCodes),
 		"country":                 countries,
-		"theme":                   cli.Values(page.Themes),
 	}
 	walkCommands(root, func(cmd *cobra.Command) {
 		top := topCommand(cmd)

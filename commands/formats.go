@@ -100,10 +100,9 @@ func outputOf(cmd *cobra.Command) outputKind {
 // never left out in silence.
 func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	kind := outputOf(cmd)
-	if isWatched, err := cmd.Flags().GetBool("watch"); err == nil && isWatched {
-		if kind = stream; s.Flags.JQ != "" && s.Flags.Output == "" {
-			s.Flags.Output = string(render.NDJSON) // One document would never end.
-		}
+	isWatched, err := cmd.Flags().GetBool("watch")
+	if err == nil && isWatched {
+		kind = stream
 	}
 	if len(s.Flags.Columns) > 0 && !kind.columns {
 		return cli.UsageError("there are no columns here; " + kind.advice())

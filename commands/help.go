@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/account"
 	"fundesk/commands/cli"
 	"fundesk/tui"
 )
@@ -37,6 +38,7 @@ func topics() map[string]func() string {
 		"filters":     filtersTopic,
 		"scripting":   text("scripting"),
 		"keys":        keysTopic,
+		"settings":    account.SettingsTopic,
 	}
 }
 
@@ -44,7 +46,6 @@ func topics() map[string]func() string {
 var flagPages = []struct{ name, title string }{
 	{"changes", "Flags of every change"},
 	{"lists", "Flags of every list"},
-	{"settings", "A flag for every setting"},
 	{"options", "Flags of every command"},
 }
 

@@ -41,9 +41,9 @@ var hintSituations = []hintSituation{
 	{name: "a refused token without a profile", env: map[string]string{"FUNDESK_CONFIG_DIR": "none", "FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"}, line: "call list"},
 	{name: "a token for another service", env: map[string]string{"FUNDESK_BASE_URL": "A", "FUNDESK_TOKEN": "wrong"}, line: "call list --base-url B"},
 	{name: "no token any more", setUp: []string{"auth logout"}, line: "call list"},
-	{name: "a token that cannot be read", setUp: []string{"profile set prod token_storage command", "profile set prod token_command false"}, line: "call list"},
+	{name: "a token that cannot be read", setUp: []string{"profile set prod token_storage=command", "profile set prod token_command=false"}, line: "call list"},
 	{name: "a service that is away", env: map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "x"}, line: "call list", codes: map[string]int{"doctor": 8}},
-	{name: "a profile that is away", setUp: []string{"profile set prod base_url http://127.0.0.1:1 --yes"}, env: map[string]string{"FUNDESK_TOKEN": "x"}, line: "call list", codes: map[string]int{"doctor": 8}},
+	{name: "a profile that is away", setUp: []string{"profile set prod base_url=http://127.0.0.1:1 --yes"}, env: map[string]string{"FUNDESK_TOKEN": "x"}, line: "call list", codes: map[string]int{"doctor": 8}},
 	{name: "an address with something else behind it", env: map[string]string{"FUNDESK_BASE_URL": "A/other", "FUNDESK_TOKEN": "x"}, line: "doctor"},
 	{name: "a login elsewhere under a known name", line: "auth login --profile test --base-url A --with-token"},
 	{name: "a login elsewhere by the environment", env: map[string]string{"FUNDESK_BASE_URL": "B"}, line: "auth login --with-token"},
@@ -52,9 +52,9 @@ var hintSituations = []hintSituation{
 	{name: "a keyring that does not answer", line: "auth login --profile fresh --base-url B --with-token"},
 	{name: "a known profile is added elsewhere", line: "profile add test --base-url A"},
 	{name: "the demo is added", line: "profile add demo --base-url A"},
-	{name: "the demo is pointed elsewhere", line: "profile set demo base_url A"},
+	{name: "the demo is pointed elsewhere", line: "profile set demo base_url=A"},
 	{name: "a login to the demo elsewhere", line: "auth login --profile demo --base-url A --with-token"},
-	{name: "no base URL any more", line: "profile unset prod base_url"},
+	{name: "no base URL any more", line: "profile set prod base_url="},
 	{name: "an agent's name without a token", line: "profile add fresh --base-url A --agent-name Anneke"},
 	{name: "a take of nobody", line: "queue take"},
 	{name: "a take of nobody elsewhere", env: map[string]string{"FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"}, line: "queue take"},
@@ -143,8 +143,8 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 			delete(environment, "FUNDESK_TOKEN")
 		}
 		words := strings.TrimSpace(commandWords.FindStringSubmatch(command)[1])
-		line := strings.NewReplacer(" < token.txt", "", "token_command …", "token_command true", "--token-command", "--token-command true",
-			"KEY VALUE", "theme calm", "ENTITY", "person", " NAME unpaged", " prod unpaged", "NAME", "fresh", "UUID", testID, " supplies it", "").Replace(strings.TrimPrefix(strings.TrimSpace(command), "fundesk "))
+		line := strings.NewReplacer(" < token.txt", "", "token_command=…", "token_command=true",
+			"KEY=VALUE", "theme=calm", "ENTITY", "person", " NAME unpaged", " prod unpaged", "NAME", "fresh", "UUID", testID, " supplies it", "").Replace(strings.TrimPrefix(strings.TrimSpace(command), "fundesk "))
 		switch words {
 		case "auth login": // As on a terminal without a keyring.
 			line += " --insecure-storage"

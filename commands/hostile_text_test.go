@@ -93,7 +93,7 @@ func TestHostileArguments(t *testing.T) {
 		"person import FILE --map H=name.lastName", "person import FILE --value H", "person import FILE --value gender:H=x", "person import FILE --default H",
 		"person import FILE --country H", "person import FILE", "person import FILE --encoding H", "person import ROWS --dry-run", "person apply ROWS --dry-run",
 		"pull person --state DIR/H", "pull person --since H", "queue later ID --at H", "queue release H", "pledge action H ID --dry-run", "pledge action H",
-		"profile add H --base-url http://127.0.0.1:1", "profile use H", "profile show H", "profile set work H x", "profile set work agent H", "profile remove H --yes",
+		"profile add H --base-url http://127.0.0.1:1", "profile use H", "profile show H", "profile set work H x", "profile set work agent=H", "profile remove H --yes",
 		"call list --profile H", "call list --base-url H", "call list --ca-cert H", "call list --timeout H", "api H", "api GET H", "api GET /api/v1/calls -F H",
 		"api GET /api/v1/calls --input H", "outbox drop H", "outbox show H", "auth login --profile H", "completion H", "doctor --profile H", "version H",
 	}

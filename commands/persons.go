@@ -64,7 +64,6 @@ func personList(s *cli.Session) *cobra.Command {
 				Columns: render.PersonColumns(),
 				Options: &o,
 				At:      func(p apitype.Paging) { o.Paging = p },
-				Since:   "createdAfter",
 				Of:      read.Persons,
 				Passes:  passes,
 				ForEdit: &read.ForEdit[apitype.Person]{

@@ -63,7 +63,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			person := slices.Contains(o.Include, apitype.IncludePerson)
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
-				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Pledges,
+				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Pledges,
 				Allowed: read.PersonsOfPledges(&o),
 				ForEdit: &read.ForEdit[apitype.Pledge]{
 					Asked: &o.Revisions,

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -113,59 +112,6 @@ func TestBrokenPullKnowsItsEpoch(t *testing.T) {
 	servicetest.Check(t, err)
 	if more, code := pullOnce(t, h.URL, token, home, 1<<30); code != 8 {
 		t.Errorf("got exit code %d and %q, want 8", code, more)
-	}
-}
-
-// A watch from now on means the service's now: this machine's clock is ten minutes ahead.
-func TestWatchWithAnotherClock(t *testing.T) {
-	t.Parallel()
-	served := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
-	var polls atomic.Int32
-	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-		changed := apitype.NewTime(served.Add(time.Second))
-		after, _ := apitype.ParseTime(r.URL.Query().Get("updatedAfter"))
-		edges := ""
-		switch n := polls.Add(1); {
-		case n > 1 && changed.After(after.Time):
-			edges = `{"cursor":"c","node":{"uuid":"` + testID + `","status":"requested","lastUpdatedAt":"` + changed.String() + `"}}`
-		case n > 1: // It would go on for ever.
-			status(404, "application/json", `{"detail":"the change is not asked for"}`)(w, r)
-			return
-		}
-		w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
-	}, "call", "list", "--watch", "--interval", "1s", "--limit", "1", "-o", "id")
-	if code != 0 || out != testID+"\n" {
-		t.Errorf("got exit code %d, %q and %q, want the change", code, out, errs)
-	}
-}
-
-// A service that restarts ends no watch, and what changed meanwhile is printed: also what
-// stood on a page that came before the one that broke.
-func TestWatchOverARestart(t *testing.T) {
-	servicetest.Slow(t)
-	t.Parallel()
-	edge := `{"cursor":"c","node":{"uuid":"` + testID + `","status":"requested","lastUpdatedAt":"2026-11-20T09:15:00.000Z"}}`
-	var polls atomic.Int32
-	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-		switch n := polls.Add(1); {
-		case n == 1:
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`)(w, r)
-		case n == 2:
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":true,"endCursor":"c"},"edges":[`+edge+`]}`)(w, r)
-		case n < 12: // Two polls of four tries.
-			status(503, "text/plain", "restarting")(w, r)
-		case n == 12:
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edge+`]}`)(w, r)
-		default:
-			status(403, "application/json", `{"detail":"no more"}`)(w, r)
-		}
-	}, "call", "list", "--watch", "--interval", "1s", "-o", "id")
-	if code != 5 || out != testID+"\n" {
-		t.Errorf("got exit code %d and %q, want 5 after the change was printed once", code, out)
-	}
-	if strings.Count(errs, "restarting; trying on") != 1 || !strings.Contains(errs, "no more") {
-		t.Errorf("got %s, want one note for the restart, and the refusal", errs)
 	}
 }
 

@@ -227,10 +227,10 @@ func TestClientCertificate(t *testing.T) {
 		flags []string
 		code  int
 	}{
-		"the certificate of the profile":    {[]string{ca, "--client-cert", clientCert, "--client-key", clientKey}, 0},
+		"the certificate of the profile":    {[]string{ca, "--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey}, 0},
 		"none":                              {[]string{ca}, 8},
-		"one of another authority":          {[]string{ca, "--client-cert", strangerCert, "--client-key", strangerKey}, 8},
-		"a service that nobody vouches for": {[]string{"--client-cert", clientCert, "--client-key", clientKey}, 8},
+		"one of another authority":          {[]string{ca, "--set", "client_cert=" + strangerCert, "--set", "client_key=" + strangerKey}, 8},
+		"a service that nobody vouches for": {[]string{"--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey}, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +294,7 @@ func TestRefusingProxyIsNamed(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	home := t.TempDir()
 	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
-	if _, errs, code := l.run(t, "profile", "add", "prod", "--base-url", "https://svc.example.org", "--proxy", proxy.URL); code != 0 {
+	if _, errs, code := l.run(t, "profile", "add", "prod", "--base-url", "https://svc.example.org", "--set", "proxy="+proxy.URL); code != 0 {
 		t.Fatal(errs)
 	}
 	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(proxy.URL, "http://") + " answered 403 Forbidden"

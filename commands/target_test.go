@@ -286,7 +286,7 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 		"agent": agent, "owning_organization": owner, "recruiting_organization": owner, "external_source_name": "Src", "unpaged": "call",
 		"proxy": "http://127.0.0.1:1", "theme": "calm",
 	} {
-		if _, errs, code := (line{environment: environment}).run(t, "profile", "set", "prod", key, value); code != 0 {
+		if _, errs, code := (line{environment: environment}).run(t, "profile", "set", "prod", key+"="+value); code != 0 {
 			t.Fatalf("%s: %s", key, errs)
 		}
 	}

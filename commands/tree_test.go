@@ -110,7 +110,7 @@ var leafArguments = map[string][]string{
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
-	"profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
+	"profile set":  {"none", "agent=%CALL"},
 	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
 	"queue settings set": {"-"}, "api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }
@@ -174,7 +174,7 @@ func runWith(t *testing.T, environment map[string]string, in string, args ...str
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir()}}
-	pages := [][]string{{"--help"}, {"help", "options"}, {"help", "changes"}, {"help", "lists"}, {"help", "settings"}}
+	pages := [][]string{{"--help"}, {"help", "options"}, {"help", "changes"}, {"help", "lists"}}
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
 		pages = append(pages, append(strings.Fields(cmd.CommandPath())[1:], "--help"))
 	})

@@ -176,7 +176,7 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	h.must(t, "fundesk --profile demo call list --limit 1") // The sample data.
 	// No hour is one to call in: else the two faces could stand on both sides of a bound.
 	// By its path the same database has no colleagues, who would take calls between the two.
-	h.must(t, "fundesk profile add faces --base-url embedded:$HOME/.local/share/fundesk/demo.db --calling-hours NL=-,-,- --calling-hours DE=-,-,-")
+	h.must(t, "fundesk profile add faces --base-url embedded:$HOME/.local/share/fundesk/demo.db --set calling_hours=NL=-,-,- --set calling_hours=DE=-,-,-")
 	timeless := func(text string) string { return clockOfWarning.ReplaceAllString(text, "it is now") }
 	lines := h.openTerminal(t, 300, 200)
 	lines.write("ACCESSIBLE=1 fundesk tui --profile faces")

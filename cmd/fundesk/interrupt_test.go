@@ -99,7 +99,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptTokenCommand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --token-command sh --token-command -c --token-command 'kill -INT $PPID; exec sleep 600'")
+	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --set token_command=sh --set token_command=-c --set token_command='kill -INT $PPID; exec sleep 600'")
 	for _, line := range []string{"call list", "auth token", "auth status", "call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes"} {
 		out, errs, code := h.run(t, "fundesk "+line)
 		if code != 130 || out != "" || strings.Contains(errs, "killed") {

@@ -143,8 +143,8 @@ func TestSecondInterrupt(t *testing.T) {
 	}
 	h := newHome(t)
 	// The program that is asked for the token takes no notice of interrupts, nor of being waited for.
-	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --token-command sh --token-command -c "+
-		`--token-command 'trap "" INT TERM; kill -INT $PPID; sleep 0.5; kill -INT $PPID; sleep 600'`)
+	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --set token_command=sh --set token_command=-c "+
+		`--set token_command='trap "" INT TERM; kill -INT $PPID; sleep 0.5; kill -INT $PPID; sleep 600'`)
 	began := time.Now()
 	_, errs, _ := h.run(t, "fundesk call list")
 	if took := time.Since(began); took > 30*time.Second {

@@ -105,7 +105,7 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 	}
 	// Without a bus, and with one that nobody serves, no daemon may be started for it.
 	for _, bus := range []string{"", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere"} {
-		line := `fundesk profile add pinned --base-url "$URL" --token-storage keyring && env -u FUNDESK_TOKEN ` + bus + ` fundesk auth status --profile pinned`
+		line := `fundesk profile add pinned --base-url "$URL" --set token_storage=keyring && env -u FUNDESK_TOKEN ` + bus + ` fundesk auth status --profile pinned`
 		if out, errs, code := h.run(t, line); code != 4 {
 			t.Errorf("auth status with %q: got exit %d, %s%s, want 4", bus, code, out, errs)
 		}
@@ -227,7 +227,6 @@ func TestServiceOfAStranger(t *testing.T) {
 		{"fundesk person list --search number", 2, "", "--all --name"},
 		{"fundesk pledge list --columns person.lastName", 2, "", "fundesk pledge get -"},
 		{"FUNDESK_TOKEN=other fundesk call list", 4, "", "Who are you?"},
-		{"fundesk doctor --interface -o json --jq 'map(select(.ok | not) | .point) | join(\", \")'", 0, `"person times, call times, pledge list, pledge pages, pledge times, refusals, queue"`, ""},
 		{"fundesk doctor -o json --jq 'all(.ok)'", 0, "true", ""},
 	}
 	for _, test := range tests {

@@ -132,7 +132,7 @@ func TestTokenCommandSeesNoToken(t *testing.T) {
 	token := h.must(t, "fundeskd account add desk --all-organizations")
 	servicetest.Check(t, os.WriteFile(filepath.Join(h.dir, "token"), []byte(token), 0o600))
 	path := h.addSpy(t, `cat "$HOME/token"`)
-	h.must(t, "fundesk profile add prod --base-url "+url+" --token-storage command --token-command "+path)
+	h.must(t, "fundesk profile add prod --base-url "+url+" --set token_storage=command --set token_command="+path)
 	h.env = append(h.env, "FUNDESK_BASE_URL=https://other.example", "FUNDESK_TOKEN=another")
 	if out := h.must(t, "fundesk auth status --profile prod -o json"); !strings.Contains(out, `"accepted":true`) {
 		t.Errorf("got %s, want an accepted token", out)

@@ -78,7 +78,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 		return cli.UsageError(
 			"profile " + cli.Quote(
 				name,
-			) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file",
+			) + " keeps its token in the keyring; to change that: fundesk profile set " + name + " token_storage=file",
 		)
 	}
 	insecure = insecure || p.TokenStorage == profile.StorageFile
@@ -95,7 +95,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
 			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --base-url "+cli.ShownURL(
 				p.BaseURL,
-			)+" --token-command …), or --insecure-storage for a file",
+			)+" --set token_command=…), or --insecure-storage for a file",
 		)
 	}
 	err = s.Store().Change(func(config *profile.Config) error {

@@ -22,7 +22,7 @@ func Profiles(s *cli.Session) *cobra.Command {
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		cli.Verbs{
 			"list": profileList, "add": profileAdd, "use": profileUse, "show": profileShow,
-			"set": profileSet, "unset": profileUnset, "remove": profileRemove,
+			"set": profileSet, "remove": profileRemove,
 		},
 	)
 }
@@ -75,61 +75,80 @@ func profileList(s *cli.Session) *cobra.Command {
 }
 
 func profileAdd(s *cli.Session) *cobra.Command {
-	f, agent := &profileFlags{}, ""
+	var agent string
+	var texts []string
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile, or change one",
 		Args:  cli.NeedExactly(1),
-		Long: "Save a service and its settings under a name, or change the named settings of a profile. fundesk auth login\n" +
-			"stores the token. --agent-name finds the agent among the service's users, and needs the token.",
+		Long: "Save a service and its settings under a name, or change settings of a profile. fundesk auth login stores the\n" +
+			"token. --agent-name finds the agent among the service's users, and needs the token. fundesk help settings lists\n" +
+			"the settings.",
 		Example: "  fundesk profile add prod --base-url https://api.example.org --agent-name Anneke\n" +
-			"  fundesk profile add prod --token-command pass --token-command show --token-command fundesk",
+			"  fundesk profile add prod --set token_command='pass show fundesk' --set languages=nl,fy",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := args[0]
-			if err := profile.CheckName(name); err != nil {
-				return cli.UsageError(err.Error())
-			}
-			config, err := s.Store().Load()
-			if err != nil {
-				return cli.UsageError(err.Error())
-			}
-			was, known := config.Profiles[name]
-			if name == profile.Demo {
-				return cli.WithHint(
-					cli.UsageError("the profile demo is always there: the sample data on this machine"),
-					"choose another name; its settings: fundesk profile set demo KEY VALUE",
-				)
-			}
-			if address := strings.TrimRight(s.Flags.BaseURL, "/"); known && address != "" && address != was.BaseURL {
-				return isForAnother(name, was, address)
-			}
-			if agent != "" {
-				if err := f.setAgent(s, cmd, name, was, agent); err != nil {
-					return err
-				}
-			}
-			if err := changeProfile(s, cmd, f, name, was, s.Flags.BaseURL); err != nil {
-				return err
-			}
-			s.Note("profile %s is in %s", name, s.Store().Path())
-			if !known && config.Current == "" {
-				s.Note("it is the current one: commands use it without --profile")
-			}
-			return nil
+			return addProfile(s, cmd, args[0], agent, texts)
 		},
 	}
-	f.register(cmd)
-	for _, t := range settings() {
-		if !slices.Contains(
-			[]string{"agent", "owning_organization", "recruiting_organization", "token_command", "token_storage"},
-			t.key,
-		) {
-			cli.OnPage(cmd, "settings", t.flag())
-		}
-	}
-	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, in place of --agent")
-	cmd.MarkFlagsMutuallyExclusive("agent", "agent-name")
+	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, instead of --set agent=UUID")
+	cmd.Flags().StringArrayVar(&texts, "set", nil, "a setting: KEY=VALUE (repeatable)")
+	cli.RegisterFlag(cmd, "set", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return settingNames()
+	})
 	return cmd
+}
+
+func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []string) error {
+	if err := profile.CheckName(name); err != nil {
+		return cli.UsageError(err.Error())
+	}
+	var all []given
+	if file := cmd.Flags().Lookup("ca-cert"); file.Changed { // The flag of every command is kept here.
+		all = append(all, given{"ca_cert", file.Value.String()})
+	}
+	for _, text := range texts {
+		g, err := parseGiven(text)
+		if err != nil {
+			return err
+		}
+		if g.key == "base_url" {
+			return cli.UsageError("--set base_url: --base-url names the service")
+		}
+		if g.key == "agent" && agent != "" {
+			return cli.UsageError("--agent-name and --set agent exclude each other")
+		}
+		all = append(all, g)
+	}
+	config, err := s.Store().Load()
+	if err != nil {
+		return cli.UsageError(err.Error())
+	}
+	was, isKnown := config.Profiles[name]
+	if name == profile.Demo {
+		return cli.WithHint(
+			cli.UsageError("the profile demo is always there: the sample data on this machine"),
+			"choose another name; its settings: fundesk profile set demo KEY=VALUE",
+		)
+	}
+	address := strings.TrimRight(s.Flags.BaseURL, "/")
+	if isKnown && address != "" && address != was.BaseURL {
+		return isForAnother(name, was, address)
+	}
+	if agent != "" {
+		id, err := agentNamed(s, cmd, name, was, agent, all)
+		if err != nil {
+			return err
+		}
+		all = append(all, given{"agent", id})
+	}
+	if err := changeProfile(s, name, was, s.Flags.BaseURL, all); err != nil {
+		return err
+	}
+	s.Note("profile %s is in %s", name, s.Store().Path())
+	if !isKnown && config.Current == "" {
+		s.Note("it is the current one: commands use it without --profile")
+	}
+	return nil
 }
 
 // isForAnother refuses to make a profile one of another service by the way.
@@ -140,16 +159,19 @@ func isForAnother(name string, p profile.Profile, address string) error {
 	)
 }
 
-// setAgent finds the agent of a name among the users of the profile's service.
-func (f *profileFlags) setAgent(
+// agentNamed returns the uuid of the agent of a name among the users of the profile's service.
+func agentNamed(
 	s *cli.Session,
 	cmd *cobra.Command,
 	name string,
 	was profile.Profile,
 	agent string,
-) error {
+	all []given,
+) (string, error) {
 	p := was
-	f.apply(cmd, &p)
+	if err := applyGiven(&p, all); err != nil {
+		return "", err
+	}
 	if s.Flags.BaseURL != "" {
 		p.BaseURL = strings.TrimRight(s.Flags.BaseURL, "/")
 	}
@@ -160,28 +182,28 @@ func (f *profileFlags) setAgent(
 	s.Target = t
 	client, err := s.Connect(cmd.Context())
 	if err != nil {
-		return err
+		return "", err
 	}
 	read, _, err := client.Settings(cmd.Context(), "")
 	settings, err := apiclient.Decoded(read, err)
 	switch apiclient.KindOf(err) {
 	case apiclient.KindUnauthenticated:
-		return cli.WithHint(
+		return "", cli.WithHint(
 			cli.Failure(apiclient.KindUnauthenticated, "%s", err),
 			"log in first: fundesk auth login --profile "+name+" --base-url "+cli.ShownURL(p.BaseURL),
 		)
 	case apiclient.KindRejected:
-		return cli.WithHint(err, "add --agent UUID in place of --agent-name")
+		return "", cli.WithHint(err, "add --set agent=UUID instead of --agent-name")
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	user, err := cli.UserNamed(settings.Users, "agent-name", agent)
 	if err != nil {
-		return err
+		return "", err
 	}
 	s.Note("the agent is %s, user %s", render.Clean(user.Name), user.UUID)
-	return cmd.Flags().Set("agent", user.UUID.String())
+	return user.UUID.String(), nil
 }
 
 func profileUse(s *cli.Session) *cobra.Command {

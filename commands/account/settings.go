@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"fundesk/apiclient"
 	"fundesk/commands/cli"
@@ -52,7 +53,7 @@ func shellWords(text string) ([]string, error) {
 	return words, nil
 }
 
-// setting is one key of a profile: its name in config.toml, of which its flag is made.
+// setting is one key of a profile: its name in config.toml.
 type setting struct {
 	key, help string
 	value     func(*profile.Profile) any // A *string, *[]string, *int, *bool or *hoursByCountry.
@@ -157,8 +158,6 @@ func settings() []setting {
 	}
 }
 
-func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
-
 // text is the setting of a profile as it is shown, "" for none.
 func (t setting) text(p profile.Profile) string {
 	value := reflect.ValueOf(t.value(&p)).Elem()
@@ -175,75 +174,136 @@ func (t setting) text(p profile.Profile) string {
 	}
 }
 
-// profileFlags are a flag for each setting of a profile.
-type profileFlags struct{ p profile.Profile }
+// given is a setting as it was typed: KEY=VALUE.
+type given struct{ key, value string }
 
-func (f *profileFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	for _, t := range settings() {
-		switch value := t.value(&f.p).(type) {
-		case *[]string:
-			if t.key == "token_command" { // Its arguments may hold commas.
-				flags.StringArrayVar(value, t.flag(), nil, t.help)
-			} else {
-				flags.StringSliceVar(value, t.flag(), nil, t.help)
-			}
-		case *int:
-			flags.IntVar(value, t.flag(), 0, t.help)
-		case *bool:
-			flags.BoolVar(value, t.flag(), false, t.help)
-		case *string:
-			flags.StringVar(value, t.flag(), "", t.help)
-		case *desk.HoursByCountry:
-			flags.Var(value, t.flag(), t.help)
-		}
+// parseGiven reads KEY=VALUE.
+func parseGiven(text string) (given, error) {
+	key, value, found := strings.Cut(text, "=")
+	if !found || key == "" {
+		return given{}, cli.WithHint(
+			cli.UsageError(cli.Quote(text)+" is not KEY=VALUE"),
+			"such as agent=UUID; an empty value removes a setting: agent=",
+		)
 	}
+	return given{strings.ReplaceAll(key, "-", "_"), value}, nil
 }
 
-func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
-	for _, t := range settings() {
-		if !cmd.Flags().Changed(t.flag()) {
+// applyGiven changes the settings of a profile. Values of one key are added up; an empty value removes the setting.
+func applyGiven(p *profile.Profile, all []given) error {
+	seen := map[string]bool{}
+	for _, g := range all {
+		i := slices.IndexFunc(settings(), func(t setting) bool { return t.key == g.key })
+		if i < 0 {
+			return unknownSetting(g.key)
+		}
+		t := settings()[i]
+		if !seen[g.key] || g.value == "" {
+			reflect.ValueOf(t.value(p)).Elem().SetZero()
+		}
+		seen[g.key] = true
+		if g.value == "" {
 			continue
 		}
-		reflect.ValueOf(t.value(p)).Elem().Set(reflect.ValueOf(t.value(&f.p)).Elem())
-		if file, isText := t.value(p).(*string); isText &&
-			slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key) &&
-			*file != "" {
-			if whole, err := filepath.Abs(*file); err == nil { // Commands run in any folder.
-				*file = whole
-			}
+		if err := t.set(p, g.value); err != nil {
+			return err
 		}
 	}
-	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {
+	if len(p.TokenCommand) > 0 && seen["token_command"] && !seen["token_storage"] {
 		p.TokenStorage = profile.StorageCommand
 	}
+	return nil
 }
 
-func (f *profileFlags) check(p profile.Profile) error {
-	for name, id := range map[string]string{"agent": p.Agent, "owning-organization": p.OwningOrganization, "recruiting-organization": p.RecruitingOrganization} {
+// set sets the setting of a profile, or adds to a list.
+func (t setting) set(p *profile.Profile, text string) error {
+	wrong := func(want string) error {
+		return cli.UsageError("the setting " + t.key + " must be " + want + ", not " + cli.Quote(text))
+	}
+	switch value := t.value(p).(type) {
+	case *[]string:
+		if t.isCommand() {
+			if len(*value) > 0 { // An argument of a command that was given word by word.
+				*value = append(*value, text)
+				return nil
+			}
+			words, err := commandWords(t.key, text)
+			*value = words
+			return err
+		}
+		for _, part := range strings.Split(text, ",") {
+			*value = append(*value, strings.TrimSpace(part))
+		}
+	case *int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return wrong("a whole number")
+		}
+		*value = n
+	case *bool:
+		isOn, err := strconv.ParseBool(text)
+		if err != nil {
+			return wrong("true or false")
+		}
+		*value = isOn
+	case *string:
+		if *value != "" {
+			return cli.UsageError("the setting " + t.key + " has one value")
+		}
+		*value = text
+		if t.isFile() {
+			whole, err := filepath.Abs(text) // Commands run in any folder.
+			if err != nil {
+				return err
+			}
+			*value = whole
+		}
+	case *desk.HoursByCountry:
+		if err := value.Set(text); err != nil {
+			return cli.UsageError("calling_hours " + err.Error() + ", not " + cli.Quote(text))
+		}
+	}
+	return nil
+}
+
+// isCommand reports whether the setting is a program with its arguments.
+func (t setting) isCommand() bool { return t.key == "token_command" || t.key == "dial" }
+
+// isFile reports whether the setting names a file.
+func (t setting) isFile() bool {
+	return slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key)
+}
+
+// checkProfile checks the settings of a profile together.
+func checkProfile(p profile.Profile) error {
+	for name, id := range map[string]string{
+		"agent":                   p.Agent,
+		"owning_organization":     p.OwningOrganization,
+		"recruiting_organization": p.RecruitingOrganization,
+	} {
 		if id == "" {
 			continue
 		}
 		if _, err := cli.ParseID(id); err != nil {
-			return cli.UsageError("--" + name + ": " + err.Error())
+			return cli.UsageError(name + ": " + err.Error())
 		}
 	}
 	if !slices.Contains(
 		[]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand},
 		p.TokenStorage,
 	) {
-		return cli.UsageError("--token-storage " + cli.Quote(p.TokenStorage) + " is not keyring, file or command")
+		return cli.UsageError("token_storage " + cli.Quote(p.TokenStorage) + " is not keyring, file or command")
 	}
 	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
-		return cli.UsageError("--token-command names no program")
+		return cli.UsageError("token_command names no program")
 	}
 	for _, name := range p.Unpaged {
 		if !slices.Contains(cli.ListNouns, name) {
-			return cli.UsageError("--unpaged " + cli.Quote(name) + " is not person, call or pledge")
+			return cli.UsageError("unpaged: " + cli.Quote(name) + " is not person, call or pledge")
 		}
 	}
 	if p.MaxAttempts < 0 {
-		return cli.UsageError("--max-attempts must not be negative")
+		return cli.UsageError("max_attempts must not be negative")
 	}
 	if err := desk.CheckSettings(p); err != nil {
 		return err
@@ -258,37 +318,28 @@ func (f *profileFlags) check(p profile.Profile) error {
 	return err
 }
 
-// commandWords are a command and its arguments: one text with spaces, which is no program, is
-// split as a shell would.
-func commandWords(command []string) ([]string, error) {
-	if len(command) != 1 || !strings.ContainsAny(command[0], " \t") {
-		return command, nil
+// commandWords splits a command into words as a shell does, unless the whole text names a program.
+func commandWords(key, text string) ([]string, error) {
+	if !strings.ContainsAny(text, " \t") {
+		return []string{text}, nil
 	}
-	if _, err := exec.LookPath(command[0]); err == nil {
-		return command, nil
+	if _, err := exec.LookPath(text); err == nil {
+		return []string{text}, nil
 	}
-	words, err := shellWords(command[0])
-	switch {
-	case err != nil:
-		return nil, cli.UsageError("--token-command " + err.Error())
-	case len(words) > 0 && strings.ContainsAny(command[0], "$|;&<>`"):
-		return nil, cli.WithHint(cli.UsageError("--token-command is a program with its arguments, and no line of a shell"),
-			"a shell runs one: --token-command sh --token-command -c --token-command 'LINE'")
-	default:
-		return words, nil
+	words, err := shellWords(text)
+	if err != nil {
+		return nil, cli.UsageError(key + " " + err.Error())
 	}
+	isBareLine := strings.ContainsAny(text, "$|;&<>`") && !strings.ContainsAny(text, "'\"")
+	if isBareLine {
+		return nil, cli.WithHint(cli.UsageError(key+" is a program with its arguments, and no line of a shell"),
+			"a shell runs one: "+key+"=\"sh -c 'LINE'\"")
+	}
+	return words, nil
 }
 
-// changeProfile keeps a profile with the settings of the flags that were given; address is
-// its new one, "" for the one that it has.
-func changeProfile(
-	s *cli.Session,
-	cmd *cobra.Command,
-	f *profileFlags,
-	name string,
-	was profile.Profile,
-	address string,
-) error {
+// changeProfile stores a profile with the given settings. An empty address keeps the one that it has.
+func changeProfile(s *cli.Session, name string, was profile.Profile, address string, all []given) error {
 	p := was
 	if address != "" {
 		p.BaseURL = strings.TrimRight(address, "/")
@@ -296,12 +347,10 @@ func changeProfile(
 	if p.BaseURL != was.BaseURL && was.TokenStorage != profile.StorageCommand {
 		p.TokenStorage = "" // The stored token belongs to the old address.
 	}
-	f.apply(cmd, &p)
-	var err error
-	if p.TokenCommand, err = commandWords(p.TokenCommand); err != nil {
+	if err := applyGiven(&p, all); err != nil {
 		return err
 	}
-	if err := f.check(p); err != nil {
+	if err := checkProfile(p); err != nil {
 		return err
 	}
 	if err := dropToken(s, name, was, p); err != nil {
@@ -349,122 +398,112 @@ func profileNamed(s *cli.Session, name string) (profile.Profile, error) {
 	return cli.FindProfile(config, name)
 }
 
-func settingFlags() (*cobra.Command, *profileFlags) {
-	cmd, f := &cobra.Command{}, &profileFlags{}
-	f.register(cmd)
-	return cmd, f
-}
-
-func settingFlag(cmd *cobra.Command, key string) (*pflag.Flag, error) {
-	if flag := cmd.Flags().Lookup(strings.ReplaceAll(key, "_", "-")); flag != nil {
-		return flag, nil
-	}
+// unknownSetting returns the error of a key that profiles do not have.
+func unknownSetting(key string) error {
 	keys := []string{"base_url"}
 	for _, t := range settings() {
 		keys = append(keys, t.key)
 	}
-	return nil, cli.WithHint(
+	return cli.WithHint(
 		cli.UsageError("a profile has no setting "+cli.Quote(key)),
 		"settings: "+strings.Join(keys, ", "),
 	)
 }
 
-// settingNames completes with the profiles, and then with the settings that one may have.
-func settingNames(s *cli.Session) cli.Completer {
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return s.ProfileNames(cmd, args, toComplete)
-		}
-		var names []string
-		for _, setting := range settings() {
-			names = append(names, setting.key+"\t"+setting.help)
-		}
-		if len(args) > 1 && cmd.Name() == "set" {
-			names = nil
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+// settingNames completes with the settings of a profile.
+func settingNames() ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, setting := range settings() {
+		names = append(names, setting.key+"=\t"+setting.help)
 	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// SettingsTopic returns the page of help about the settings of a profile.
+func SettingsTopic() string {
+	const left, width = 26, 80
+	var page strings.Builder
+	page.WriteString("Settings of a profile: fundesk profile set NAME KEY=VALUE…\n\n")
+	for _, t := range settings() {
+		column := left
+		fmt.Fprintf(&page, "  %-*s", left-2, t.key)
+		for i, word := range strings.Fields(t.help) {
+			length := utf8.RuneCountInString(word)
+			if column+length >= width {
+				page.WriteString("\n" + strings.Repeat(" ", left))
+				column = left
+			} else if i > 0 {
+				page.WriteString(" ")
+				column++
+			}
+			page.WriteString(word)
+			column += length
+		}
+		page.WriteString("\n")
+	}
+	return page.String()
 }
 
 func profileSet(s *cli.Session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:               "set NAME KEY VALUE…",
-		Short:             "Change a setting of a profile",
-		Args:              cli.NeedArgs(3),
-		ValidArgsFunction: settingNames(s),
-		Long: "Change one setting of a profile, by its name in config.toml. Lists take several values, or one with commas.\n" +
-			"Another base_url makes the profile one of another service, and leaves the stored token behind: it asks first,\n" +
-			"and you log in again.",
-		Example: "  fundesk profile set prod agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
-			"  fundesk profile set prod unpaged pledge\n  fundesk profile set prod token_command pass show fundesk",
-		RunE: func(run *cobra.Command, args []string) error {
-			name, key, values := args[0], args[1], args[2:]
+		Use:   "set NAME KEY=VALUE…",
+		Short: "Change settings of a profile",
+		Args:  cli.NeedArgs(2),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return s.ProfileNames(cmd, args, toComplete)
+			}
+			return settingNames()
+		},
+		Long: "Change settings of a profile, by their names in config.toml. Lists take values with commas, and a key may come\n" +
+			"several times. An empty value removes a setting. Another base_url makes the profile one of another service, and\n" +
+			"leaves the stored token behind: it asks first, and you log in again. fundesk help settings lists the settings.",
+		Example: "  fundesk profile set prod agent=0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b languages=nl,fy\n" +
+			"  fundesk profile set prod token_command='pass show fundesk'\n  fundesk profile set prod agent=",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
 			was, err := profileNamed(s, name)
 			if err != nil {
 				return err
 			}
-			cmd, f := settingFlags()
-			if key == "base_url" && len(values) == 1 {
-				if name == profile.Demo {
-					return isForAnother(name, was, values[0])
-				}
-				if err := s.Ask(
-					run.Context(),
-					yes,
-					"make profile "+name+", which is for "+cli.ShownURL(was.BaseURL)+", one for "+cli.ShownURL(values[0]),
-				); err != nil {
+			address := ""
+			var all []given
+			for _, text := range args[1:] {
+				g, err := parseGiven(text)
+				if err != nil {
 					return err
 				}
-				return changeProfile(s, cmd, f, name, was, values[0])
+				if g.key == "base_url" {
+					address = g.value
+					if address == "" {
+						return cli.WithHint(
+							cli.UsageError("a profile always has a base_url"),
+							"another service is another profile: fundesk profile add NAME --base-url https://…",
+						)
+					}
+					continue
+				}
+				all = append(all, g)
 			}
-			flag, err := settingFlag(cmd, key)
-			if err != nil {
+			if err := askToMove(cmd, s, name, was, address, yes); err != nil {
 				return err
 			}
-			if typ := flag.Value.Type(); (typ == "string" || typ == "int") && len(values) > 1 {
-				return cli.WithHint(cli.UsageError("the setting "+key+" has one value"), "quote it when it holds spaces")
-			}
-			for _, value := range values {
-				if err := cmd.Flags().Set(flag.Name, value); err != nil {
-					return cli.FlagError(err)
-				}
-			}
-			return changeProfile(s, cmd, f, name, was, "")
+			return changeProfile(s, name, was, address, all)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
-func profileUnset(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
-		Use:               "unset NAME KEY…",
-		Short:             "Remove settings of a profile",
-		Args:              cli.NeedArgs(2),
-		ValidArgsFunction: settingNames(s),
-		Long:              "Remove settings of a profile, by their names in config.toml: it is as if they had never been set.",
-		Example:           "  fundesk profile unset prod agent\n  fundesk profile unset prod result_codes pledge_actions",
-		RunE: func(_ *cobra.Command, args []string) error {
-			was, err := profileNamed(s, args[0])
-			if err != nil {
-				return err
-			}
-			cmd, f := settingFlags()
-			for _, key := range args[1:] {
-				if key == "base_url" {
-					return cli.WithHint(
-						cli.UsageError("a profile always has a base_url"),
-						"another service is another profile: fundesk profile add NAME --base-url https://…",
-					)
-				}
-				flag, err := settingFlag(cmd, key)
-				if err != nil {
-					return err
-				}
-				flag.Changed = true // To what it is when nothing is said.
-			}
-			return changeProfile(s, cmd, f, args[0], was, "")
-		},
+// askToMove asks before a profile becomes one of another service.
+func askToMove(cmd *cobra.Command, s *cli.Session, name string, was profile.Profile, address string, yes bool) error {
+	if address == "" {
+		return nil
 	}
+	if name == profile.Demo {
+		return isForAnother(name, was, address)
+	}
+	question := "make profile " + name + ", which is for " + cli.ShownURL(was.BaseURL) + ", one for " + cli.ShownURL(address)
+	return s.Ask(cmd.Context(), yes, question)
 }

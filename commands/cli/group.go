@@ -126,7 +126,7 @@ var CommandsFor = map[string]string{
 	"settings":  "profile show",
 	"status":    "doctor",
 	"stats":     "call stats",
-	"watch":     "call list --watch",
+	"watch":     "pull call --follow",
 	"export":    "person list --all -o csv",
 	"import":    "person import FILE",
 	"apply":     "person apply FILE",

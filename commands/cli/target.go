@@ -106,7 +106,7 @@ func (s *Session) SettingHint(key, value string) string {
 	if err != nil || !t.FromProfile {
 		return ""
 	}
-	return ", or let the profile supply it: fundesk profile set " + t.Name + " " + key + " " + value
+	return ", or let the profile supply it: fundesk profile set " + t.Name + " " + key + "=" + value
 }
 
 // loginCommand returns the command that stores a token for a target. It never names a profile that is for

@@ -29,18 +29,12 @@ type checkup struct {
 
 // Command is the command doctor.
 func Command(s *cli.Session) *cobra.Command {
-	var interfaces bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
 		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\n" +
-			"The exit code is that of the first problem.\n\n" +
-			"With --interface: read a few records, and say where the service differs from what fundesk expects.\n" +
-			"Nothing is changed.",
-		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface",
+			"The exit code is that of the first problem.",
+		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if interfaces {
-				return showTraits(s, cmd)
-			}
 			checks, problem := examine(s, cmd)
 			if err := cli.ShowList(s, "", []render.Column[checkup]{
 				{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
@@ -52,9 +46,6 @@ func Command(s *cli.Session) *cobra.Command {
 			return problem
 		},
 	}
-	cmd.Flags().
-		BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
-	return cmd
 }
 
 // examine makes all checks; the error is that of the first that failed.

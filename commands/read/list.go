@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,9 +37,7 @@ type ListFlags struct {
 	last     int
 	after    string
 	before   string
-	watch    bool
 	forEdit  bool
-	interval time.Duration
 }
 
 const (
@@ -64,21 +61,18 @@ func aboutList(err error) error {
 	if errors.Is(err, apiclient.ErrUnpaged) {
 		return cli.WithHint(
 			err,
-			"if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge",
+			"if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged=person,call,pledge",
 		)
 	}
 	return err
 }
 
-// RegisterNoun declares the flags of a list that can be read from its end, and whose changes can be watched.
+// RegisterNoun declares the flags of a list that can be read from its end.
 func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
 	f := cmd.Flags()
-	cmd.SuggestFor = []string{"watch"}
 	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
 	f.StringVar(&l.before, "before", "", "cursor before which to end")
-	f.BoolVar(&l.watch, "watch", false, "print new records as they arrive, until it is interrupted")
-	f.DurationVar(&l.interval, "interval", defaultInterval, "time between two requests of --watch, at least 1s")
-	cli.OnPage(cmd, "lists", "last", "before", "interval")
+	cli.OnPage(cmd, "lists", "last", "before")
 }
 
 // Check refuses flags that exclude each other and fills in what depends on others.
@@ -95,12 +89,8 @@ func (l *ListFlags) Check(cmd *cobra.Command) error {
 		return cli.UsageError("--first and --last are one page; they exclude --limit, --all and --page-size")
 	case l.first < 0 || l.last < 0:
 		return cli.UsageError("--first and --last must not be negative")
-	case l.watch && (l.all || l.isPage(cmd) || given("page-size") || given("after")):
-		return cli.UsageError("--watch goes with filters, --limit and --interval")
-	case l.interval == 0: // The list cannot be watched.
-		return nil
 	}
-	return checkInterval(cmd, l.watch, l.interval)
+	return nil
 }
 
 // isPage reports whether one page is asked for as the service sends it.
@@ -127,7 +117,6 @@ type List[T any, O apiclient.ListOptions] struct {
 	// Identifier is the member that -o id prints; empty: uuid.
 	Identifier string
 	At         func(apitype.Paging) // Puts a place in the list into the options.
-	Since      string               // The filter of what has changed, for --watch.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
 	ForEdit    *ForEdit[T]  // How revisions are read; nil: apply does not read the list.
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
@@ -141,9 +130,6 @@ type List[T any, O apiclient.ListOptions] struct {
 func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, flags *ListFlags, l List[T, O]) error {
 	if err := flags.Check(cmd); err != nil {
 		return err
-	}
-	if flags.watch {
-		return watch(s, cmd, flags, l)
 	}
 	client, printer, err := l.open(cmd.Context(), s, flags)
 	if err != nil {
