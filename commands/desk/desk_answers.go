@@ -247,7 +247,6 @@ func (l *lineDesk) accept(ctx context.Context) error {
 
 // tellCorrected says what is sent besides the result, and what the account may not correct.
 func (l *lineDesk) tellCorrected(ctx context.Context) {
-	l.perform(ctx, l.day.Form.LearnPermissions())
 	for _, f := range l.day.Form.Corrected() {
 		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
 	}

@@ -139,7 +139,7 @@ func New(o Options) *Day {
 	b := &base{Options: o}
 	d := &Day{
 		base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Gate: gate{base: b}, leases: leases{base: b},
-		Form: &Form{base: b, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}},
+		Form: &Form{base: b, refusedOps: map[string]bool{}},
 		Card: &Card{base: b}, Search: &Search{base: b}, Ask: &Questions{base: b},
 		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
 	}
@@ -173,7 +173,7 @@ func (d *Day) Told(e outbox.Event) Result {
 		d.Changes.onSender(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
-			d.Form.permissions.refused[e.Entry.Op] = true
+			d.Form.refusedOps[e.Entry.Op] = true
 		}
 		d.onOutcome(e)
 	}
@@ -252,7 +252,7 @@ func (d *Day) Waiting() (n int, all bool) {
 	if state := d.leases.state; state != nil {
 		return state.Waiting, true
 	}
-	return len(d.queue.candidates), d.queue.isWhole()
+	return len(d.queue.candidates), d.queue.ended
 }
 
 // PassedOver returns the calls that Next passes over.

@@ -54,7 +54,7 @@ const optOutKey = "optIns/phone"
 func (e *Form) Fixes() []Fix {
 	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
-		refused := When(e.permissions.refused[f.operation()], e.Say("this account may not correct it"))
+		refused := When(e.refusedOps[f.operation()], e.Say("this account may not correct it"))
 		all[i].Is, all[i].Why = f.Was, cmp.Or(When(f.ofPledge, noPledge), refused)
 		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || noPledge == "") {
 			all[i].Is = is

@@ -343,57 +343,29 @@ func TestWhatEndsACall(t *testing.T) {
 	}
 }
 
-// What the account may not correct is asked before the agent relies on it, once for each kind.
-func TestPermissionsAreLearnt(t *testing.T) {
+// A correction that the service has forbidden once is left out when the agent sends the result alone.
+func TestForbiddenCorrectionsAreLearnt(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name    string
-		service answers
-		update  string // What an empty update of nobody is answered with.
-		want    int    // Corrections that are refused.
-	}{
-		{"it may", answers{"GET /fundesk/v1": `200 {"extensions":["queue"]}`}, "404", 0},
-		{"it may not", answers{"GET /fundesk/v1": `200 {"extensions":["queue"]}`}, "403", 2},
-		{"nobody can tell", answers{"GET /fundesk/v1": `404 {}`}, "403", 0},
-		{"nobody answers", answers{"GET /fundesk/v1": `503 {}`}, "403", 0},
-	} {
-		d := dayAt(t, test.service)
-		client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Tries: 1, Transport: updates{test.service, test.update}})
-		servicetest.Check(t, err)
-		d.Client = client
-		donor(d)
-		d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
-		d.Form.Correct(fix(t, d, "amount"), "20")
-		events := d.Form.LearnPermissions()
-		if len(events) != 2 {
-			t.Errorf("%s: got %d questions, want one of the person and one of the pledge", test.name, len(events))
-		}
-		work(t, d, events)
-		if got := len(d.Form.RefusedCorrections()); got != test.want {
-			t.Errorf("%s: got %d refused, want %d", test.name, got, test.want)
-		}
-		if events := d.Form.LearnPermissions(); len(events) != 0 {
-			t.Errorf("%s: got %d questions again, want none", test.name, len(events))
-		}
-		d.Form.SetResult("glad")
-		work(t, d, d.CompleteAlone())
-		if entries, _, err := d.Outbox.List(); err != nil || len(entries) != 3-test.want {
-			t.Errorf("%s: got %d changes, %v, want %d without those that are refused", test.name, len(entries), err, 3-test.want)
-		}
+	d := dayAt(t, answers{"GET /fundesk/v1": `404 {}`})
+	donor(d)
+	d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
+	d.Form.Correct(fix(t, d, "amount"), "20")
+	if got := len(d.Form.RefusedCorrections()); got != 0 {
+		t.Errorf("got %d refused, want none before a refusal", got)
 	}
-}
-
-// updates answers each update with one status.
-type updates struct {
-	answers
-	status string
-}
-
-func (u updates) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPut {
-		return answers{r.Method + " " + r.URL.Path: u.status + " {}"}.RoundTrip(r)
+	forbidden := &apiclient.Error{Kind: apiclient.KindForbidden, Message: "no"}
+	refused := outbox.Event{Outcome: outbox.OutcomeRejected, Err: forbidden}
+	refused.Entry.Op = apiclient.OpUpdatePledge
+	d.Told(refused)()
+	if got := d.Form.RefusedCorrections(); len(got) != 1 || got[0].Key != fix(t, d, "amount").Key {
+		t.Errorf("got %v refused, want the amount", got)
 	}
-	return u.answers.RoundTrip(r)
+	d.Form.SetResult("glad")
+	work(t, d, d.CompleteAlone())
+	entries, _, err := d.Outbox.List()
+	if err != nil || len(entries) != 2 {
+		t.Errorf("got %d changes, %v, want the result and the e-mail", len(entries), err)
+	}
 }
 
 // The agent narrows the calls to types and languages, and back.

@@ -16,13 +16,13 @@ import (
 type Form struct {
 	*base
 	Entered
-	dialledAt   time.Time   // The time of dialling, which a new reading does not change. Zero before it.
-	permissions permissions // Learned with the first corrections.
-	results     []apitype.ResultChoice
-	resultsOf   apitype.UUID // The call that they are of.
-	required    []string
-	requiredOf  apitype.UUID // The call that the required checks are of.
-	conflict    *conflict    // The refused update in the present question. Nil without one.
+	dialledAt  time.Time       // The time of dialling, which a new reading does not change. Zero before it.
+	refusedOps map[string]bool // Kinds of corrections that the service has forbidden this account.
+	results    []apitype.ResultChoice
+	resultsOf  apitype.UUID // The call that they are of.
+	required   []string
+	requiredOf apitype.UUID // The call that the required checks are of.
+	conflict   *conflict    // The refused update in the present question. Nil without one.
 }
 
 // SetNotes takes what was typed; it is on disk soon.

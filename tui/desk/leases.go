@@ -67,8 +67,6 @@ type (
 		effects    bool // It carries out the effects of results.
 		checks     bool // It keeps what was checked in a call.
 		adopted    []lease
-		history    history
-		remembered bool
 	}
 	taken struct {
 		leases    []lease
@@ -100,9 +98,6 @@ func (d *Day) discover() {
 			}
 			_ = note.Forget()
 		}
-		if !has {
-			found.history, found.remembered = d.queue.readHistory()
-		}
 		return found, nil
 	}, d.onDiscovered)
 }
@@ -131,10 +126,6 @@ func (d *Day) onDiscovered(found discovered, err error) {
 		d.leases.readQueue()
 		d.readCodes()
 	} else {
-		if found.remembered {
-			d.queue.remember(found.history)
-			d.queue.readChanges()
-		}
 		d.queue.walk()
 	}
 	d.serve()
@@ -570,7 +561,4 @@ func (d *Day) End() {
 	group.Wait()
 	d.leases.held = nil
 	d.leaveScreen()
-	if keep := d.queue.keepHistory(); keep != nil {
-		_ = keep() // The next start walks all calls.
-	}
 }

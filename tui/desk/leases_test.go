@@ -25,7 +25,6 @@ type floor struct {
 	token string
 	calls []apitype.UUID                            // The oldest first.
 	user  *apitype.UUID                             // Of the next agent; nil: one of its own.
-	deaf  bool                                      // To times between which calls were requested, of plain desks.
 	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
 }
 

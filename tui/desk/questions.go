@@ -305,9 +305,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form.SetResult(code)
-			next := then()
-			next.Events = append(d.Form.LearnPermissions(), next.Events...)
-			return next
+			return then()
 		})
 	}
 	for _, row := range d.Form.Results() {
@@ -537,7 +535,7 @@ func (q *Questions) Fixes() Answer {
 		}
 		ask.Choices = append(ask.Choices, c)
 	}
-	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
+	return Answer{Next: ask}
 }
 
 // Dial dials the first number of the donor.

@@ -57,18 +57,12 @@ type queue struct {
 	skipped    []PassedOver
 
 	position
-	older      *span // What lies before the position's part, and is read when the agent has a call.
-	readsOlder bool
-	walking    bool
-	ended      bool
-	walkedTo   time.Time    // The newest call that was walked was requested then.
-	since      apitype.Time // Changes up to this time are known, by our clock. changesFrom has more.
+	walking bool
+	ended   bool
+	since   apitype.Time // Changes up to this time are known, by our clock. changesFrom has more.
 	// changesFrom is the position of the feed of changes. Zero before the first reading.
 	changesFrom apitype.Time
-	// changesMissed: the changes since an earlier start are not read yet.
-	changesMissed bool
-	keptAt        time.Time                // When the history was kept last.
-	reached       map[apitype.UUID]reached // By person, as far as changes show it.
+	reached     map[apitype.UUID]reached // By person, as far as changes show it.
 }
 
 // reached is the last call of a person, and its time.
@@ -82,7 +76,7 @@ func newQueue(d *Day) *queue {
 	return &queue{
 		base: d.base, known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, reached: map[apitype.UUID]reached{},
-		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
+		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now),
 	}
 }
 
@@ -122,10 +116,9 @@ func newListed(call apitype.Call) listed {
 type position struct {
 	cursor  string // Up to there everything was read.
 	size    int
-	bare    bool // The account may not read persons.
-	forward bool // From the newest call on: the service does not begin at the oldest.
-	span
-	now time.Time // When the walk began.
+	bare    bool      // The account may not read persons.
+	forward bool      // From the newest call on: the service does not begin at the oldest.
+	now     time.Time // When the walk began.
 }
 
 // read lists calls with their persons, or without if the account may not read them. Spec gap: A3.
@@ -133,10 +126,6 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
-	}
-	if p.span != (span{}) {
-		from, until := p.span.bounds(p.now)
-		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}
 	if !p.bare {
 		o.Include = []string{apitype.IncludePerson}
@@ -185,37 +174,24 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
-	cursor, part := q.cursor, q.span
-	isStray := false
-	if w.from.cursor == cursor && w.from.span == part { // Otherwise the walk began again.
-		isStray = slices.ContainsFunc(w.calls, func(c listed) bool { return !part.mayHold(c.RequestedAt) })
+	cursor := q.cursor
+	if w.from.cursor == cursor { // Otherwise the walk began again.
 		if q.ended = !w.more; w.more {
 			cursor = w.next.cursor
 		}
-		if n := len(w.calls); n > 0 && w.calls[n-1].RequestedAt.After(q.walkedTo) {
-			q.walkedTo = w.calls[n-1].RequestedAt
-		}
 	}
 	q.position = w.next
-	q.cursor, q.span = cursor, part
+	q.cursor = cursor
 	for _, call := range w.calls {
 		q.record(call)
-	}
-	if isStray {
-		q.rewalk() // The service has another idea of the parts.
 	}
 }
 
 // rewalk begins the walk again. Known calls stay, and missed ones are added.
-func (q *queue) rewalk() {
-	q.cursor, q.ended, q.span, q.walkedTo, q.older = "", false, span{}, time.Time{}, nil
-}
+func (q *queue) rewalk() { q.cursor, q.ended = "", false }
 
 // isInOrder reports whether the oldest waiting call is known.
 func (q *queue) isInOrder() bool { return !q.forward || q.ended }
-
-// isWhole reports whether every waiting call is known.
-func (q *queue) isWhole() bool { return q.ended && q.older == nil }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }

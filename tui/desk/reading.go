@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,39 +36,6 @@ func (q *queue) onWalked(w walked, err error) {
 	q.day.serve()
 }
 
-// readOlder reads what lies before the part of the history in which the walk began.
-func (q *queue) readOlder() {
-	if q.older == nil || q.readsOlder {
-		return
-	}
-	q.readsOlder = true
-	at := q.position
-	at.cursor, at.span = "", *q.older
-	do(&q.events, func(ctx context.Context) (calls []listed, _ error) {
-		for more := true; more; {
-			page, err := walkPage(ctx, q.Client, at)
-			if err != nil {
-				return nil, err
-			}
-			at, more = page.next, page.more
-			calls = append(calls, slices.DeleteFunc(page.calls, func(l listed) bool { return !l.requested })...)
-		}
-		return calls, nil
-	}, q.onOlder)
-}
-
-func (q *queue) onOlder(calls []listed, err error) {
-	q.readsOlder = false
-	if !q.day.isRead("cannot read the calls", err) {
-		return
-	}
-	q.older = nil
-	for _, call := range calls {
-		q.record(call)
-	}
-	q.day.serve()
-}
-
 // serve gives the waiting agent a call, if one was prefetched.
 func (q *queue) serve() {
 	d := q.day
@@ -86,10 +52,8 @@ func (q *queue) serve() {
 	}
 	offers := q.offers(1)
 	if len(offers) == 0 {
-		d.NoneLeft = q.isWhole() && !q.walking && !q.changesMissed
-		if q.walk(); q.ended {
-			q.readOlder()
-		}
+		d.NoneLeft = q.ended && !q.walking
+		q.walk()
 		return
 	}
 	call, prefetched := q.prefetched[offers[0].ID]
@@ -98,7 +62,6 @@ func (q *queue) serve() {
 		return
 	}
 	d.present(call)
-	q.readOlder()
 }
 
 // prefetch reads the next calls before they are asked for.
@@ -487,7 +450,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 
 // onChanges takes changes in without moving what the agent looks at.
 func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
-	q.changesFrom, q.changesMissed = n.Next, false
+	q.changesFrom = n.Next
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
 	for _, call := range n.Found {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) &&
@@ -512,11 +475,6 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	if n.IsCut && !q.day.leases.usable {
 		q.rewalk()
 		q.walk()
-	}
-	if q.Now().Sub(q.keptAt) >= historyEvery {
-		if keep := q.keepHistory(); keep != nil { // What cannot be kept costs the next start a walk.
-			do(&q.events, func(context.Context) (any, error) { return nil, keep() }, func(any, error) {})
-		}
 	}
 	q.day.serve()
 }

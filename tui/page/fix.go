@@ -30,7 +30,7 @@ type fixing struct {
 // Fix opens the details for correction.
 func (d *Desk) Fix() tea.Cmd {
 	d.Dialog = &fixing{desk: d, call: d.Day.Call.UUID}
-	return d.Host.Perform(d.Day.Form.LearnFixes())
+	return nil
 }
 
 // chosen returns the detail that is being typed.
@@ -50,7 +50,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case !f.desk.Day.IsOn(f.call), name == "ctrl+c":
 		return Closes, nil // The call went while the question stood.
 	case f.key != "":
-		return f.typeKey(msg), f.desk.learnPermissions()
+		return f.typeKey(msg), nil
 	case name == "ctrl+s":
 		if f.wrong, _ = f.desk.Day.Form.HalfAddress(); f.wrong != "" {
 			return Stays, nil
@@ -65,11 +65,8 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			f.choose(fix)
 		}
 	}
-	return Stays, f.desk.learnPermissions()
+	return Stays, nil
 }
-
-// learnPermissions asks whether the account may make the corrections.
-func (d *Desk) learnPermissions() tea.Cmd { return d.Host.Perform(d.Day.Form.LearnPermissions()) }
 
 // choose begins to type another value, with the present one selected.
 func (f *fixing) choose(fix desk.Fix) {
@@ -196,7 +193,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 			return f.desk.Day.Ask.Complete()
 		}
 		f.desk.Dialog = f
-		return desk.Answer{Events: f.desk.Day.Form.LearnPermissions()}
+		return desk.Answer{}
 	})
 	f.desk.Answer(a, func() { f.desk.Dialog = f })
 	return becomes

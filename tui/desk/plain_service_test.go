@@ -1,0 +1,132 @@
+package desk_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
+	"fundesk/tui/desk"
+)
+
+// counted counts what a desk asks for, and the pages of calls among that.
+type counted struct {
+	http.RoundTripper
+	pages, all *atomic.Int64
+}
+
+func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.all.Add(1)
+	if r.URL.Path == "/api/v1/calls" {
+		c.pages.Add(1)
+	}
+	return c.RoundTripper.RoundTrip(r)
+}
+
+// plainDesk is a desk at a service without a queue, with a state folder.
+func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
+	f.t.Helper()
+	pages, all := new(atomic.Int64), new(atomic.Int64)
+	line := f.Transport()
+	if f.line != nil {
+		line = f.line(line)
+	}
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
+		Transport: counted{line, pages, all}, Now: f.Clock.Now,
+	})
+	servicetest.Check(f.t, err)
+	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
+	servicetest.Check(f.t, err)
+	a = &agent{Day: desk.New(desk.Options{
+		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
+	}), f: f, requests: all}
+	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
+	a.perform(a.Begin())
+	return a, pages
+}
+
+// Agents of a service without a queue are spread over the oldest calls, each always to the
+// same one; two terminals of one agent never show one donor.
+func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 60)
+	f.InterfaceOnly()
+	for n := range 12 {
+		user := apitype.MustParseUUID(fmt.Sprintf("e0000000-0000-4000-8000-%012d", n))
+		want := desk.Spread(user.String(), f.calls, func(id apitype.UUID) apitype.UUID { return id })[0]
+		for range 2 {
+			a, _ := f.plainDesk(t.TempDir(), "x", &user)
+			a.perform(a.Next())
+			if a.Call == nil || a.Call.UUID != want {
+				t.Fatalf("agent %d: got %+v, want %s, the first of the oldest fifty spread for this agent", n, a.Call, want)
+			}
+		}
+	}
+	dir, user := t.TempDir(), apitype.NewUUID()
+	one, _ := f.plainDesk(dir, "x", &user)
+	one.perform(one.Next())
+	two, _ := f.plainDesk(dir, "x", &user)
+	two.perform(two.Next())
+	if one.Call == nil || two.Call == nil || one.Call.UUID == two.Call.UUID {
+		t.Errorf("got %+v and %+v, want two calls", one.Call, two.Call)
+	}
+	shown := one.Call.UUID
+	one.perform(one.Next())
+	two.perform(two.Take(shown))
+	if two.Call == nil || two.Call.UUID != shown {
+		t.Errorf("got %+v (%q), want the call that the other terminal has left", two.Call, two.told)
+	}
+}
+
+// A change whose commit waits for minutes is dated before it is seen. The Desk asks on from where the service's
+// changes are settled, so the change comes in when it is seen.
+func TestChangeThatIsSettledLate(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	f.InterfaceOnly()
+	waiting := &servicetest.WaitingCommit{Call: f.calls[2]}
+	f.line = func(line http.RoundTripper) http.RoundTripper {
+		waiting.RoundTripper = line
+		return waiting
+	}
+	a, _ := f.plainDesk(t.TempDir(), "x", nil)
+	attempts := func() int {
+		all := a.Offers(10)
+		at := slices.IndexFunc(all, func(c desk.Candidate) bool { return c.ID == f.calls[2] })
+		if at < 0 {
+			return -1
+		}
+		return all[at].Attempts
+	}
+	poll := func(times int) {
+		for range times {
+			f.Clock.Advance(15 * time.Second)
+			a.perform(a.Poll())
+		}
+	}
+	poll(4)
+	waiting.Settled = f.Clock.Now()
+	f.Clock.Advance(time.Second)
+	if answer := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[2].String()+"/actions/add-attempt", `{}`); answer.Status != http.StatusOK {
+		t.Fatal(answer.Status)
+	}
+	poll(80) // Twenty minutes.
+	if got := attempts(); got != 0 {
+		t.Fatalf("got %d attempts before the change is seen, want 0", got)
+	}
+	waiting.Settled = time.Time{}
+	poll(8)
+	f.Clock.Advance(24 * time.Hour) // The pause after an attempt is over.
+	if got := attempts(); got != 1 {
+		t.Errorf("got %d attempts, want the one that was seen late", got)
+	}
+}
