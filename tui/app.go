@@ -27,12 +27,11 @@ var (
 // PageNames returns the names of the pages, in the order of their tabs.
 func PageNames() []string { return slices.Clone(pageNames) }
 
-// How often changes are asked for, in seconds: when somebody looks, and when nobody
-// does.
+// The seconds between two readings of changes: on the page in front, and otherwise.
 const (
 	pollFocused = 15
 	pollBlurred = 60
-	pollOffline = 5 // Nobody waits longer than needed for the network to be back.
+	pollOffline = 5 // Poll faster while offline.
 )
 
 // app is the root model: it routes messages, and knows nothing of what pages do.
@@ -46,14 +45,14 @@ type app struct {
 	profile string // Name shown in the corner.
 	focused bool
 	beats   int            // Seconds so far.
-	omitted int            // Embedded objects that were said to be left out.
+	omitted int            // The number of omissions that were reported.
 	reading loads          // Of what was read from the service.
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	tick    func() tea.Cmd // The next second.
-	canvas  *canvas.Canvas // Nil: the library draws.
+	canvas  *canvas.Canvas // Nil if the library draws.
 	mouse   mouse
-	login   string // How the agent gets another token; "" for no way.
-	// suspended says that ctrl+z stopped the program.
+	login   string // How the agent gets another token. Empty if there is no way.
+	// suspended is set while ctrl+z has stopped the program.
 	suspended bool
 }
 
@@ -71,7 +70,14 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }, layout: page.NewLayout(80, 24)}
+	a := &app{
+		keys:    keys,
+		current: current,
+		profile: o.Profile,
+		focused: true,
+		tick:    func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) },
+		layout:  page.NewLayout(80, 24),
+	}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.Styles.Remote = o.Remote
 	a.mouse.on, a.login = o.Mouse, o.Login
@@ -88,7 +94,15 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a.desk = page.NewDesk(a.Env)
 	a.Day.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
-	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
+	a.pages = []page.Page{
+		a.desk,
+		page.NewCalls(a.Env),
+		page.NewPersons(a.Env),
+		page.NewPledges(a.Env),
+		page.NewOutbox(a.Env),
+		page.NewStats(a.Env),
+		page.NewFloor(a.Env),
+	}
 	return a, nil
 }
 
@@ -176,7 +190,7 @@ func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick())
 }
 
-// Update routes a message to whom it concerns, and turns the spinner.
+// Update routes a message to its page, and turns the spinner.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	model, cmd := a.route(msg)
 	return model, tea.Batch(cmd, a.Spinner.Follow(msg, a.waits()))
@@ -234,7 +248,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case page.Result:
 		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
 		cmd := msg()
-		if isBusy && (a.Dialog != open || a.current != current) { // Who is typing goes on with that.
+		if isBusy && (a.Dialog != open || a.current != current) { // Typing goes on where it was.
 			a.Dialog, a.current = open, current
 			a.Messages.Refuse("what you asked for came while you were typing: ask for it again")
 		}
@@ -309,7 +323,13 @@ func (a *app) View() tea.View {
 func (a *app) screen() []string {
 	l := a.layout
 	if l.TooSmall {
-		sentence := a.Say("fundesk needs %d by %d cells; this terminal has %d by %d.", page.LeastWidth, page.LeastHeight, l.Width, l.Height) + " "
+		sentence := a.Say(
+			"fundesk needs %d by %d cells; this terminal has %d by %d.",
+			page.LeastWidth,
+			page.LeastHeight,
+			l.Width,
+			l.Height,
+		) + " "
 		if a.Day.Changes.Trouble == nil {
 			sentence += a.Say("What you typed is kept.")
 		} else {
@@ -337,8 +357,8 @@ func (a *app) screen() []string {
 	return screen
 }
 
-// tabs returns the first line: the pages, and in the corner the profile and the state of
-// the connection. Where there is no room for all names, only the current page has one.
+// tabs returns the first line: the pages, and in the corner the profile and the state of the connection. Without room
+// for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner, tabs := a.corner(), a.tabNames(true, " ")
 	for _, narrow := range []bool{true, false} {
@@ -386,7 +406,14 @@ func (a *app) onTick() tea.Cmd {
 	if a.Day.Omitted != nil { // Records, or objects in them, are left out of what is shown.
 		n, first := a.Day.Omitted()
 		if n > a.omitted {
-			a.Messages.Fail(a.Say("%s could not be read and left out of what is shown; the first: %s", a.Day.Count(n, "record or part of one", "records or parts of them"), first), nil)
+			a.Messages.Fail(
+				a.Say(
+					"%s could not be read and left out of what is shown; the first: %s",
+					a.Day.Count(n, "record or part of one", "records or parts of them"),
+					first,
+				),
+				nil,
+			)
 		}
 		a.omitted = n
 	}

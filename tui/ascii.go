@@ -8,14 +8,14 @@ import (
 	"fundesk/tui/desk"
 )
 
-// asciiSigns and spelled are what stands for our signs, and for letters of two, where there is only ASCII.
+// asciiSigns and spelled replace our signs, and letters of two, on terminals with ASCII only.
 var (
 	asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
 	spelled    = strings.NewReplacer("€", "EUR", "ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
 )
 
-// asciiLine returns a line of the screen without accents, as wide as it was: a letter that becomes two takes a blank behind
-// it in its column; where there is none to spare, it becomes one.
+// asciiLine returns a line of the screen without accents, in the same width. A letter that becomes two takes a blank
+// behind it in its column; without a blank it becomes one.
 func asciiLine(line string) string {
 	columns := strings.Split(asciiSigns.Replace(line), "|")
 	for i, column := range columns {

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// How long after an esc alone the rest of a control sequence may come. The library joins what comes sooner; what comes
-// later is typed.
+// How long the rest of a control sequence may follow a lone esc. The library joins earlier input; later input is typed.
 const (
 	answerJoined = 45 * time.Millisecond
 	answerEnds   = 500 * time.Millisecond
 )
 
-// cutAnswer drops the rest of an answer of the terminal, or of another control sequence, whose esc came alone: an answer
-// that the network cut would run as keys. The esc itself was a key by then.
+// cutAnswer drops the rest of an answer of the terminal, or of another control sequence, after a lone esc. Otherwise an
+// answer that the network cut would act as keys. The esc itself has acted as a key already.
 type cutAnswer struct {
 	escAt  time.Time // When an esc came alone.
-	inside byte      // The part of a sequence that is dropped: [, ] or t for the text after ]. Zero: none is.
+	inside byte      // The part of a sequence that is dropped: [, ] or t for the text after ]. Zero means none.
 	until  time.Time // Until then the rest of it is dropped.
 }
 

@@ -14,8 +14,8 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// longestSequence is how much of a control sequence is waited for, in bytes: what is
-// longer is none that a terminal sends for a key.
+// longestSequence is the length up to which the input waits for the end of a control sequence, in bytes. No key of a
+// terminal sends a longer one.
 const longestSequence = 32
 
 // wholeInput hands on what a terminal sends in whole characters and whole control
@@ -28,10 +28,10 @@ type wholeInput struct {
 
 	mu      sync.Mutex // A reader that was given up may still wait while the next one begins.
 	ready   []byte     // Read, whole, and not handed on.
-	cut     []byte     // The beginning of something whose rest is to come.
+	cut     []byte     // The beginning of an incomplete sequence.
 	pasting bool
 	answer  cutAnswer
-	err     error // To be told once what was read before it has been handed on.
+	err     error // Returned after the input before it.
 }
 
 // Read may return nothing, and no error, where all it has is cut: that is asked for
@@ -49,8 +49,8 @@ func (w *wholeInput) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once, so that what is ready has most bytes where that is enough for what
-// was cut: the library asks a terminal first whether there is more.
+// fill reads once. most limits the ready bytes if they complete a cut sequence, because the library first asks a
+// terminal whether there is more.
 func (w *wholeInput) fill(most int) {
 	buffer := make([]byte, max(most-len(w.cut), 1))
 	n, err := w.in.Read(buffer)

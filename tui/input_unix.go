@@ -17,8 +17,8 @@ type wholeFile struct {
 
 func (f *wholeFile) Read(p []byte) (int, error) { return f.whole.Read(p) }
 
-// inputOf returns where keys come from: in, or the terminal where in is nil. It is nil where
-// the library has to find the terminal by itself.
+// inputOf returns the source of keys: in, or the terminal if in is nil. It returns nil if the library has to find the
+// terminal.
 func inputOf(in io.Reader) io.Reader {
 	if in == nil {
 		if !term.IsTerminal(int(os.Stdin.Fd())) {

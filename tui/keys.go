@@ -17,8 +17,8 @@ import (
 	"fundesk/tui/page"
 )
 
-// action is something that a key does: all that there is to say of it. The footer, the
-// help, the palette, keys.toml and the manual are drawn from it.
+// action is a command with its key and everything about it. The footer, the help, the palette, keys.toml and the manual
+// read it.
 type action struct {
 	id     string // By which keys.toml and the palette name it.
 	scope  page.Scope
@@ -26,29 +26,44 @@ type action struct {
 	footer string // Short word for the footer; "" keeps it out.
 	traits trait
 	run    func(*app) tea.Cmd
-	why    func(*app) string // Why it cannot run now, "" when it can; nil: it always can.
+	why    func(*app) string // Returns the reason why it cannot run now, or "". Nil if it always can.
 	key.Binding
 }
 
-// trait says when a key works besides.
+// trait is a special property of a key.
 type trait int
 
 const (
 	inText      trait = 1 << iota // While text is being typed.
-	endsCall                      // It ends the call: only one that was seen.
+	endsCall                      // It ends the call, so the agent must have seen the call.
 	notAhead                      // Not on a call that was not there when it was pressed.
 	forCall                       // Pressed while the call is being read, it waits for that.
-	whenSmall                     // Where the terminal is too small to show anything.
+	whenSmall                     // It works if the terminal is too small to show anything.
 	inFooter                      // Of an action of the desk: the footer has it.
-	namedOnCard                   // The card names it beside what it is for.
-	isRare                        // The footer has it where there is room for all others.
+	namedOnCard                   // The card names it at its place.
+	isRare                        // The footer shows it if there is room for all others.
 )
 
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
 
 // row returns an action of the table; keys are separated by blanks.
-func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
-	a := &action{id: id, scope: s, help: help, footer: footer, run: run, why: why, Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...))}
+func row(
+	id string,
+	s page.Scope,
+	keys, help, footer string,
+	run func(*app) tea.Cmd,
+	why func(*app) string,
+	traits ...trait,
+) *action {
+	a := &action{
+		id:      id,
+		scope:   s,
+		help:    help,
+		footer:  footer,
+		run:     run,
+		why:     why,
+		Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...)),
+	}
 	for _, t := range traits {
 		a.traits |= t
 	}
@@ -59,8 +74,8 @@ func registry() []*action {
 	return slices.Concat(deskActions(), listActions(), everywhereActions())
 }
 
-// deskRow returns a row for an action of the desk: its words, what it does and what is in its way are those of both faces.
-// run is what it does where each face has its own way; nil: what the action says.
+// deskRow returns a row for an action of the Desk. Its words, effect and obstacles are the same in both faces. run is
+// set if each face has its own way. Nil runs the action itself.
 func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	does, _ := desk.ActionOf(id)
 	footer := ""
@@ -70,7 +85,15 @@ func deskRow(id, keys string, run func(*app) tea.Cmd, traits ...trait) *action {
 	if run == nil {
 		run = func(a *app) tea.Cmd { return a.desk.Answer(does.Run(a.Day.Ask), nil) }
 	}
-	return row(id, page.ScopeDesk, keys, does.Help, footer, run, func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) }, traits...)
+	return row(
+		id,
+		page.ScopeDesk,
+		keys,
+		does.Help,
+		footer,
+		run,
+		func(a *app) string { return desk.WithKeys(a.Say(does.Why(a.Day)), a.KeyOf) },
+		traits...)
 }
 
 func deskActions() []*action {
@@ -115,13 +138,53 @@ func listActions() []*action {
 	return []*action{
 		row("open", page.ScopeLists, "enter", "open", "open", on(page.Opener.OpenRecord), onWhy(page.Opener.WhyNotOpen)),
 		row("back", page.ScopeLists, "esc backspace", "back", "back", on(page.Lister.Back), onWhy(page.Lister.WhyNotBack)),
-		row(page.ActFilter, page.ScopeLists, "/", "filter", "filter", on(page.Lister.AskFilter), onWhy(page.Lister.WhyNotFilter)),
+		row(
+			page.ActFilter,
+			page.ScopeLists,
+			"/",
+			"filter",
+			"filter",
+			on(page.Lister.AskFilter),
+			onWhy(page.Lister.WhyNotFilter),
+		),
 		row("sort", page.ScopeLists, "o", "sort by a column…", "", on(page.Lister.AskSort), onWhy(page.Lister.WhyNotFilter)),
-		row("columns", page.ScopeLists, "C", "show or hide columns…", "", on(page.Lister.AskColumns), onWhy(page.Lister.WhyNotFilter)),
-		row(page.ActRange, page.ScopeLists, "V", "mark a range: from here to where V is pressed again", "", on(page.Lister.MarkRange), onWhy(page.Lister.WhyNotMark)),
+		row(
+			"columns",
+			page.ScopeLists,
+			"C",
+			"show or hide columns…",
+			"",
+			on(page.Lister.AskColumns),
+			onWhy(page.Lister.WhyNotFilter),
+		),
+		row(
+			page.ActRange,
+			page.ScopeLists,
+			"V",
+			"mark a range: from here to where V is pressed again",
+			"",
+			on(page.Lister.MarkRange),
+			onWhy(page.Lister.WhyNotMark),
+		),
 		row("mark", page.ScopeLists, "space", "mark", "mark", on(page.Lister.MarkRow), onWhy(page.Lister.WhyNotMark)),
-		row("actions", page.ScopeLists, "A", "actions on the marked…", "actions", on(page.Lister.AskBulk), onWhy(page.Lister.WhyNotMark)),
-		row(page.ActCopy, page.ScopeLists, "y", "copy the UUID, in a record the value", "copy", on(page.Copier.CopyRecord), onWhy(page.Copier.WhyNotCopy)),
+		row(
+			"actions",
+			page.ScopeLists,
+			"A",
+			"actions on the marked…",
+			"actions",
+			on(page.Lister.AskBulk),
+			onWhy(page.Lister.WhyNotMark),
+		),
+		row(
+			page.ActCopy,
+			page.ScopeLists,
+			"y",
+			"copy the UUID, in a record the value",
+			"copy",
+			on(page.Copier.CopyRecord),
+			onWhy(page.Copier.WhyNotCopy),
+		),
 		row("down", page.ScopeLists, "j down", "down", "", scroll(page.Down), nil),
 		row("up", page.ScopeLists, "k up", "up", "", scroll(page.Up), nil),
 		row("top", page.ScopeLists, "g home", "to the top", "", scroll(page.Top), nil),
@@ -129,16 +192,80 @@ func listActions() []*action {
 		row("page-down", page.ScopeLists, "pgdown ctrl+d ctrl+f", "a page down", "", scroll(page.PageDown), nil),
 		row("page-up", page.ScopeLists, "pgup ctrl+u ctrl+b", "a page up", "", scroll(page.PageUp), nil),
 
-		row("work", page.ScopeCalls, "w", "work the call at the desk", "work", on((*page.Calls).Work), onWhy((*page.Calls).WhyNotWork)),
-		row("status-action", page.ScopePledges, "t", "status action on the pledge…", "status", on((*page.Pledges).AskStatus), onWhy((*page.Pledges).WhyNotStatus)),
-		row(page.ActSign, page.ScopePledges, "S", "link to the signature", "signature", on((*page.Pledges).AskSignature), onWhy((*page.Pledges).WhyNotStatus)),
+		row(
+			"work",
+			page.ScopeCalls,
+			"w",
+			"work the call at the desk",
+			"work",
+			on((*page.Calls).Work),
+			onWhy((*page.Calls).WhyNotWork),
+		),
+		row(
+			"status-action",
+			page.ScopePledges,
+			"t",
+			"status action on the pledge…",
+			"status",
+			on((*page.Pledges).AskStatus),
+			onWhy((*page.Pledges).WhyNotStatus),
+		),
+		row(
+			page.ActSign,
+			page.ScopePledges,
+			"S",
+			"link to the signature",
+			"signature",
+			on((*page.Pledges).AskSignature),
+			onWhy((*page.Pledges).WhyNotStatus),
+		),
 
-		row("send-again", page.ScopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*page.Outbox).AskSendAgain), onWhy((*page.Outbox).WhyNotSendAgain)),
-		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
-		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", func(a *app) tea.Cmd { return a.Perform(a.Day.Changes.SendNow()) }, nil),
+		row(
+			"send-again",
+			page.ScopeOutbox,
+			"s",
+			"send again what was refused or is unsure…",
+			"send again",
+			on((*page.Outbox).AskSendAgain),
+			onWhy((*page.Outbox).WhyNotSendAgain),
+		),
+		row(
+			"drop",
+			page.ScopeOutbox,
+			"D",
+			"drop the entry…",
+			"drop",
+			on((*page.Outbox).AskDrop),
+			onWhy((*page.Outbox).WhyNotOpen),
+		),
+		row(
+			"send-now",
+			page.ScopeOutbox,
+			"ctrl+r",
+			"try all of them now",
+			"try now",
+			func(a *app) tea.Cmd { return a.Perform(a.Day.Changes.SendNow()) },
+			nil,
+		),
 		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
-		row("free", page.ScopeFloor, "X", "free what the agent holds…", "free", on((*page.Floor).AskFree), onWhy((*page.Floor).WhyNotOpen)),
-		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
+		row(
+			"free",
+			page.ScopeFloor,
+			"X",
+			"free what the agent holds…",
+			"free",
+			on((*page.Floor).AskFree),
+			onWhy((*page.Floor).WhyNotOpen),
+		),
+		row(
+			page.ActStop,
+			page.ScopeStats,
+			"esc",
+			"stop counting",
+			"stop",
+			on((*page.Stats).Stop),
+			onWhy((*page.Stats).WhyNotStop),
+		),
 	}
 }
 
@@ -146,7 +273,18 @@ func listActions() []*action {
 func pageActions() []*action {
 	var all []*action
 	for i, title := range pageTitles {
-		all = append(all, row("page-"+pageNames[i], page.ScopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.Turn(i) }, nil))
+		all = append(
+			all,
+			row(
+				"page-"+pageNames[i],
+				page.ScopeEverywhere,
+				fmt.Sprint(i+1),
+				title,
+				"",
+				func(a *app) tea.Cmd { return a.Turn(i) },
+				nil,
+			),
+		)
 	}
 	return all
 }
@@ -159,27 +297,131 @@ func everywhereActions() []*action {
 	undo.scope = page.ScopeEverywhere
 	return slices.Concat([]*action{
 		undo,
-		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", func(a *app) tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }, nil),
-		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", func(a *app) tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }, nil),
+		row(
+			page.ActHelp,
+			page.ScopeEverywhere,
+			"?",
+			"help",
+			"help",
+			func(a *app) tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) },
+			nil,
+		),
+		row(
+			"palette",
+			page.ScopeEverywhere,
+			":",
+			"run an action by its name, or open a record by its UUID",
+			"",
+			func(a *app) tea.Cmd { return a.askAction("Run an action, or open a UUID", true) },
+			nil,
+		),
 	}, pageActions(), []*action{
-		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) }, nil),
-		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.Turn((a.current + 1) % len(a.pages)) }, nil),
-		row(page.ActOutbox, page.ScopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.Turn(page.OutboxPage) }, nil),
+		row(
+			"page-previous",
+			page.ScopeEverywhere,
+			"[",
+			"the tab before",
+			"",
+			func(a *app) tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) },
+			nil,
+		),
+		row(
+			"page-next",
+			page.ScopeEverywhere,
+			"]",
+			"the next tab",
+			"",
+			func(a *app) tea.Cmd { return a.Turn((a.current + 1) % len(a.pages)) },
+			nil,
+		),
+		row(
+			page.ActOutbox,
+			page.ScopeEverywhere,
+			"O",
+			"what is not sent yet",
+			"",
+			func(a *app) tea.Cmd { return a.Turn(page.OutboxPage) },
+			nil,
+		),
 		row(page.ActRefresh, page.ScopeEverywhere, "R", "read again", "", on(page.Page.Refresh), nil),
-		row(page.ActReveal, page.ScopeEverywhere, "v", "show or mask IBAN and social security number", "", does(func(a *app) { a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed }), nil),
-		row("narrower", page.ScopeEverywhere, "<", "make the left pane narrower", "", func(a *app) tea.Cmd { return a.resizePanes(-paneStep) }, noPanes),
-		row("wider", page.ScopeEverywhere, ">", "make the left pane wider", "", func(a *app) tea.Cmd { return a.resizePanes(paneStep) }, noPanes),
-		row(page.ActResults, page.ScopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, func(a *app) string {
-			return desk.When(a.Day.Changes.Batch == nil, "there was no action on several records")
-		}),
-		row(page.ActDismiss, page.ScopeEverywhere, "x", "dismiss the message", "", does(func(a *app) { a.Messages.Errors = a.Messages.Errors[1:] }), func(a *app) string {
-			return desk.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
-		}),
-		row("messages", page.ScopeEverywhere, "!", "show the last messages again", "", (*app).showMessages, func(a *app) string {
-			return desk.When(len(a.Messages.Past) == 0, "there was no message yet")
-		}),
-		row("mouse-on", page.ScopeEverywhere, "", "click chooses, a double click opens, the wheel scrolls", "", func(a *app) tea.Cmd { return a.turnMouse(true) }, nil),
-		row("mouse-off", page.ScopeEverywhere, "", "the terminal has the mouse, to select text", "", func(a *app) tea.Cmd { return a.turnMouse(false) }, nil),
+		row(
+			page.ActReveal,
+			page.ScopeEverywhere,
+			"v",
+			"show or mask IBAN and social security number",
+			"",
+			does(func(a *app) { a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed }),
+			nil,
+		),
+		row(
+			"narrower",
+			page.ScopeEverywhere,
+			"<",
+			"make the left pane narrower",
+			"",
+			func(a *app) tea.Cmd { return a.resizePanes(-paneStep) },
+			noPanes,
+		),
+		row(
+			"wider",
+			page.ScopeEverywhere,
+			">",
+			"make the left pane wider",
+			"",
+			func(a *app) tea.Cmd { return a.resizePanes(paneStep) },
+			noPanes,
+		),
+		row(
+			page.ActResults,
+			page.ScopeEverywhere,
+			"B",
+			"what became of each record of the last action on several",
+			"",
+			(*app).showBatch,
+			func(a *app) string {
+				return desk.When(a.Day.Changes.Batch == nil, "there was no action on several records")
+			},
+		),
+		row(
+			page.ActDismiss,
+			page.ScopeEverywhere,
+			"x",
+			"dismiss the message",
+			"",
+			does(func(a *app) { a.Messages.Errors = a.Messages.Errors[1:] }),
+			func(a *app) string {
+				return desk.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
+			},
+		),
+		row(
+			"messages",
+			page.ScopeEverywhere,
+			"!",
+			"show the last messages again",
+			"",
+			(*app).showMessages,
+			func(a *app) string {
+				return desk.When(len(a.Messages.Past) == 0, "there was no message yet")
+			},
+		),
+		row(
+			"mouse-on",
+			page.ScopeEverywhere,
+			"",
+			"click chooses, a double click opens, the wheel scrolls",
+			"",
+			func(a *app) tea.Cmd { return a.turnMouse(true) },
+			nil,
+		),
+		row(
+			"mouse-off",
+			page.ScopeEverywhere,
+			"",
+			"the terminal has the mouse, to select text",
+			"",
+			func(a *app) tea.Cmd { return a.turnMouse(false) },
+			nil,
+		),
 		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
 		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
 		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil, isRare),
@@ -202,7 +444,7 @@ func on[P any](run func(P) tea.Cmd) func(*app) tea.Cmd {
 	}
 }
 
-// onWhy asks a method of the page in front what speaks against an action.
+// onWhy asks a method of the page in front for the reason why an action cannot run.
 func onWhy[P any](why func(P) string) func(*app) string {
 	return func(a *app) string {
 		if p, ok := a.pages[a.current].(P); ok {
@@ -244,7 +486,7 @@ func IsOfDesk(name string) bool {
 // keymap finds actions by keys.
 type keymap []*action
 
-// find returns the action of a key in the first of the scopes that has it, nil for none.
+// find returns the action of a key in the first of the scopes that has it, or nil.
 func (k keymap) find(name string, scopes []page.Scope) *action {
 	for _, a := range k.in(scopes) {
 		if slices.Contains(a.Keys(), name) {
@@ -278,7 +520,7 @@ func loadKeymap(configDir string, hidden []string) (keymap, error) {
 		return k, nil
 	}
 	path := filepath.Join(configDir, "keys.toml")
-	if err := durable.CheckTrust(path); err != nil { // It says what a key does.
+	if err := durable.CheckTrust(path); err != nil { // The file decides what a key does.
 		return k, fmt.Errorf("read %s: %w", path, err)
 	}
 	text, err := os.ReadFile(path)

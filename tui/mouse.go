@@ -15,15 +15,15 @@ import (
 	"fundesk/tui/page"
 )
 
-// mouse is what is known of the mouse, which is off unless somebody wants it: a terminal
-// whose mouse a program has selects no text.
+// mouse is the state of the mouse. It is off by default, because a terminal cannot select text while a program has the
+// mouse.
 type mouse struct {
 	on    bool
 	x, y  int // Of the latest click.
 	click time.Time
 }
 
-// How a double click is told from two, and how far a turn of the wheel goes.
+// The longest time between the clicks of a double click, and the lines of one turn of the wheel.
 const (
 	doubleClick = 400 * time.Millisecond
 	wheelRows   = 3
@@ -81,7 +81,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	}
 }
 
-// clickTab turns to the page whose tab stands at a column.
+// clickTab turns to the page whose tab is at a column.
 func (a *app) clickTab(x int) tea.Cmd {
 	if x >= a.layout.Width-render.Width(a.corner()) {
 		return nil
@@ -100,30 +100,37 @@ func (a *app) clickTab(x int) tea.Cmd {
 	return a.Turn(clicked)
 }
 
-// recordOption opens the record whose UUID was typed.
+// recordOption offers to open the record whose UUID was typed.
 func (a *app) recordOption(text string) []page.Option {
 	id, err := apitype.ParseUUID(strings.TrimSpace(text))
 	if err != nil {
 		return nil
 	}
 	return []page.Option{{Key: "enter", Label: a.Say("open the record %s", id), Run: func() tea.Cmd {
-		return page.Load(a.Env, func(ctx context.Context) (apitype.EntityName, error) { return findRecord(ctx, a.Day.Client, id) }, func(kind apitype.EntityName, err error) tea.Cmd {
-			switch {
-			case apiclient.KindOf(err) == apiclient.KindNotFound:
-				a.Messages.Refuse(a.Say("there is no call, person or pledge %s", id))
-			case err != nil:
-				a.FailRead(a.Say("cannot open %s", id), err)
-			default:
-				return a.Jump(page.Reference{Kind: kind, ID: id})
-			}
-			return nil
-		})
+		return page.Load(
+			a.Env,
+			func(ctx context.Context) (apitype.EntityName, error) { return findRecord(ctx, a.Day.Client, id) },
+			func(kind apitype.EntityName, err error) tea.Cmd {
+				switch {
+				case apiclient.KindOf(err) == apiclient.KindNotFound:
+					a.Messages.Refuse(a.Say("there is no call, person or pledge %s", id))
+				case err != nil:
+					a.FailRead(a.Say("cannot open %s", id), err)
+				default:
+					return a.Jump(page.Reference{Kind: kind, ID: id})
+				}
+				return nil
+			},
+		)
 	}}}
 }
 
-// findRecord asks for a call, a person and a pledge of that UUID. Where there is none, it returns the error that says
-// most.
-func findRecord(ctx context.Context, client *apiclient.Client, id apitype.UUID) (kind apitype.EntityName, failed error) {
+// findRecord asks for a call, a person and a pledge of that UUID. Without one, it returns the most helpful error.
+func findRecord(
+	ctx context.Context,
+	client *apiclient.Client,
+	id apitype.UUID,
+) (kind apitype.EntityName, failed error) {
 	for _, of := range []struct {
 		kind apitype.EntityName
 		get  func() error

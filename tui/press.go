@@ -12,7 +12,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// press runs what a key is bound to, or hands it to whoever is being typed at.
+// press runs the action of a key, or passes the key to the open editor.
 func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if esc, then, both := escThen(msg); both {
@@ -47,7 +47,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	isText := a.isTyping() && (act == nil || !act.is(inText) || len(msg.Text) > 0)
-	// An action that ends a call must have been meant for the call on screen, and pressed anew.
+	// An action that ends a call must have been meant for the call on the screen, and pressed again.
 	isTooSoon := a.Day.Guard.Press(name, msg.IsRepeat, !isText && act != nil && act.is(endsCall), a.Day.Now())
 	switch {
 	case isText:
@@ -67,12 +67,13 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	return act.run(a)
 }
 
-// wake reads all that the desk shows where the computer slept; isStale tells that the key or the click does
-// nothing before that is read. Text goes on to where it is typed.
+// wake reads everything on the Desk again after the computer slept. isStale means that the key or click does nothing
+// before that is read. Text still reaches its editor.
 func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 	cmd = a.Perform(a.Day.Wake())
 	_, isTyped := a.Dialog.(page.Paster)
-	if !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && isText || name == "esc" || name == "ctrl+c" {
+	if !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && isText || name == "esc" ||
+		name == "ctrl+c" {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
@@ -83,8 +84,8 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 // isTyping reports whether keys are text: only the Desk has a text of its own.
 func (a *app) isTyping() bool { return a.current == page.DeskPage && a.desk.Typing() }
 
-// escThen takes a key with alt apart: a terminal sends the same for it as for esc and the key after it, and an agent who
-// leaves the notes quickly presses those. Ctrl with an arrow moves over words.
+// escThen splits a key with alt. A terminal sends the same bytes for it as for esc and the key after it, and an agent
+// who leaves the notes quickly presses those. Ctrl with an arrow moves over words.
 func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) {
 		return esc, then, false
@@ -98,8 +99,8 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 	return tea.KeyPressMsg{Code: tea.KeyEscape}, tea.KeyPressMsg{Code: r, Text: string(r)}, true
 }
 
-// pressUnseen is press where the terminal is too small to show anything: text goes on
-// to where it is typed, and nothing is done that the user cannot see.
+// pressUnseen is press on a terminal that is too small to show anything. Text still reaches its editor, and nothing
+// runs that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	a.Day.Guard.Touch(a.Day.Now())
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
@@ -131,10 +132,10 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 }
 
-// suspendTime is how long the program may take to be stopped.
+// suspendTime is the longest time until the program is stopped.
 const suspendTime = 2 * time.Second
 
-// run runs an action, unless something speaks against it: then it says what.
+// run runs an action, or shows the reason why it cannot.
 func (a *app) run(act *action) tea.Cmd {
 	if why := a.whyNot(act); why != "" {
 		a.Messages.Refuse(why)
@@ -150,7 +151,7 @@ func (a *app) whyNot(act *action) string {
 	return act.why(a)
 }
 
-// showMessages lists what was said, the latest first.
+// showMessages lists the past messages, the latest first.
 func (a *app) showMessages() tea.Cmd {
 	var lines []string
 	for _, m := range slices.Backward(a.Messages.Past) {
@@ -160,7 +161,7 @@ func (a *app) showMessages() tea.Cmd {
 	return nil
 }
 
-// paneStep is how far a pane is resized with a key, in cells.
+// paneStep is the number of cells by which a key resizes a pane.
 const paneStep = 4
 
 func (a *app) resizePanes(by int) tea.Cmd {
@@ -173,7 +174,7 @@ func (a *app) resizePanes(by int) tea.Cmd {
 func (a *app) suspend() tea.Cmd {
 	a.suspended = true
 	return tea.Sequence(func() tea.Msg {
-		_ = a.Day.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
+		_ = a.Day.Changes.Autosave.Flush() // It is repeated, and reported, when the program goes on.
 		a.Day.Outbox.Quiesce(suspendTime)
 		return nil
 	}, tea.Suspend)
@@ -209,10 +210,10 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	return nil
 }
 
-// mostBar is how many cells a bar of progress has.
+// mostBar is the width of a progress bar, in cells.
 const mostBar = 40
 
-// showBatch lists what became of each record of the latest action on several.
+// showBatch lists the outcome of each record of the latest bulk action.
 func (a *app) showBatch() tea.Cmd {
 	b := a.Day.Changes.Batch
 	a.Dialog = &page.Text{Title: a.Say(b.Label), Now: func(width int) []string {

@@ -13,5 +13,5 @@ func endSignals() []os.Signal {
 	return []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
 }
 
-// notifyContinued tells when the program continues after it was stopped.
+// notifyContinued sends a signal when the program continues after it was stopped.
 func notifyContinued(signals chan<- os.Signal) { signal.Notify(signals, syscall.SIGCONT) }

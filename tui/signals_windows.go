@@ -8,5 +8,5 @@ import (
 // endSignals returns what asks the program to end.
 func endSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, os.Interrupt} }
 
-// notifyContinued tells nothing: Windows stops no programs.
+// notifyContinued does nothing: Windows stops no programs.
 func notifyContinued(chan<- os.Signal) {}

@@ -11,10 +11,10 @@ import (
 	"fundesk/tui/widget"
 )
 
-// mostProfile is how many cells a profile's name gets.
+// mostProfile is the width of a profile's name, in cells.
 const mostProfile = 20
 
-// corner says which service, and whether it can be reached.
+// corner names the service and the state of the connection.
 func (a *app) corner() string {
 	text := ""
 	if a.Day.Changes.Trouble != nil {
@@ -45,10 +45,10 @@ func (a *app) corner() string {
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
 }
 
-// leastNews is how many cells a message needs beside what is held.
+// leastNews is the least width of a message next to a held change, in cells.
 const leastNews = 16
 
-// status returns the line above the footer: what is held, and after it, or alone, what there is to say.
+// status returns the line above the footer: the held change, and the message.
 func (a *app) status() string {
 	width, changes := a.layout.Width, a.Day.Changes
 	if len(changes.Held) == 0 {
@@ -59,7 +59,7 @@ func (a *app) status() string {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
 	sign, bar := a.Styles.DueSign+" ", ""
-	if a.layout.Panes > 1 && a.Day.Offline == "" { // Beside the time: a second draws one place of the line.
+	if a.layout.Panes > 1 && a.Day.Offline == "" { // Next to the time, so that a second changes one place of the line.
 		bar = " " + strings.Fields(a.HoldBar(left))[0]
 	}
 	label, rest := changes.HeldParts(a.KeyOf(page.ActUndo), false)
@@ -102,19 +102,23 @@ func (a *app) news(width int) string {
 	case offer != "" && a.current == page.DeskPage:
 		key := ": " + a.KeyOf(page.ActAccept) + " " + does
 		offer = page.Clean(offer)
-		line = a.Styles.Held(widget.Fit(widget.Fit(offer, max(min(render.Width(offer), width-render.Width(key)), 0))+key, width))
+		line = a.Styles.Held(
+			widget.Fit(widget.Fit(offer, max(min(render.Width(offer), width-render.Width(key)), 0))+key, width),
+		)
 	case n > 0:
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Messages.Errors[0].Text), width))
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case a.Day.Changes.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))), width))
+		line = a.Styles.Bad(
+			widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))), width),
+		)
 	}
 	return line + a.Styles.Dim(suffix)
 }
 
-// banner returns what stands above the page while the service cannot be reached, or the login has
-// ended: which service, why, what happens next, and what there is to do.
+// banner returns the lines above the page while the service cannot be reached, or the login has ended: the service, the
+// reason, and the next steps.
 func (a *app) banner() []string {
 	if a.Day.Offline == "" {
 		return nil
@@ -127,8 +131,15 @@ func (a *app) banner() []string {
 		}
 	}
 	if a.Day.Stranger {
-		text = a.Say("The token at %s belongs to another account: no donor comes and nothing is sent.", a.Day.Client.BaseURL()) + " " + a.Say(a.login)
-		text += ". " + a.Say("Log in as before, or quit and start again as the other account; what waits here stays with this one.")
+		text = a.Say(
+			"The token at %s belongs to another account: no donor comes and nothing is sent.",
+			a.Day.Client.BaseURL(),
+		) + " " + a.Say(
+			a.login,
+		)
+		text += ". " + a.Say(
+			"Log in as before, or quit and start again as the other account; what waits here stays with this one.",
+		)
 	}
 	every := a.pollEvery()
 	text += " " + a.Say("Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
@@ -148,16 +159,19 @@ func (a *app) banner() []string {
 // ticked comes once a second.
 type ticked struct{}
 
-// footer returns the last line: the keys that work now, with their words as far as there is room. Those that the card
-// names itself get theirs last; keys without words follow the others.
+// footer returns the last line: the keys that work now, with their words as far as there is room. Keys that the card
+// names get theirs last. Keys without words come at the end.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
 	}
 	typing := a.isTyping()
-	acts := slices.DeleteFunc(a.keys.in(append(a.pages[a.current].Scopes(), page.ScopeEverywhere)), func(act *action) bool {
-		return act.footer == "" || len(act.Keys()) == 0 || typing && !act.is(inText) || a.whyNot(act) != ""
-	})
+	acts := slices.DeleteFunc(
+		a.keys.in(append(a.pages[a.current].Scopes(), page.ScopeEverywhere)),
+		func(act *action) bool {
+			return act.footer == "" || len(act.Keys()) == 0 || typing && !act.is(inText) || a.whyNot(act) != ""
+		},
+	)
 	rank := func(act *action) int {
 		switch {
 		case act.id == page.ActHelp, act.id == page.ActUndo:
@@ -198,7 +212,7 @@ func (a *app) footer() string {
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
-// undoWord says what undo takes back: where there is room, the donor of the change that is held last.
+// undoWord names what undo takes back. If there is room, it adds the donor of the last held change.
 func (a *app) undoWord() string {
 	held := a.Day.Changes.Held
 	if len(held) == 0 || a.layout.Panes < 3 {

@@ -28,30 +28,28 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Options of the interface; those of the desk are required.
+// Options of the interface. The options of the Desk are required.
 type Options struct {
 	desk.Options
 	Profile        string                 // Name shown in the corner.
-	PledgeActions  []apitype.PledgeAction // Nil: apitype.PledgeActions.
+	PledgeActions  []apitype.PledgeAction // Nil means apitype.PledgeActions.
 	Page           string                 // The first page, one of PageNames.
-	In             io.Reader              // Nil: the terminal.
-	Out            io.Writer              // Nil: the terminal.
+	In             io.Reader              // Nil means the terminal.
+	Out            io.Writer              // Nil means the terminal.
 	NoColor, ASCII bool
-	Remote         bool     // The terminal is behind a line: what is behind a dialog is not drawn anew.
+	Remote         bool     // The terminal is behind a slow line: the page behind a dialog is not drawn again.
 	Theme          string   // One of page.Themes; "": the first.
 	Mouse          bool     // Clicks and the wheel are taken.
 	Hidden         []string // Actions that the Desk does not have, by their names.
-	Login          string   // How the agent gets another token, as a sentence without its stop; "" for no way.
-	Notice         string   // A message to begin with; "" for none.
+	Login          string   // How the agent gets another token, as a sentence without its stop. Empty if there is no way.
+	Notice         string   // The first message. Empty for none.
 }
 
-// ticksASecond is how often the library looks what it has to set of the terminal. The
-// first screen waits for that, what the canvas draws later does not; and each tick costs
-// a little when nothing happens.
+// ticksASecond is how often the library checks which settings of the terminal have changed. The first screen waits for
+// that, and later frames of the canvas do not. Each tick costs a little when nothing happens.
 const ticksASecond = 90
 
-// Run shows the interface until the user quits or ctx ends. Changes that could not be
-// sent stay in the outbox, and are said on Out.
+// Run shows the interface until the user quits or ctx ends. Unsent changes stay in the outbox, and Out names them.
 func Run(ctx context.Context, o Options) error {
 	// Pages are read and let go of all day. Collected this often, what they leave takes a
 	// quarter of what is used and not as much again, and reading 10,000 records a tenth
@@ -60,12 +58,10 @@ func Run(ctx context.Context, o Options) error {
 	return run(ctx, o)
 }
 
-// collectAt is how much may be let go of before it is collected, in percent of what is
-// used.
+// collectAt is the garbage collector's target, in percent of the live memory.
 const collectAt = 25
 
-// loads is how often something was read from the service: at the last look, and when
-// nothing was being read.
+// loads counts the readings of the service: at the last check, and when none was running.
 type loads struct{ seen, settled int }
 
 // run does what Run does, with further options of the program, for tests.
@@ -76,7 +72,12 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(ticksASecond), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithFPS(ticksASecond),
+		tea.WithoutSignalHandler(),
+		tea.WithFilter(oneWidth),
+	}
 	if in := inputOf(o.In); in != nil {
 		options = append(options, tea.WithInput(in))
 	}
@@ -158,11 +159,11 @@ func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()
 	}
 }
 
-// continued tells that the program was stopped and continues.
+// continued is sent when the program continues after it was stopped.
 type continued struct{}
 
-// noProgram is a program that does nothing with the terminal that it is given, for a moment: the
-// library stops its clock beside it, and must have done so before it starts the clock again.
+// noProgram runs for a moment and leaves the terminal alone. The library stops its clock meanwhile, and must have done
+// so before it starts the clock again.
 type noProgram struct{}
 
 func (noProgram) Run() error {

@@ -32,8 +32,8 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 	return true
 }
 
-// catchUp hands over what was typed ahead once the call is there. Where none comes, the
-// text is said, so that it can be used elsewhere.
+// catchUp passes on the typed keys once the call is there. If no call comes, it shows the text, so that it can be used
+// elsewhere.
 func (a *app) catchUp() tea.Cmd {
 	if len(a.ahead) == 0 || (a.Day.IsReading() && a.current == page.DeskPage) {
 		return nil

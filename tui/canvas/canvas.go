@@ -40,13 +40,13 @@ const (
 	atOnce  = 4
 )
 
-// frame is what is to be seen, and all that its drawing depends on.
+// frame is the next screen, with everything that its drawing depends on.
 type frame struct {
 	content string
 	surroundings
 }
 
-// surroundings are what is known of the terminal.
+// surroundings are the properties of the terminal.
 type surroundings struct {
 	width, height int
 	name          string // TERM.
@@ -70,15 +70,15 @@ type Canvas struct {
 	writing  sync.Mutex // Held while the terminal takes what is written.
 	there    bool       // The alternate screen is.
 	drawn    frame
-	renderer *uv.TerminalRenderer // Nil: what is on the screen is not known.
+	renderer *uv.TerminalRenderer // Nil while the content of the screen is unknown.
 	cells    uv.ScreenBuffer      // The latest frame.
-	staged   *uv.RenderBuffer     // What the renderer has brought to the screen. Nil: nothing.
+	staged   *uv.RenderBuffer     // The content that the renderer has drawn. Nil before the first frame.
 	method   ansi.Method          // How their widths are counted.
 	changes  bytes.Buffer
 }
 
-// New makes a canvas on out; cooked says that a line feed also returns to the first
-// column, as where the input is no terminal that the library has set.
+// New returns a canvas on out. cooked means that a line feed also returns to the first column, as on a terminal that
+// the library has not set.
 func New(out io.Writer, cooked bool) *Canvas {
 	return &Canvas{out: out, cooked: cooked, wake: make(chan struct{}, 1), method: ansi.GraphemeWidth}
 }
@@ -104,8 +104,8 @@ func (c *Canvas) Show(content string) {
 	c.change(func() { c.next = frame{content, c.heard} })
 }
 
-// Redraw draws soon all of what was shown last. It does not wait, as the library's own
-// way would where the terminal takes nothing.
+// Redraw schedules a drawing of the whole last frame. Unlike the library's redraw, it does not block on a stopped
+// terminal.
 func (c *Canvas) Redraw() { c.change(func() { c.anew = true }) }
 
 // change changes what waits to be drawn.
@@ -164,7 +164,7 @@ func (c *Canvas) Output() io.Writer {
 	return c
 }
 
-// file has what the library asks of a terminal besides Write.
+// file has the methods of a terminal, besides Write, that the library needs.
 type file struct {
 	*Canvas
 	out *os.File
@@ -184,15 +184,18 @@ func (c *Canvas) Write(b []byte) (int, error) {
 	if entered != left {
 		c.there = entered > left
 		// Some terminals bring what no longer fits a smaller screen back into their scrollback.
-		written = bytes.ReplaceAll(written, []byte(ansi.ResetModeAltScreenSaveCursor), []byte(ansi.EraseEntireScreen+ansi.ResetModeAltScreenSaveCursor))
+		written = bytes.ReplaceAll(
+			written,
+			[]byte(ansi.ResetModeAltScreenSaveCursor),
+			[]byte(ansi.EraseEntireScreen+ansi.ResetModeAltScreenSaveCursor),
+		)
 	}
 	c.renderer = nil
 	_, err := c.out.Write(append(written, c.paint()...))
 	return len(b), err
 }
 
-// paint returns what turns the screen into the latest frame, nothing where it is that already
-// or is not there.
+// paint returns the bytes that turn the screen into the latest frame. It returns nil if nothing changes.
 func (c *Canvas) paint() []byte {
 	c.waiting.Lock()
 	next, anew := c.next, c.anew

@@ -8,9 +8,9 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// stage has the renderer bring the screen from the frame that is there to c.cells. The renderer
-// sends all of a line from its first difference to its last, so a list and its preview would
-// bring along what stands between them. Staged a run of differences at a time, they do not.
+// stage lets the renderer bring the screen from the present frame to c.cells. The renderer sends a line from its first
+// difference to its last, so a list and its preview would include the text between them. Staging one run of differences
+// at a time avoids that.
 func (c *Canvas) stage() {
 	plainBlanks(c.cells.Lines)
 	fresh := c.staged == nil
@@ -79,10 +79,13 @@ func same(a, b uv.Line) bool {
 
 // narrow reports whether each cell of line has one character, one column wide.
 func narrow(line uv.Line) bool {
-	return !slices.ContainsFunc(line, func(c uv.Cell) bool { return c.Width != 1 || utf8.RuneCountInString(c.Content) > 1 })
+	return !slices.ContainsFunc(
+		line,
+		func(c uv.Cell) bool { return c.Width != 1 || utf8.RuneCountInString(c.Content) > 1 },
+	)
 }
 
-// scrolled reports whether a few of the changed lines stood in shown one line higher or lower.
+// scrolled reports whether some of the changed lines were shown one line higher or lower.
 func scrolled(shown, lines []uv.Line, changed []int) bool {
 	moved := 0
 	for _, y := range changed {
@@ -104,7 +107,8 @@ func plainBlanks(lines []uv.Line) {
 				end++
 			}
 			var style uv.Style
-			if start > 0 && end < len(line) && end-start <= few && showsNothing(&line[start-1]) && line[start-1].Style.Equal(&line[end].Style) {
+			if start > 0 && end < len(line) && end-start <= few && showsNothing(&line[start-1]) &&
+				line[start-1].Style.Equal(&line[end].Style) {
 				style = line[start-1].Style
 			}
 			for ; start < end; start++ {

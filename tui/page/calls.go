@@ -29,9 +29,13 @@ func NewCalls(e *Env) *Calls {
 	}, source[apitype.Call, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
-		filters: append(apitype.CallFilters(), apitype.CompletedBy()), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		feeds: func(o options) (options, []string) { return o, []string{"updatedAfter"} },
-		local: filterFields(apitype.CallSelections()),
+		filters: append(
+			apitype.CallFilters(),
+			apitype.CompletedBy(),
+		),
+		paging: func(o *options) *apitype.Paging { return &o.Paging },
+		feeds:  func(o options) (options, []string) { return o, []string{"updatedAfter"} },
+		local:  filterFields(apitype.CallSelections()),
 		selects: func(t parsedFilter) (func(apitype.Call) bool, error) {
 			var selection apitype.CallSelection
 			if err := setFilters(t, apitype.CallSelections(), &selection); err != nil || selection.IsEmpty() {
@@ -39,7 +43,8 @@ func NewCalls(e *Env) *Calls {
 			}
 			return selection.Passes, nil
 		},
-		words: ", and words; for example", example: "status=requested type=winback requestedAfter=7d",
+		words:   ", and words; for example",
+		example: "status=requested type=winback requestedAfter=7d",
 	})
 	return v
 }
@@ -71,7 +76,7 @@ func (t parsedFilter) findUsers(e *Env) error {
 	return nil
 }
 
-// WhyNotWork says why there is no call to work.
+// WhyNotWork returns the reason why no call can be opened on the Desk, or "".
 func (v *Calls) WhyNotWork() string {
 	return v.whyNotOf(apitype.EntityCall, "only a call can be worked")
 }
@@ -90,15 +95,39 @@ func (v *Calls) isOpen(call Row) bool {
 func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
 	t, changes := v.targets(rows, sent, v.isOpen), v.Day.Changes
 	return []Option{
-		v.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return changes.Attempt(id, "attempt: "+name) }),
-		v.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return changes.Cancel(id, "cancel: "+name) }),
-		v.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return changes.Expire(id, "expire: "+name) }),
+		v.askEach(
+			"Record an attempt",
+			t,
+			func(id apitype.UUID, name string) desk.Change { return changes.Attempt(id, "attempt: "+name) },
+		),
+		v.askEach(
+			"Cancel the calls",
+			t,
+			func(id apitype.UUID, name string) desk.Change { return changes.Cancel(id, "cancel: "+name) },
+		),
+		v.askEach(
+			"Expire the calls",
+			t,
+			func(id apitype.UUID, name string) desk.Change { return changes.Expire(id, "expire: "+name) },
+		),
 	}
 }
 
 func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
-	f.head(f.Say(Clean(render.Words(string(c.Type)))) + " · " + f.Say("requested") + " " + f.ago(c.RequestedAt.Time) + " · " + f.Day.Count(c.AttemptsCount, "attempt", "attempts"))
+	f.head(
+		f.Say(
+			Clean(render.Words(string(c.Type))),
+		) + " · " + f.Say(
+			"requested",
+		) + " " + f.ago(
+			c.RequestedAt.Time,
+		) + " · " + f.Day.Count(
+			c.AttemptsCount,
+			"attempt",
+			"attempts",
+		),
+	)
 	f.last().role = f.Styles.kind(c.Type)
 	person := c.Person.Pointer()
 	if person != nil {
@@ -153,7 +182,7 @@ func (f *fields) external(m *apitype.CallExternalMetadata) {
 	f.object("properties", m.AdditionalProperties)
 }
 
-// calls are the calls of a pledge, each to be opened.
+// calls adds the calls of a pledge. Each can be opened.
 func (f *fields) calls(calls []apitype.Call) {
 	if len(calls) == 0 {
 		return

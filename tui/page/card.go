@@ -21,10 +21,10 @@ const (
 	mostContacts = 20
 )
 
-// twoColumns is the width from which contacts stand beside the facts, in cells.
+// twoColumns is the least width, in cells, for contacts to the right of the facts.
 const twoColumns = 90
 
-// leastDetails is how many lines all details take at the least.
+// leastDetails is the least number of lines for the details.
 const leastDetails = 12
 
 // overdue is the age from which a call has waited too long.
@@ -44,7 +44,10 @@ type card struct {
 // callPane returns the call on the desk: what is known of it above, what the agent enters below.
 func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if d.Day.Call == nil {
-		return frame.Close(append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...), height)
+		return frame.Close(
+			append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
+			height,
+		)
 	}
 	c := &card{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
 	head, sections, notes, least := c.head(), c.sections(false), 2, 2
@@ -83,7 +86,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	}
 	d.view.Set(body, frame.Width, room)
 	if at := slices.Index(body, c.rule); at >= 0 && c.focus >= 0 {
-		d.view.Keep(at, at+1+c.focus+2) // The last line in sight may tell of more.
+		d.view.Keep(at, at+1+c.focus+2) // The last visible line may announce more.
 	}
 	lines := append(top, d.view.Lines()[:room]...)
 	if below := d.view.Below(); below > 0 && room > 0 && d.fixing() == nil {
@@ -121,11 +124,12 @@ func (c *card) head() [][]string {
 	return [][]string{
 		{c.headLine()},
 		c.frame.Lines(c.nameLines(person, c.width)...),
-		c.frame.Lines(append(c.numberLines(person), c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
+		c.frame.Lines(
+			append(c.numberLines(person), c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
 	}
 }
 
-// sections returns the body. A tight one has the facts first, two on a line where they fit.
+// sections returns the body. A tight one begins with the facts, two on a line if they fit.
 func (c *card) sections(tight bool) [][]string {
 	call := c.Day.Call
 	contacts := mostLatest
@@ -173,8 +177,7 @@ func (c *card) sections(tight bool) [][]string {
 	return [][]string{append(gives, told...), check, drawn(result.all...)}
 }
 
-// detailsOf returns all details with their keys, where there is room for what a call seldom needs; nil while they
-// are corrected.
+// detailsOf returns all details with their keys, if there is room. It returns nil while they are corrected.
 func detailsOf(c *card) []string {
 	if c.fixing() != nil {
 		return nil
@@ -183,11 +186,12 @@ func detailsOf(c *card) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{c.frame.Rule(c.Styles.bold(c.Say("Details")), c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))}, c.frame.Lines(lines...)...)
+	return append(
+		[]string{c.frame.Rule(c.Styles.bold(c.Say("Details")), c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))},
+		c.frame.Lines(lines...)...)
 }
 
-// headLine returns what the call is for, how long it has waited, how often it was tried, how long the agent has
-// had it, and whose it is.
+// headLine returns the type of the call, its age, its attempts, the time on the card, and the charity.
 func (c *card) headLine() string {
 	s, call, now := c.Styles, c.Day.Call, c.Day.Now()
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(c.Say(render.Words(string(call.Type))))))
@@ -222,7 +226,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// nameLines returns who the call is for, whole, with language and age.
+// nameLines returns the full name of the donor, with language and age.
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	name, right := d.name(), ""
 	if is := d.Day.Form.CorrectedPerson(); is != nil {
@@ -243,7 +247,7 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	return append(lines, widget.FitRight(right, width))
 }
 
-// numberLines returns the numbers to dial, each a link for the terminal, on one line where they fit.
+// numberLines returns the numbers to dial as links of the terminal, on one line if they fit.
 func (c *card) numberLines(p *apitype.Person) []string {
 	if p == nil {
 		return nil
@@ -267,7 +271,15 @@ func (c *card) numberLines(p *apitype.Person) []string {
 	if len(all) == 0 {
 		return []string{c.Say("no number is known")}
 	}
-	hint := "   " + c.Styles.Key(c.Host.KeyOf(ActDial)) + " " + c.Say("dials") + " · " + c.Styles.Key(c.Host.KeyOf(ActCopy)) + " " + c.Say("copies")
+	hint := "   " + c.Styles.Key(
+		c.Host.KeyOf(ActDial),
+	) + " " + c.Say(
+		"dials",
+	) + " · " + c.Styles.Key(
+		c.Host.KeyOf(ActCopy),
+	) + " " + c.Say(
+		"copies",
+	)
 	if line := strings.Join(all, "    "); len(all) > 1 && render.Width(line) <= c.width && c.height < 27 {
 		all = []string{line}
 	}
@@ -277,7 +289,7 @@ func (c *card) numberLines(p *apitype.Person) []string {
 	return all
 }
 
-// telLink returns the address of a number; it has digits alone, whatever the record says.
+// telLink returns the address of a number. It contains digits only, whatever the record has.
 func telLink(number string) string {
 	return "tel:" + strings.Map(func(r rune) rune {
 		if r == '+' || r >= '0' && r <= '9' {
@@ -287,14 +299,20 @@ func telLink(number string) string {
 	}, number)
 }
 
-// givesOf returns what the donor gives and since when, and to whom.
+// givesOf returns the donation, its start and its charity.
 func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	if p == nil {
 		return nil
 	}
 	gives := e.euros(p.DonationAmount) + " " + e.Say(render.Words(string(p.DonationInterval)))
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		gives += ", " + e.Say("at first") + " " + e.euros(p.InitialDonationAmount) + " " + e.Say(render.Words(string(p.InitialDonationInterval)))
+		gives += ", " + e.Say(
+			"at first",
+		) + " " + e.euros(
+			p.InitialDonationAmount,
+		) + " " + e.Say(
+			render.Words(string(p.InitialDonationInterval)),
+		)
 	}
 	gives += " · "
 	if sign, _ := e.Styles.status(string(p.Status)); p.Status != apitype.PledgeLead && sign != "" {
@@ -309,7 +327,10 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	} else {
 		to = strings.TrimPrefix(to+since, " · ")
 	}
-	return []field{{label: e.Say(desk.GivesWord(p.Status)), text: gives, role: e.Styles.bold}, {label: e.Say("to"), text: to}}
+	return []field{
+		{label: e.Say(desk.GivesWord(p.Status)), text: gives, role: e.Styles.bold},
+		{label: e.Say("to"), text: to},
+	}
 }
 
 // historyLines returns the contacts in a column of their own.
@@ -335,17 +356,20 @@ func checkRuleOf(c *card) string {
 	if checked := c.Day.Form.CheckedText(); checked != "" {
 		title += c.Styles.Dim(" · ") + checked
 	}
-	return c.frame.Rule(title, c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))
+	return c.frame.Rule(
+		title,
+		c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"),
+	)
 }
 
-// fixing returns the correction that is being made; nil for none.
+// fixing returns the open correction, or nil.
 func (d *Desk) fixing() *fixing {
 	f, _ := d.Dialog.(*fixing)
 	return f
 }
 
-// checkLines returns the facts, each with its key and its tick. Contacts stand beside them where there is room
-// for two columns; while a detail is corrected the details are here.
+// checkLines returns the facts, each with its key and its tick. Contacts are to their right if there is room for two
+// columns. While a detail is corrected, the details replace both.
 func (c *card) checkLines(tight bool) []string {
 	if f := c.fixing(); f != nil {
 		lines, focus := f.lines(c.Styles, c.width)
@@ -361,10 +385,15 @@ func (c *card) checkLines(tight bool) []string {
 	lines, contacts := c.factLines(facts, left, false), c.historyLines(right, mostContacts)
 	contacts = append([]string{c.Styles.bold(c.Say("Contacts"))}, contacts...)
 	height := max(len(lines), len(contacts))
-	return c.frame.Lines(widget.Beside(c.Styles.Dim(c.Styles.rule), widget.Block(lines, left, height), widget.Block(contacts, right, height))...)
+	return c.frame.Lines(
+		widget.Beside(
+			c.Styles.Dim(c.Styles.rule),
+			widget.Block(lines, left, height),
+			widget.Block(contacts, right, height),
+		)...)
 }
 
-// The column of the labels of facts, and what stands before it: pointer, sign and key, in cells.
+// The widths of the labels of facts, and of the pointer, sign and key before them, in cells.
 const (
 	factLabel = 9
 	factSigns = 6
@@ -392,7 +421,7 @@ func (c *card) factLines(facts []desk.Fact, width int, packed bool) (lines []str
 	return lines
 }
 
-// fact returns a fact in lines: where the agent is, its sign, its key, and its value.
+// fact draws a fact: the pointer if the agent is there, its sign, its key and its value.
 func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string) {
 	s := c.Styles
 	sign, pointer := " ", " "
@@ -428,7 +457,14 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 			text += hint
 		}
 	}
-	start := pointer + widget.Fit(sign, 2) + " " + s.Key(widget.Fit(f.Press, 1)) + " " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
+	start := pointer + widget.Fit(
+		sign,
+		2,
+	) + " " + s.Key(
+		widget.Fit(f.Press, 1),
+	) + " " + s.Dim(
+		widget.Fit(f.Label, factLabel),
+	) + " "
 	for _, part := range widget.Wrap(text, room) {
 		lines = append(lines, start+part)
 		start = strings.Repeat(" ", factSigns+factLabel+1)
@@ -449,7 +485,8 @@ func (d *Desk) Tick() tea.Cmd {
 	return nil
 }
 
-// TickInstead ticks the fact of a digit in place of the one that the key before it has ticked; false for no such key.
+// TickInstead ticks the fact of a digit and unticks the fact of the key before. It returns false if no fact has that
+// digit.
 func TickInstead(d *Desk, key string) bool {
 	just := d.ticked
 	if d.ticked = nil; just == nil || len(key) != 1 || key[0] < '0' || key[0] > '9' {

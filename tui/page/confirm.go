@@ -14,7 +14,7 @@ type Confirm struct {
 	Title   string
 	Lines   []string
 	Yes     func() tea.Cmd
-	No      func()   // Nil: it closes.
+	No      func()   // Nil closes the dialog.
 	options []Option // In place of Yes, each with its key.
 	late    late
 }
@@ -68,10 +68,11 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	return c.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
 }
 
-// unseen is how long a dialog that came late takes no answer.
+// unseen is the time during which a dialog that opened by itself accepts no answer.
 const unseen = 600 * time.Millisecond
 
-// late is when a dialog takes an answer that opens by itself: it is to be seen first. The zero value is any time.
+// late is the time from which a dialog that opened by itself accepts an answer, so that it is seen first. The zero
+// value accepts at any time.
 type late struct {
 	now   func() time.Time
 	until time.Time

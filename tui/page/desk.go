@@ -23,7 +23,7 @@ type Desk struct {
 	layout  Layout
 	ahead   int        // Keys that wait for the call that is being read.
 	at      int        // The fact that space ticks.
-	ticked  *desk.Fact // By the key before, as it was; nil for none.
+	ticked  *desk.Fact // The fact that the last key ticked, as it was before. Nil without one.
 	moved   bool       // The agent is at the facts: that one stays in sight.
 }
 
@@ -83,15 +83,21 @@ func (d *Desk) Follow(inFront bool) {
 		d.Day.Caller = nil
 		d.ask(d.Day.Ask.NewCall(caller), nil)
 		choice, _ := d.Dialog.(*Choose)
-		choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{apitype.EntityPerson, caller.ID}) }})
+		choice.Options = append(
+			choice.Options,
+			Option{
+				Key:   "o",
+				Label: "open the person",
+				Run:   func() tea.Cmd { return d.Host.Jump(Reference{apitype.EntityPerson, caller.ID}) },
+			},
+		)
 	}
 	if d.notes.Value() != d.Day.Form.Notes {
 		d.notes.SetValue(d.Day.Form.Notes)
 	}
 }
 
-// AcceptOrOpen opens what is offered. Where nothing is, it takes the first call, or offers the last
-// ones.
+// AcceptOrOpen opens the offered change. Without an offer it takes the first call, or offers the last ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
 	case d.Day.Gate.IsOffered():
@@ -188,7 +194,10 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 func (d *Desk) AskCopy() tea.Cmd {
 	var options []Option
 	for _, c := range d.Day.Card.Copies() {
-		options = append(options, Option{Label: d.Say(c.Name) + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(d.Say(c.Name), c.Text) }})
+		options = append(
+			options,
+			Option{Label: d.Say(c.Name) + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(d.Say(c.Name), c.Text) }},
+		)
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
@@ -201,7 +210,10 @@ const skippedName = 22
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
 	for _, p := range d.Day.PassedOver() {
-		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))), skippedName)+"  "+Clean(d.Say(p.Reason)))
+		lines = append(
+			lines,
+			widget.Fit(Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))), skippedName)+"  "+Clean(d.Say(p.Reason)),
+		)
 	}
 	if len(lines) == 0 {
 		lines = []string{d.Say("No call was passed over so far.")}
@@ -210,5 +222,5 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 	return nil
 }
 
-// name returns who the call on the desk is for, as it may be drawn.
+// name returns the donor's name, cleaned for drawing.
 func (d *Desk) name() string { return Clean(d.Day.Name()) }

@@ -17,7 +17,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Lines draws the desk: the call, with the queue beside it from 100 columns, and with the script and the agent's last
+// Lines draws the Desk: the call, with the queue to its left from 100 columns, and with the script and the agent's last
 // calls from 120.
 func (d *Desk) Lines(l Layout) []string {
 	panes := [][]string{d.callPane(d.Styles.active(l, l.Middle), l.Body)}
@@ -30,8 +30,7 @@ func (d *Desk) Lines(l Layout) []string {
 	return d.Styles.panes(l, panes...)
 }
 
-// startLines returns what stands there without a call: what there is to do now, the day so far, and what the
-// keys of a call do.
+// startLines draws the Desk without a call: the next steps, the day so far, and the keys of a call.
 func (d *Desk) startLines(width, height int) []string {
 	s := d.Styles
 	lines := []string{""}
@@ -55,7 +54,10 @@ func (d *Desk) startLines(width, height int) []string {
 		can(ActNext, s.bold(d.Say("take the next call")))
 	}
 	if n := len(d.Day.Changes.Drafts); n > 0 {
-		can(ActResume, d.Say("go on with")+" "+d.Day.Count(n, "draft that you have not sent", "drafts that you have not sent"))
+		can(
+			ActResume,
+			d.Say("go on with")+" "+d.Day.Count(n, "draft that you have not sent", "drafts that you have not sent"),
+		)
 	}
 	unsent := d.Day.Changes.Unsent()
 	for _, of := range []struct {
@@ -98,7 +100,7 @@ func (d *Desk) startLines(width, height int) []string {
 	return lines
 }
 
-// noneText says why there is no call now.
+// noneText returns the reason why there is no call now.
 func (d *Desk) noneText() string {
 	if closed := d.Day.ClosedText(); closed != "" {
 		return closed + ". " + d.Say("The next call comes by itself.")
@@ -106,7 +108,7 @@ func (d *Desk) noneText() string {
 	return d.Say("No call is left that you may call now. The next one comes by itself.")
 }
 
-// waitingLines returns how many calls of each type are waiting, as far as the service tells.
+// waitingLines returns how many calls of each type are waiting, as far as the service reports them.
 func (d *Desk) waitingLines() (lines []string) {
 	state := d.Day.QueueState()
 	if state == nil {
@@ -119,7 +121,20 @@ func (d *Desk) waitingLines() (lines []string) {
 	for _, kind := range apitype.CallTypes {
 		n := state.ByType[kind]
 		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
-		lines = append(lines, widget.Fit(d.Say(render.Words(string(kind))), queueType+2)+widget.FitRight(fmt.Sprint(n), 4)+"  "+d.Styles.kind(kind)(bar))
+		lines = append(
+			lines,
+			widget.Fit(
+				d.Say(render.Words(string(kind))),
+				queueType+2,
+			)+widget.FitRight(
+				fmt.Sprint(n),
+				4,
+			)+"  "+d.Styles.kind(
+				kind,
+			)(
+				bar,
+			),
+		)
 	}
 	if state.Deferred > 0 {
 		lines = append(lines, widget.Fit(d.Say("later"), queueType+2)+widget.FitRight(fmt.Sprint(state.Deferred), 4))
@@ -133,7 +148,7 @@ func (d *Desk) waitingLines() (lines []string) {
 // waitingBar is the longest bar of waiting calls, in cells.
 const waitingBar = 24
 
-// willSend says what ctrl+s would send.
+// willSend returns a summary of the changes that ctrl+s would send.
 func (d *Desk) willSend(width int) string {
 	if why := d.Day.Form.Ended(); why != "" {
 		return d.Styles.Dim(widget.Fit(why, width))
@@ -148,7 +163,13 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(why)
 	}
 	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
-		return d.Styles.Warn(d.Styles.WarnSign + " " + d.Say("this account may not correct %s: %s asks", d.Say(refused[0].Label), d.Host.KeyOf(ActComplete)))
+		return d.Styles.Warn(
+			d.Styles.WarnSign + " " + d.Say(
+				"this account may not correct %s: %s asks",
+				d.Say(refused[0].Label),
+				d.Host.KeyOf(ActComplete),
+			),
+		)
 	}
 	return d.Styles.Good(d.sendText())
 }
@@ -179,7 +200,7 @@ const (
 	queueNumber = 5
 )
 
-// queuePane lists what comes next, a donor a line, callbacks first.
+// queuePane lists the next calls, one donor a line, callbacks first.
 func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	n, all := d.Day.Waiting()
 	waiting, aside := fmt.Sprint(n), ""
@@ -207,7 +228,7 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	return frame.Close(lines, height)
 }
 
-// queueRow returns a call of the queue: its donor, a dot for each try, its type, and where there is room its age.
+// queueRow draws a call of the queue: the donor, a dot for each attempt, the type, and the age if there is room.
 func (d *Desk) queueRow(c desk.Candidate, width int) string {
 	s, sign, tries := d.Styles, "  ", strings.Repeat("·", min(c.Attempts, mostDots))
 	kind := widget.Fit(d.Say(shortTypes[c.Type]), queueShort)
@@ -234,11 +255,15 @@ func (d *Desk) queueRow(c desk.Candidate, width int) string {
 	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + ages(after)
 }
 
-// mostDots is how many tries the queue shows as dots.
+// mostDots is the highest number of attempts that the queue shows as dots.
 const mostDots = 3
 
 // shortTypes are the types of calls in a narrow column.
-var shortTypes = map[apitype.CallType]string{apitype.CallVerification: "verify", apitype.CallHappy: "happy", apitype.CallWinback: "win-back"}
+var shortTypes = map[apitype.CallType]string{
+	apitype.CallVerification: "verify",
+	apitype.CallHappy:        "happy",
+	apitype.CallWinback:      "win-back",
+}
 
 // offered returns the donor of a call of the queue.
 func (d *Desk) offered(c desk.Candidate) string {
@@ -282,10 +307,10 @@ func (d *Desk) sessionLines() (lines []string) {
 	return lines
 }
 
-// mostWarnings is how many lines of warnings stand above a call; the rest is folded.
+// mostWarnings is the highest number of lines with warnings above a call. The rest is folded.
 const mostWarnings = 4
 
-// warningLines returns the warnings above a call, folded where there are many.
+// warningLines returns the warnings above a call, folded if there are many.
 func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []string) []string {
 	all := d.Day.Card.Warnings(call)
 	var lines []string
@@ -346,7 +371,7 @@ func markdown(s Styles, lines []string, width int) []string {
 	return drawn
 }
 
-// SetAhead tells how many keys wait for the call that is being read.
+// SetAhead sets the number of keys that were typed before the call was read.
 func (d *Desk) SetAhead(keys int) { d.ahead = keys }
 
 func (d *Desk) aheadText() string {

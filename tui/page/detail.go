@@ -38,22 +38,31 @@ type detail struct {
 	cursor int // Index of the chosen field.
 	view   widget.Scroll
 	from   int // Index of the page that esc goes back to; noPage: the list.
-	// Beside a list it is drawn with every key, and the same most of the time.
+	// The record to the right of its list. It is drawn with every key and seldom changes.
 	beside      []string
 	besideState besideState
 }
 
-// besideState is all that a record beside a list depends on.
+// besideState has everything that the drawing of a record in the preview depends on.
 type besideState struct {
 	seq, width, height    int
 	bare, ready, revealed bool
 	failed                error
-	minute                int64 // The times that it tells are not finer.
+	minute                int64 // The drawn times have whole minutes.
 }
 
-// besideLines draws the record beside its list.
+// besideLines draws the record in the preview of its list.
 func (d *detail) besideLines(s *Env, frame widget.Frame, height int) []string {
-	state := besideState{d.seq, frame.Width, height, frame.Bare, d.ready, s.Day.Card.IsRevealed, d.failed, s.Day.Now().Unix() / 60}
+	state := besideState{
+		d.seq,
+		frame.Width,
+		height,
+		frame.Bare,
+		d.ready,
+		s.Day.Card.IsRevealed,
+		d.failed,
+		s.Day.Now().Unix() / 60,
+	}
 	if d.beside == nil || d.besideState != state {
 		d.besideState, d.beside = state, d.lines(s, frame, height, false)
 	}
@@ -76,9 +85,8 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (r
 	}
 }
 
-// How much is read of a person besides. The interface has no filter on calls by person: of a service that
-// announces none either, the calls of the newest pledges are read, and the newest of all calls are looked
-// through for those without a pledge.
+// Limits of the other records of a person. The interface has no filter of calls by person. If the service announces
+// none either, the calls of the newest pledges are read, and the newest of all calls are searched for the rest.
 const (
 	pledgesShown     = 50
 	pledgesWithCalls = 10
@@ -90,7 +98,10 @@ func readPerson(ctx context.Context, client *apiclient.Client, r record) (record
 	if r.person = &person; err != nil {
 		return r, err
 	}
-	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}})
+	page, err := client.Pledges.List(
+		ctx,
+		apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}},
+	)
 	if err = ifAllowed(err); err == nil {
 		r.pledges, r.morePledges = apiclient.Rows(page, itself), page.HasNextPage || page.MayBeCut
 		err = r.readCalls(ctx, client)
@@ -131,7 +142,8 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 	}
 	r.moreCalls = page.HasNextPage || page.MayBeCut
 	for _, call := range apiclient.Rows(page, itself) {
-		if call.PersonUUID == r.ref.ID && !slices.ContainsFunc(r.calls, func(c apitype.Call) bool { return c.UUID == call.UUID }) {
+		if call.PersonUUID == r.ref.ID &&
+			!slices.ContainsFunc(r.calls, func(c apitype.Call) bool { return c.UUID == call.UUID }) {
 			r.calls = append(r.calls, call)
 		}
 	}
@@ -155,7 +167,7 @@ func (r record) title() (name, status string) {
 // show opens a record above the list.
 func (l *List[T]) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
 
-// ShowFrom is show for a record that another page has asked for.
+// ShowFrom shows a record that another page asked for.
 func (l *List[T]) ShowFrom(ref Reference, from int) tea.Cmd {
 	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
@@ -164,10 +176,15 @@ func (l *List[T]) ShowFrom(ref Reference, from int) tea.Cmd {
 
 func (l *List[T]) readDetail(d *detail) tea.Cmd {
 	d.seq++
-	return loadAs(l.Env, &d.seq, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) }, func(r record, err error) tea.Cmd {
-		l.onRecord(d, r, err)
-		return nil
-	})
+	return loadAs(
+		l.Env,
+		&d.seq,
+		func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) },
+		func(r record, err error) tea.Cmd {
+			l.onRecord(d, r, err)
+			return nil
+		},
+	)
 }
 
 func (d *detail) chosen(fields []field) (f field, ok bool) {

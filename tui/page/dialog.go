@@ -25,14 +25,14 @@ type Dialog interface {
 // Paster is a dialog in which text is typed.
 type Paster interface{ Paste(text string) tea.Cmd }
 
-// Fate is what becomes of a dialog with a key.
+// Fate is the state of a dialog after a key.
 type Fate int
 
 // What a dialog makes of a key.
 const (
 	Stays  Fate = iota
 	Closes      // The key was its last.
-	Passes      // It closes, and the key is for who is below it.
+	Passes      // It closes, and the dialog or page below it gets the key.
 )
 
 // Hint is a key and what it does, in a word.
@@ -51,9 +51,9 @@ type Choose struct {
 	Title      string
 	Options    []Option
 	hint       string
-	hintNow    func() string // A hint that changes with time; nil: hint.
+	hintNow    func() string // A hint that changes with time. Nil uses hint.
 	Filterable bool
-	More       func(text string) []Option // What a text stands for besides; nil: nothing.
+	More       func(text string) []Option // Further options for a text. Nil means none.
 	picker
 	late late
 }
@@ -105,7 +105,7 @@ func (c *Choose) Matching() []Option {
 			found = append(found, o)
 		}
 	}
-	// The one of that name comes first, then those that begin with it.
+	// An option of that name comes first, then those whose names begin with it.
 	rank := func(o Option) int {
 		label := plain(o.Label)
 		name, _, _ := strings.Cut(label, ":")
@@ -238,10 +238,10 @@ type Prompt struct {
 	help   []string
 	Editor widget.TextField
 	done   func(text string) (problem string, cmd tea.Cmd)
-	Wrong  string // What is wrong with the text; "" for nothing.
+	Wrong  string // The mistake in the text. Empty if there is none.
 
 	// All of these may be nil.
-	changed  func(text string) (problem string, cmd tea.Cmd) // Told of each change.
+	changed  func(text string) (problem string, cmd tea.Cmd) // Called with each change.
 	left     func() tea.Cmd                                  // It closes, and nothing is taken.
 	complete func(text string) []string                      // How the text may go on.
 	history  []string                                        // Texts of before, the latest last.
@@ -362,7 +362,7 @@ func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
 type Text struct {
 	Title string
 	Lines []string
-	Now   func(width int) []string // Lines that change with time; nil: Lines.
+	Now   func(width int) []string // Lines that change with time. Nil uses Lines.
 	view  widget.Scroll
 }
 
@@ -395,8 +395,8 @@ func (t *Text) View(s Styles, width, height int) (string, []string) {
 	return t.Title, append(t.view.Lines(), s.Dim(s.say("j/k scroll, esc closes")))
 }
 
-// dialogSize is the size of the dialog that was drawn last, and of its screen. While a dialog is open it does not become
-// smaller: what is behind it would be drawn anew with each key.
+// dialogSize is the size of the last drawn dialog, and of its screen. An open dialog never becomes smaller, because the
+// page behind it would be drawn again with each key.
 type dialogSize struct {
 	of            Dialog
 	width, lines  int
@@ -421,7 +421,10 @@ func DrawDialog(e *Env, screen []string, width int) []string {
 	}
 	drawn.width, drawn.lines = max(drawn.width, min(inner, max(longest, 36))), max(drawn.lines, len(lines))
 	frame := widget.Frame{Border: e.Styles.border, Width: drawn.width + 4}
-	lines = frame.Close(append([]string{frame.Top(e.Styles.bold(title), "")}, frame.Lines(lines...)...), min(drawn.lines+2, len(screen)))
+	lines = frame.Close(
+		append([]string{frame.Top(e.Styles.bold(title), "")}, frame.Lines(lines...)...),
+		min(drawn.lines+2, len(screen)),
+	)
 	prompt, isPrompt := e.Dialog.(*Prompt)
 	for i, line := range screen {
 		if !e.Styles.Remote && (!isPrompt || prompt.changed == nil) {

@@ -15,19 +15,19 @@ import (
 type field struct {
 	label string
 	text  string
-	role  paint      // Nil: plain.
+	role  paint      // Nil draws it plain.
 	to    *Reference // Enter goes there, or
 	list  listing    // shows that list.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
 	raw   bool       // An identifier or an object of JSON: only in a record that was opened.
-	cells int        // The column of the label; 0: labelWidth.
+	cells int        // The width of the label's column. Zero means labelWidth.
 }
 
 // leads reports whether Enter goes somewhere from the line.
 func (f field) leads() bool { return f.to != nil || f.list.filter != "" }
 
-// labelWidth is the column of labels, in cells, and mostLabel where they are longer.
+// The width of the column of labels, in cells, and the longest one if labels are longer.
 const (
 	labelWidth = 13
 	mostLabel  = 24
@@ -79,14 +79,17 @@ func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
 func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
 
-// result adds what came of a call, where it has a result.
+// result adds the result of a call, if it has one.
 func (f *fields) result(c *apitype.Call) {
 	r := c.Result.Pointer()
 	if r == nil {
 		return
 	}
 	code := desk.Value(r.ResultCode)
-	f.all = append(f.all, field{label: "result", text: f.Say(f.Day.Codes.Words(c.Type, code)), copy: code, role: f.Styles.accent})
+	f.all = append(
+		f.all,
+		field{label: "result", text: f.Say(f.Day.Codes.Words(c.Type, code)), copy: code, role: f.Styles.accent},
+	)
 	f.time("completed", r.CompletedAt)
 	if r.DonorRetentionRating != nil {
 		f.add("rating", f.Day.Locale.Decimal(r.DonorRetentionRating.String()))
@@ -94,7 +97,7 @@ func (f *fields) result(c *apitype.Call) {
 	f.text("notes", r.Notes)
 }
 
-// phones adds the numbers as they are dialled here; copied is the one that works everywhere.
+// phones adds the numbers as they are dialled here. The international form is copied.
 func (f *fields) phones(p apitype.Person) {
 	for _, n := range []struct {
 		label  string
@@ -139,7 +142,12 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	}
 	f.head(f.Day.Count(len(all), "transaction", "transactions"))
 	for _, t := range all {
-		parts := []string{f.euros(t.Amount) + " " + f.Say(render.Words(t.Status)) + " " + f.ago(t.CreatedAt.Time), f.Say(render.Words(desk.Value(t.Method))), desk.Value(t.Provider), desk.Value(t.Description)}
+		parts := []string{
+			f.euros(t.Amount) + " " + f.Say(render.Words(t.Status)) + " " + f.ago(t.CreatedAt.Time),
+			f.Say(render.Words(desk.Value(t.Method))),
+			desk.Value(t.Provider),
+			desk.Value(t.Description),
+		}
 		if t.IBAN != nil {
 			parts = append(parts, f.secret(*t.IBAN, render.MaskIBAN))
 		}

@@ -26,7 +26,12 @@ type parsedFilter struct {
 }
 
 // parseFilter reads a filter and refuses names that are not known.
-func parseFilter(say func(string, ...any) string, text string, now time.Time, fields []filterField) (parsedFilter, error) {
+func parseFilter(
+	say func(string, ...any) string,
+	text string,
+	now time.Time,
+	fields []filterField,
+) (parsedFilter, error) {
 	t, known := parsedFilter{values: map[string]string{}, now: now}, fieldNames(fields)
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
@@ -75,7 +80,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 	// extended returns the options for a service with the search, and whether that looks for the words.
 	extended := func(ctx context.Context, o O) (O, bool) {
 		has, err := l.Day.Client.Has(ctx, apitype.ExtensionSearch)
-		if err != nil || !has || s.search == nil || mayNot.Load() { // An error is that of the list, too.
+		if err != nil || !has || s.search == nil || mayNot.Load() { // The list reports the same error.
 			return o, false
 		}
 		isFound := s.search(&o, words)
@@ -114,7 +119,8 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 			} else if begins, err := apitype.ParseTime(feed.Query.Get(filter)); err == nil && begins.After(from.Time) {
 				from = begins
 			}
-			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, desk.MostChanges) // Beyond it the list is read anew.
+			// After more changes the list is read again.
+			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, desk.MostChanges)
 			if err != nil {
 				return c, err
 			}
@@ -147,7 +153,7 @@ func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error 
 	return nil
 }
 
-// says tells which parts of a filter the service does, and which are done here.
+// says describes which parts of a filter the service applies, and which are applied here.
 func (t parsedFilter) says(say func(string, ...any) string, local []string, isSearched bool) string {
 	var there, here []string
 	for name := range t.values {
@@ -174,7 +180,7 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string, isSe
 	return strings.Join(parts, "; ")
 }
 
-// mostHistory is how many filters of a list are remembered: in memory alone, they may hold
+// mostHistory is how many filters of a list are remembered. They are kept in memory only, because they may contain
 // names.
 const mostHistory = 50
 
@@ -209,7 +215,7 @@ func (l *List[T]) AskFilter() tea.Cmd {
 	return nil
 }
 
-// narrow shows those of the rows that have some words.
+// narrow shows the rows that contain all words.
 func (l *List[T]) narrow(terms []string) tea.Cmd {
 	l.arranged.terms = terms
 	l.arrange()
@@ -226,7 +232,8 @@ func (l *List[T]) wantsFound() bool {
 	if len(l.arranged.terms) > 0 && l.searches() {
 		return false // Enter asks the service.
 	}
-	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
+	return narrows && l.More && (l.searchN < listSearchMax || len(l.shown()) == 0) &&
+		len(l.shown()) < l.table.Cursor()+2*l.table.Height()
 }
 
 // SetFilter shows the records of a filter, with none of them in front.
@@ -245,7 +252,7 @@ func (l *List[T]) setFilter(text string) tea.Cmd {
 	return l.reread(false)
 }
 
-// filterField is what a filter may name, and the values that it takes; nil for any.
+// filterField is a field that a filter may name, with its values. Nil values allow any.
 type filterField struct {
 	name   string
 	values []string

@@ -14,7 +14,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// finder looks for a donor who rings back.
+// finder searches for a donor who calls back.
 type finder struct {
 	picker
 	desk *Desk
@@ -94,7 +94,15 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		line := state + widget.Fit(
+			Clean(donor.Name),
+			foundName,
+		) + " " + widget.Fit(
+			f.desk.Day.Locale.Spoken(Clean(donor.Phone)),
+			foundPhone,
+		) + " " + Clean(
+			donor.City,
+		)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}
@@ -104,7 +112,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	return f.desk.Day.Search.Title(), lines
 }
 
-// note says how far the donors were searched.
+// note describes which records were searched.
 func (f *finder) note(found int) string {
 	search := f.desk.Day.Search
 	switch {
@@ -126,7 +134,7 @@ func (d *Desk) AskRecent() tea.Cmd {
 	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
 }
 
-// fateText returns what came of a call, and where that is now.
+// fateText returns the outcome of a call, and the state of its change.
 func (d *Desk) fateText(r desk.Recent) string {
 	s := d.Styles
 	switch r.Fate {
@@ -161,7 +169,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		}
 		text := " " + d.fateText(r)
 		if render.Width(text) > width {
-			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar says it, too.
+			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar shows it already.
 		}
 		lines = append(lines, role(widget.Fit(text, width)))
 	}
@@ -171,7 +179,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 	return lines
 }
 
-// holdSteps is how many pieces the bar of a hold has: one a second.
+// holdSteps is the number of segments in the bar of a hold, one for each second.
 const holdSteps = 5
 
 // HoldBar returns a bar that drains while a change can be taken back.

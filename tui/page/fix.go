@@ -48,7 +48,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := msg.String()
 	switch {
 	case !f.desk.Day.IsOn(f.call), name == "ctrl+c":
-		return Closes, nil // The call went while the question stood.
+		return Closes, nil // The call left the Desk while the question was open.
 	case f.key != "":
 		return f.typeKey(msg), nil
 	case name == "ctrl+s":
@@ -145,7 +145,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		f.key, f.wrong = "", ""
 	case interval >= 0 && len(name) == 1:
 		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
-	case fix.IsInterval(): // It is one of those that are offered.
+	case fix.IsInterval(): // Only the offered ones are accepted.
 	default:
 		if f.wrong = ""; f.editor.Update(msg) {
 			f.check(fix)
@@ -154,7 +154,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	return Stays
 }
 
-// check says what is wrong with what is typed so far.
+// check sets the mistake in the typed value.
 func (f *fixing) check(fix desk.Fix) {
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
 		if problem := f.desk.Day.Form.WrongFix(fix, f.editor.Value()); problem != "" {
@@ -163,8 +163,8 @@ func (f *fixing) check(fix desk.Fix) {
 	}
 }
 
-// accept corrects a detail with a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
-// address leads to the next one that is missing.
+// accept corrects a detail with a value, or asks for its meaning. An empty value changes nothing. After a part of an
+// address comes the next missing one.
 func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
@@ -207,7 +207,12 @@ func (f *fixing) Hints() []Hint {
 	} else if found && fix.IsYesNo() {
 		hints = []Hint{{"y", "yes"}, {"n", "no"}, {"enter", "turns it"}, {"esc", "leaves it"}}
 	} else if f.key != "" {
-		hints = []Hint{{"enter", "takes it"}, {"esc", "leaves it"}, {"ctrl+x", "deletes the value"}, {"ctrl+r", "as recorded"}}
+		hints = []Hint{
+			{"enter", "takes it"},
+			{"esc", "leaves it"},
+			{"ctrl+x", "deletes the value"},
+			{"ctrl+r", "as recorded"},
+		}
 		if f.wrong != "" {
 			hints = hints[1:]
 		}
@@ -234,8 +239,8 @@ func (f *fixing) Paste(text string) tea.Cmd {
 // The least of a column of details, in cells.
 const fixColumn = 34
 
-// lines returns all details, each with its key and with what it was and is to be, and the line that has the keys.
-// What is typed stands in the line of its detail; where the details have two columns, below them.
+// lines draws all details with their keys, their old and new values, and returns the line with the focus. The typed
+// text is in the line of its detail, or below them if the details have two columns.
 func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 	fixes := f.desk.Day.Form.Fixes()
 	columns := max(min(width/fixColumn, 2), 1)
@@ -303,12 +308,12 @@ func (d *Desk) fixText(f desk.Fix) string {
 	return d.turned(was, d.fixValue(f, f.Is, false))
 }
 
-// fixValue returns a value of a detail as it is drawn. A secret one that was typed is shown.
+// fixValue draws the value of a detail. A typed secret is visible.
 func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
 	return Clean(d.Day.Card.FixValue(f, value, isRecorded))
 }
 
-// turned returns a text as it was and as it is to be, where that is another one.
+// turned draws the old and the new text, if they differ.
 func (d *Desk) turned(was, is string) string {
 	switch {
 	case was == is:

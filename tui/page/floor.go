@@ -19,8 +19,8 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Floor is the page of a supervisor: who is on a call, since when, what was done today, and what
-// waits. It holds nothing of a donor.
+// Floor is the page of a supervisor: the agents on a call, since when, today's results, and the waiting calls. It has
+// no data of donors.
 type Floor struct {
 	*Env
 	table widget.Table[apitype.QueueAgent, apitype.QueueAgent]
@@ -29,7 +29,7 @@ type Floor struct {
 	reading bool
 }
 
-// waitingType is what waits of one type of call.
+// waitingType is the number of waiting calls of one type.
 type waitingType struct {
 	kind  apitype.CallType
 	state apitype.QueueState
@@ -47,7 +47,7 @@ func NewFloor(s *Env) *Floor {
 	return &Floor{Env: s, table: wholeTable(s, render.QueueAgentList(s.queueAgent), itself[apitype.QueueAgent])}
 }
 
-// knownAgent returns the name of an agent, "" where there is none.
+// knownAgent returns the name of an agent, or "".
 func knownAgent(e *Env, id apitype.UUID) string {
 	if e.Day.Agent != nil && *e.Day.Agent == id {
 		return e.Say("you")
@@ -55,8 +55,8 @@ func knownAgent(e *Env, id apitype.UUID) string {
 	return Clean(e.Day.AgentName(id))
 }
 
-// queueAgent returns the name of an agent as the floor has it: the service may know one that no setting has. Without a
-// name it is enough of the identifier to tell agents apart.
+// queueAgent returns the name of an agent on the Floor. The service may know agents that are in no setting. Without a
+// name it returns enough of the identifier to tell agents apart.
 func (e *Env) queueAgent(a apitype.QueueAgent) string {
 	return cmp.Or(knownAgent(e, a.UserUUID), Clean(desk.Value(a.Name)), desk.ShortID(a.UserUUID))
 }
@@ -95,7 +95,7 @@ func (v *Floor) Refresh() tea.Cmd {
 	return Load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
 }
 
-// readFloor asks who works, and for each type of call what waits.
+// readFloor reads the agents, and the waiting calls of each type.
 func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (floorRead, error) {
 	var read floorRead
 	has, err := client.Has(ctx, apitype.ExtensionQueue)
@@ -103,7 +103,9 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 		read.noQueue = err == nil
 		return read, err
 	}
-	answer, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(period(1).since(now)))}))
+	answer, err := apiclient.Decoded(
+		client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(period(1).since(now)))}),
+	)
 	read.agents = answer.Agents
 	for _, kind := range apitype.CallTypes {
 		if err != nil {
@@ -129,7 +131,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 		chosen = v.agents[i].UserUUID
 	}
 	v.read, v.floorRead = true, read
-	// Who is on a call comes first; the order among them does not change with the time.
+	// Agents on a call come first. The order among them does not change with the time.
 	order := func(a apitype.QueueAgent) string { return strconv.FormatBool(a.CallUUID == nil) + v.queueAgent(a) }
 	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int { return strings.Compare(order(a), order(b)) })
 	if i := slices.IndexFunc(v.agents, func(a apitype.QueueAgent) bool { return a.UserUUID == chosen }); i >= 0 {
@@ -148,7 +150,15 @@ func (v *Floor) Lines(l Layout) []string {
 	case !v.read:
 		return []string{"", s.Dim(" " + v.Say("reading") + v.Spinner.Sign())}
 	case v.noQueue:
-		return append([]string{""}, widget.Wrap(" "+v.Say("The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.", v.Host.KeyOf("page-stats")), l.Width)...)
+		return append(
+			[]string{""},
+			widget.Wrap(
+				" "+v.Say(
+					"The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.",
+					v.Host.KeyOf("page-stats"),
+				),
+				l.Width,
+			)...)
 	}
 	frame := s.frame(l, l.Width)
 	waiting := v.waitingLines(frame.Inner())
@@ -169,7 +179,7 @@ func (v *Floor) Lines(l Layout) []string {
 	return frame.Close(lines, l.Body)
 }
 
-// summary returns who works, and how much waits.
+// summary returns the counts of agents and of waiting calls.
 func (v *Floor) summary() (agents, waiting string) {
 	onCall := 0
 	for _, a := range v.agents {
@@ -182,7 +192,12 @@ func (v *Floor) summary() (agents, waiting string) {
 		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
 		all.Closed += w.state.Closed
 	}
-	agents = v.Say("%s · %s, %d on a call", v.Day.Now().Format("15:04"), v.Day.Count(len(v.agents), "agent", "agents"), onCall)
+	agents = v.Say(
+		"%s · %s, %d on a call",
+		v.Day.Now().Format("15:04"),
+		v.Day.Count(len(v.agents), "agent", "agents"),
+		onCall,
+	)
 	waiting = v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
 	if all.Closed > 0 {
 		waiting += " · " + v.Say("outside hours %d", all.Closed)
@@ -301,7 +316,9 @@ func (v *Floor) waitingLines(width int) []string {
 	if hasOthers {
 		titles = append(titles, v.Say("others"))
 	}
-	lines := []string{v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...))}
+	lines := []string{
+		v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...)),
+	}
 	for _, w := range v.waiting {
 		left, oldest := w.state.Waiting, ""
 		var numbers []string
@@ -315,7 +332,12 @@ func (v *Floor) waitingLines(width int) []string {
 		if w.state.OldestRequestedAt != nil {
 			oldest = v.Day.Count(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
 		}
-		lines = append(lines, line(v.Say(render.Words(string(w.kind))), append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...))
+		lines = append(
+			lines,
+			line(
+				v.Say(render.Words(string(w.kind))),
+				append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...),
+		)
 	}
 	return lines
 }

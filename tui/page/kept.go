@@ -9,15 +9,15 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Kept is how somebody has arranged the screen, kept from one start to the next.
+// Kept is the user's arrangement of the screen, kept between starts.
 type Kept struct {
 	Hidden map[string][]string `json:"hiddenColumns,omitempty"` // Of each list, by the titles of its columns.
 	Panes  int                 `json:"panes,omitempty"`         // Cells that the left pane is wider than it would be.
-	path   string              // "" for nowhere.
+	path   string              // Empty saves nothing.
 }
 
-// ReadKept reads what an earlier start has kept; without a path nothing is. A file that cannot
-// be read is an error beside what works.
+// ReadKept reads the arrangement of an earlier start. Without a path it is empty. After an error the arrangement is
+// usable, and partly empty.
 func ReadKept(path string) (k Kept, err error) {
 	if path != "" {
 		err = desk.ReadState(path, &k)
@@ -33,10 +33,14 @@ func (e *Env) Keep() tea.Cmd {
 	if k.path == "" {
 		return nil
 	}
-	return Load(e, func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) }, func(_ any, err error) tea.Cmd {
-		if err != nil {
-			e.Messages.Fail("how the screen is arranged is not kept", err)
-		}
-		return nil
-	})
+	return Load(
+		e,
+		func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) },
+		func(_ any, err error) tea.Cmd {
+			if err != nil {
+				e.Messages.Fail("how the screen is arranged is not kept", err)
+			}
+			return nil
+		},
+	)
 }

@@ -36,7 +36,7 @@ func (d *Desk) AskLater() tea.Cmd {
 func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch name := msg.String(); {
 	case name == "esc", name == "ctrl+c", !l.desk.Day.IsOn(l.call):
-		return Closes, nil // The call may have gone while the question stood.
+		return Closes, nil // The call may have left the Desk while the question was open.
 	case name == "enter":
 		return l.accept()
 	case name == "tab":
@@ -93,7 +93,9 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	if !l.desk.Day.IsOn(l.call) {
 		return title, []string{l.desk.Say("the call is no longer here")}
 	}
-	lines := []string{l.desk.Say("when") + ": " + l.Editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor)}
+	lines := []string{
+		l.desk.Say("when") + ": " + l.Editor.Line(max(width-render.Width(l.desk.Say("when")+": "), 2), s.cursor),
+	}
 	tell := func(role paint, text string) {
 		for _, line := range widget.Wrap(text, width) {
 			lines = append(lines, role(line))

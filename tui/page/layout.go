@@ -6,27 +6,27 @@ const (
 	LeastHeight = 16
 )
 
-// Layout is where things stand: a pure function of the size.
+// Layout is the position of everything on the screen, as a pure function of the size.
 type Layout struct {
 	TooSmall      bool
 	Width, Height int  // Of the terminal.
 	Body          int  // Lines between the tabs and the status line.
 	Above         int  // Lines between the tabs and the body.
-	Panes         int  // 1, 2 or 3 beside each other.
-	Framed        bool // Each pane of the Desk has a border; else a rule stands between two of them.
+	Panes         int  // 1, 2 or 3 in a row.
+	Framed        bool // Each pane of the Desk has a border. Otherwise a rule separates two panes.
 	Left          int  // Cells of the left pane, its border included; 0 when there is one pane.
 	Middle        int  // Cells of the main pane.
 	Right         int  // Cells of the right pane; 0 unless there are three.
 	Shift         int  // Cells that the left pane is wider than by the size alone.
 }
 
-// ruleWidth is what stands between two panes, leastPane the least of one that is resized.
+// ruleWidth is the width of the rule between two panes, leastPane the least width of a resized pane.
 const (
 	ruleWidth = 3
 	leastPane = 24
 )
 
-// Shifted returns a layout whose left pane is wider by some cells, as far as the others let it.
+// Shifted returns a layout with a wider left pane, as far as the other panes allow.
 func (l Layout) Shifted(by int) Layout {
 	if l.Panes > 1 {
 		shift := max(min(by, l.Middle-2*leastPane), leastPane-l.Left)
@@ -35,7 +35,7 @@ func (l Layout) Shifted(by int) Layout {
 	return l
 }
 
-// Below returns a layout below some lines that stand above all pages.
+// Below returns a layout with some lines above all pages.
 func (l Layout) Below(lines int) Layout {
 	l.Above = lines
 	l.Body = max(l.Body-lines, 1)
@@ -52,7 +52,13 @@ func (l Layout) Rows() int {
 
 // NewLayout places things in width by height cells.
 func NewLayout(width, height int) Layout {
-	l := Layout{Width: width, Height: height, TooSmall: width < LeastWidth || height < LeastHeight, Panes: 1, Middle: width}
+	l := Layout{
+		Width:    width,
+		Height:   height,
+		TooSmall: width < LeastWidth || height < LeastHeight,
+		Panes:    1,
+		Middle:   width,
+	}
 	l.Body = max(height-3, 1) // Tabs, status and footer take a line each.
 	l.Framed = width >= 110 && height >= 30
 	switch {

@@ -22,17 +22,18 @@ const (
 	listSearchMax = 200 // Pages that a local filter reads in one go.
 )
 
-// noun is what a list page must be told about its records.
+// noun describes the records of a list page.
 type noun[T any] struct {
 	kind    apitype.EntityName
 	columns []render.Column[T]
-	title   []string                               // The columns that name a record in a question.
-	about   func(T) Row                            // Of a record, all but what the columns tell.
-	also    func(T) string                         // Words are looked for in it, too; nil: in nothing else.
-	bulk    func(rows []Row, sent func()) []Option // The actions on several besides marking them; nil: none.
+	title   []string       // The columns that name a record in a question.
+	about   func(T) Row    // Makes the row of a record, except its columns.
+	also    func(T) string // Further text in which words are searched. Nil means none.
+	// The actions on several records, except marking them. Nil means none.
+	bulk func(rows []Row, sent func()) []Option
 }
 
-// source is where the records of a list come from, by options of type O, and what a filter may ask of them.
+// source reads the records of a list by options of type O, and has the parts of a filter that it can apply.
 type source[T any, O apiclient.ListOptions] struct {
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	options O // What every filter begins with.
@@ -40,14 +41,14 @@ type source[T any, O apiclient.ListOptions] struct {
 	paging  func(*O) *apitype.Paging
 	// feeds returns the options of what has changed or come, and the filters of the time by which that is asked for.
 	feeds func(o O) (O, []string)
-	// remains reports whether a record is still what the service was asked for; nil: no change ends that.
+	// remains reports whether a record still matches the options. Nil means that no change can end that.
 	remains func(O, Row) bool
 	// search asks a service that announces the search for more. It reports whether that looks for the words of the
 	// filter. Nil asks for nothing more.
 	search  func(o *O, words string) bool
 	local   []filterField                            // What is looked at here,
-	selects func(parsedFilter) (func(T) bool, error) // and how; nil: nothing is.
-	words   string                                   // What is said of the words of a filter, and
+	selects func(parsedFilter) (func(T) bool, error) // and the filter itself. Nil if there is none.
+	words   string                                   // The help for the words of a filter,
 	example string                                   // a filter.
 }
 
@@ -55,9 +56,12 @@ type source[T any, O apiclient.ListOptions] struct {
 type query struct {
 	fetch   func(ctx context.Context, after string) (batch, error)
 	changed func(ctx context.Context, since apitype.Time, after []apitype.Time) (changes, error) // Or come.
-	keep    func(Row) bool                                                                       // The local part; nil: none.
-	remains func(Row) bool                                                                       // The service's part, as far as a change may end it; nil: none may.
-	says    func() string                                                                        // Which part the service does, and which is local.
+	// The local part. Nil keeps everything.
+	keep func(Row) bool
+	// The service's part, as far as a change may end it. Nil keeps everything.
+	remains func(Row) bool
+	// Which part the service does, and which is local.
+	says func() string
 }
 
 // passes reports whether a record that has changed belongs here.
@@ -65,7 +69,7 @@ func (q query) passes(row Row) bool {
 	return (q.keep == nil || q.keep(row)) && (q.remains == nil || q.remains(row))
 }
 
-// changes are what has changed or come in a list.
+// changes are the changed and new records of a list.
 type changes struct {
 	rows  []Row // Newest first.
 	isCut bool  // There are more, or may be.
@@ -77,7 +81,7 @@ type batch struct {
 	rows   []Row
 	cursor string
 	more   bool
-	// mayBeCut says that nothing tells whether these are all. Spec gap: L9.
+	// mayBeCut: the answer does not show whether these are all. Spec gap: L9.
 	mayBeCut bool
 }
 
@@ -87,13 +91,13 @@ type List[T any] struct {
 	*Env
 	noun[T]
 	name      string          // Of the records, in the plural.
-	hint      func() []string // What can be filtered in the interface's terms, and who does it.
+	hint      func() []string // The fields of a filter in the interface's terms, and who applies them.
 	searches  func() bool     // Whether the service is known to look for the words of a filter.
 	fields    []filterField   // That a filter may name.
 	parse     func(text string) (query, error)
 	kinds     map[string]paint // The hues of types of calls, by their words.
 	table     widget.Table[T, Row]
-	Rows      []Row // Read so far, those that the filter passes.
+	Rows      []Row // The records read so far that pass the filter.
 	arranged  arranged
 	marking   markRange
 	query     query
@@ -101,27 +105,34 @@ type List[T any] struct {
 	filters   []string // Used before, the latest last.
 	cursor    string
 	More      bool // Records follow.
-	mayBeCut  bool // There may be more: nothing in the answer tells.
+	mayBeCut  bool // The answer does not show whether there are more.
 	loading   bool
 	loaded    bool
 	seq       int
-	read      int                   // Records read, those that the local filter dropped included.
+	read      int                   // Records read, including the ones that the local filter dropped.
 	lastRead  time.Time             // What the last record read is sorted by.
 	polled    map[apitype.UUID]bool // Of that time, and here before their page.
-	since     apitype.Time          // Changes up to then are here, by our clock; after says more.
-	after     []apitype.Time        // Where the feeds of changes go on; nil: none was read yet.
+	since     apitype.Time          // Changes up to this time are here, by our clock. after is more exact.
+	after     []apitype.Time        // The positions of the feeds of changes. Nil before the first reading.
 	searchN   int                   // Pages read in this go for the local filter.
 	refreshed refreshed
 	Marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
-	preview   *detail   // Beside the list.
+	preview   *detail   // The preview to the right of the list.
 	coming    *detail   // The next preview, which may still be read.
 	moves     int       // Of the cursor since the list was read, for what waits until it pauses.
 	layout    Layout
 }
 
 func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) *List[T] {
-	l := &List[T]{Env: e, noun: n, name: string(n.kind) + "s", kinds: map[string]paint{}, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
+	l := &List[T]{
+		Env:    e,
+		noun:   n,
+		name:   string(n.kind) + "s",
+		kinds:  map[string]paint{},
+		Marks:  map[apitype.UUID]bool{},
+		layout: NewLayout(80, 24),
+	}
 	for _, kind := range apitype.CallTypes {
 		l.kinds[render.Words(string(kind))] = e.Styles.kind(kind)
 	}
@@ -156,11 +167,11 @@ func (l *List[T]) Open() tea.Cmd {
 	return l.reread(true)
 }
 
-// refreshed is where the cursor was when the list was read anew.
+// refreshed is the place of the cursor when the list was read again.
 type refreshed struct {
-	old   bool // The rows are still those of before.
+	old   bool // The rows are still the old ones.
 	id    apitype.UUID
-	depth int // The row it was on; -1 when the cursor is where it belongs.
+	depth int // The index of its row. -1 if the cursor is in its place.
 }
 
 // reread reads the list from its beginning. It may keep the rows until the new ones are there, and the cursor on its
@@ -175,7 +186,9 @@ func (l *List[T]) reread(keepsRows bool) tea.Cmd {
 	}
 	l.seq++
 	l.cursor, l.More, l.loading, l.loaded, l.read, l.searchN, l.moves = "", true, false, false, 0, 0, 0
-	l.coming, l.since, l.after, l.lastRead, l.polled = nil, apitype.NewTime(l.Day.Now()), nil, time.Time{}, map[apitype.UUID]bool{}
+	l.coming, l.since, l.after, l.lastRead, l.polled = nil, apitype.NewTime(
+		l.Day.Now(),
+	), nil, time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
@@ -340,7 +353,7 @@ func (l *List[T]) Lines(layout Layout) []string {
 	return s.panes(layout, lines, l.preview.besideLines(l.Env, frame, layout.Body))
 }
 
-// nothing says why no record is here, and which key changes that.
+// nothing returns the reason why the list is empty, and the key that changes that.
 func (l *List[T]) nothing() string {
 	switch {
 	case !l.loaded:
@@ -352,7 +365,7 @@ func (l *List[T]) nothing() string {
 	}
 }
 
-// width returns the width of the list, beside which there may be a preview.
+// width returns the width of the list without the preview.
 func (l *List[T]) width(layout Layout) int {
 	if layout.Panes == 1 {
 		return layout.Width
@@ -368,7 +381,7 @@ func (l *List[T]) Waits() bool {
 	return l.loading
 }
 
-// summary says how much of the list is here, and what filters it.
+// summary returns how much of the list is here, and its filter.
 func (l *List[T]) summary() string {
 	text := ""
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {

@@ -9,13 +9,13 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Opener is a page whose records can be opened.
+// Opener is a page with records that can be opened.
 type Opener interface {
 	OpenRecord() tea.Cmd
 	WhyNotOpen() string
 }
 
-// Copier is a page whose records can be copied.
+// Copier is a page with records that can be copied.
 type Copier interface {
 	CopyRecord() tea.Cmd
 	WhyNotCopy() string
@@ -35,17 +35,17 @@ type Lister interface {
 	WhyNotMark() string
 }
 
-// WhyNotBack says why there is nothing to go back from.
+// WhyNotBack returns the reason why there is nowhere to go back to, or "".
 func (l *List[T]) WhyNotBack() string {
 	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
 }
 
-// WhyNotFilter says why the list cannot be filtered now.
+// WhyNotFilter returns the reason why the list cannot be filtered now, or "".
 func (l *List[T]) WhyNotFilter() string {
 	return desk.When(len(l.stack) > 0, "go back to the list first: esc")
 }
 
-// WhyNotMark says why no record can be marked or acted on now.
+// WhyNotMark returns the reason why no record can be marked or acted on now, or "".
 func (l *List[T]) WhyNotMark() string {
 	if len(l.Rows) == 0 {
 		return "there is no record to mark"
@@ -84,7 +84,7 @@ func (l *List[T]) whyNoRecord() string {
 	}
 }
 
-// whyNotOf returns what speaks against an action on records of one kind alone.
+// whyNotOf returns the reason why an action for records of one kind does nothing, or "".
 func (l *List[T]) whyNotOf(only apitype.EntityName, why string) string {
 	if ref, ok := l.Target(); ok && ref.Kind != only {
 		return why
@@ -112,7 +112,7 @@ func (l *List[T]) Scroll(by Step) tea.Cmd {
 	return tea.Batch(l.wantsMore(), l.cursorMoved())
 }
 
-// OpenRecord opens the record under the cursor, or the one that the chosen line points to.
+// OpenRecord opens the record under the cursor, or the record that the chosen line refers to.
 func (l *List[T]) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
@@ -210,21 +210,28 @@ func (l *List[T]) AskBulk() tea.Cmd {
 		}
 		l.marking = markRange{}
 	}
-	l.Dialog = NewChoice(l.Day.Count(len(rows), string(l.kind), l.name), "asks again before it does anything", bulkOptions(l, rows, sent))
+	l.Dialog = NewChoice(
+		l.Day.Count(len(rows), string(l.kind), l.name),
+		"asks again before it does anything",
+		bulkOptions(l, rows, sent),
+	)
 	return nil
 }
 
-// bulkOptions returns the actions on several records; sent is told when one was confirmed.
+// bulkOptions returns the actions on several records. sent is called after a confirmation.
 func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) {
 	if l.bulk != nil {
 		options = l.bulk(rows, sent)
 	}
-	return append(options, l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) desk.Change {
-		return l.Day.Changes.Mark(l.kind, id, l.Say("mark processed")+": "+name)
-	}))
+	return append(
+		options,
+		l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) desk.Change {
+			return l.Day.Changes.Mark(l.kind, id, l.Say("mark processed")+": "+name)
+		}),
+	)
 }
 
-// mostNames is how many names a question before a bulk action lists.
+// mostNames is how many names the question before a bulk action lists.
 const mostNames = 9
 
 // targets are the records of an action on several.
@@ -232,7 +239,7 @@ type targets struct {
 	ids   []apitype.UUID
 	names []string
 	all   int    // How many were marked; the others are in a state that does not allow it.
-	sent  func() // Told when the action was confirmed; nil: nobody asks.
+	sent  func() // Called after the confirmation. May be nil.
 }
 
 // targets returns the rows that an action is allowed for; nil allows it for all.

@@ -11,15 +11,15 @@ import (
 	"fundesk/tui/desk"
 )
 
-// arranged is how the rows of a list are shown where that is not as they were read.
+// arranged is the shown order of a list, if it is not the order of the service.
 type arranged struct {
-	rows    []Row // Nil: as they were read.
+	rows    []Row // Nil means the order of the service.
 	by      int   // Index of the column they are sorted by; -1 for none.
 	reverse bool
 	terms   []string // Only rows that have them, while a filter is typed.
 }
 
-// shown returns the rows in the order in which they stand on the screen.
+// shown returns the rows in their order on the screen.
 func (l *List[T]) shown() []Row {
 	if l.arranged.rows != nil {
 		return l.arranged.rows
@@ -86,7 +86,7 @@ func (l *List[T]) sortRows() {
 	}
 }
 
-// AskSort offers the columns to sort by; the one that it is sorted by turns around.
+// AskSort offers the columns to sort by. The present one reverses the order.
 func (l *List[T]) AskSort() tea.Cmd {
 	by := func(index int, reverse bool) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -147,7 +147,7 @@ func (l *List[T]) showColumns() {
 
 // markRange is a range of marks that follows the cursor.
 type markRange struct {
-	from   apitype.UUID // Where it began; zero: none is being made.
+	from   apitype.UUID // Where the range began. Zero without a range.
 	before map[apitype.UUID]bool
 }
 
@@ -163,7 +163,7 @@ func (l *List[T]) MarkRange() tea.Cmd {
 	return nil
 }
 
-// followRange marks from where the range began to the cursor, besides what was marked before.
+// followRange marks the rows from the beginning of the range to the cursor, in addition to the earlier marks.
 func (l *List[T]) followRange() {
 	if l.marking.from.IsZero() {
 		return

@@ -12,30 +12,35 @@ import (
 // Poll asks for what has changed since it last asked.
 func (l *List[T]) Poll() tea.Cmd {
 	if l.loading || !l.loaded {
-		return l.Open() // It could not be read so far, or anew.
+		return l.Open() // It was not read yet, or could not be read again.
 	}
 	if l.filter != "" && l.since.Local().YearDay() != l.Day.Now().Local().YearDay() {
 		return l.reread(true) // The filter may name a day as today.
 	}
 	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
-	return loadAs(l.Env, &l.seq, func(ctx context.Context) (changes, error) { return changed(ctx, since, after) }, func(c changes, err error) tea.Cmd {
-		if err != nil {
-			l.FailRead("cannot read what has changed", err)
-			return nil
-		}
-		l.Day.Changes.NoteConnection(nil)
-		return l.update(c)
-	})
+	return loadAs(
+		l.Env,
+		&l.seq,
+		func(ctx context.Context) (changes, error) { return changed(ctx, since, after) },
+		func(c changes, err error) tea.Cmd {
+			if err != nil {
+				l.FailRead("cannot read what has changed", err)
+				return nil
+			}
+			l.Day.Changes.NoteConnection(nil)
+			return l.update(c)
+		},
+	)
 }
 
-// update merges changes: a row that is here is replaced, another one comes where it
-// belongs, and the cursor stays on its record.
+// update merges changes: known rows are replaced, new ones are inserted in their place, and the cursor stays on its
+// record.
 func (l *List[T]) update(c changes) tea.Cmd {
 	if c.isCut {
 		return l.reread(true)
 	}
 	l.after = c.after
-	changed := make(map[apitype.UUID]Row, len(c.rows)) // Few, where the list may be long.
+	changed := make(map[apitype.UUID]Row, len(c.rows)) // They are few, while the list may be long.
 	for _, row := range c.rows {
 		changed[row.ID] = row
 	}
@@ -60,8 +65,7 @@ func (l *List[T]) update(c changes) tea.Cmd {
 	return preview
 }
 
-// replace puts changed rows in the place of those that are here, and takes out those
-// that no longer pass the filter. What is left in changed is not here.
+// replace replaces changed rows and removes the ones that no longer pass the filter. It leaves unknown rows in changed.
 func (l *List[T]) replace(changed map[apitype.UUID]Row) tea.Cmd {
 	var reading []tea.Cmd
 	gone := map[apitype.UUID]bool{}
@@ -97,8 +101,7 @@ func (l *List[T]) replace(changed map[apitype.UUID]Row) tea.Cmd {
 	return tea.Batch(append(reading, l.wantsMore(), l.cursorMoved())...)
 }
 
-// merge puts rows where they belong: a pledge, say, comes in below those that were made
-// after it, when it is released.
+// merge inserts rows in their place. A released pledge, for example, comes below the pledges made after it.
 func (l *List[T]) merge(fresh []Row) {
 	if len(fresh) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 type Message struct {
 	At    time.Time
 	Text  string
-	Owner string // What it is about and ends with; "" for nothing in particular.
+	Owner string // The subject with which it ends. Empty if it has none.
 }
 
 // Messages are the lines for the user: errors wait until they are dismissed or what they are about
@@ -19,15 +19,15 @@ type Message struct {
 type Messages struct {
 	Message           // The latest that is no error.
 	Aside   bool      // It gives way to the count-down of a held change.
-	Reply   bool      // It says why a key did nothing: it comes before errors that were there already.
+	Reply   bool      // It is the reason why a key did nothing, and comes before older errors.
 	Errors  []Message // The oldest first.
 	Past    []Message // All of them, the latest last.
 	now     func() time.Time
-	inWords func(text string, args ...any) string // In the agent's language; nil: as it is.
+	inWords func(text string, args ...any) string // Translates into the agent's language. Nil keeps the text.
 }
 
-// The oldest errors go where there are more than maxErrors, and the oldest messages where there are
-// more than maxPast; a message that is no error is shown for messageTime.
+// Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is no error is
+// shown for messageTime.
 const (
 	maxErrors   = 20
 	maxPast     = 50
@@ -37,7 +37,7 @@ const (
 // IsSaid reports whether the latest message is still to be shown.
 func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < messageTime }
 
-// Say shows a message for a while.
+// Say shows a message for messageTime.
 func (m *Messages) Say(text string) {
 	m.SayOf("", text)
 }
@@ -47,7 +47,7 @@ func (m *Messages) SayOf(owner, text string) {
 	m.Message, m.Aside, m.Reply = m.keep(owner, text), false, false
 }
 
-// keep notes a message among those that can be read again.
+// keep stores a message in the list of past messages.
 func (m *Messages) keep(owner, text string) Message {
 	if m.inWords != nil {
 		text = m.inWords(text)
@@ -60,7 +60,7 @@ func (m *Messages) keep(owner, text string) Message {
 	return message
 }
 
-// Refuse says why a key does nothing.
+// Refuse shows the reason why a key does nothing.
 func (m *Messages) Refuse(why string) {
 	m.Say(why)
 	m.Reply = true
@@ -73,10 +73,10 @@ func (m *Messages) Heard() {
 	}
 }
 
-// Fail shows an error until it is dismissed, after those that are not yet.
+// Fail shows an error until it is dismissed, after older errors.
 func (m *Messages) Fail(what string, err error) { m.FailOf("", desk.ErrorText(what, err)) }
 
-// FailOf is Fail for an error that ends with what it is about.
+// FailOf shows an error that ends with its subject.
 func (m *Messages) FailOf(owner, text string) {
 	message := m.keep(owner, text)
 	if slices.ContainsFunc(m.Errors, func(e Message) bool { return e.Text == message.Text }) {
@@ -87,7 +87,7 @@ func (m *Messages) FailOf(owner, text string) {
 	m.Reply = false
 }
 
-// FailFirst is Fail for what the user must not miss: it comes before other errors.
+// FailFirst shows an error that the user must not miss, before other errors.
 func (m *Messages) FailFirst(text string) {
 	message := m.keep("", text)
 	others := slices.DeleteFunc(m.Errors, func(e Message) bool { return e.Text == message.Text })

@@ -17,7 +17,7 @@ import (
 
 // outboxRow is a line of the outbox: an entry, a draft or a damaged file.
 type outboxRow struct {
-	id      string // Tells it from the others.
+	id      string // Identifies the row.
 	entry   *outbox.Entry
 	draft   *outbox.Draft
 	damaged *outbox.Damaged
@@ -27,7 +27,7 @@ type outboxRow struct {
 type Outbox struct {
 	*Env
 	table  widget.Table[render.Entry, outboxRow]
-	chosen string // The row that the cursor was drawn on; "": where it stands.
+	chosen string // The row under the cursor when it was drawn. Empty uses the cursor's position.
 }
 
 // NewOutbox returns the page of the outbox.
@@ -42,8 +42,15 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
 		return render.Entry{
-			State: string(r.entry.State), Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
-			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(s.Say(r.entry.LastError))),
+			State: string(
+				r.entry.State,
+			),
+			Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
+			CreatedAt: new(
+				apitype.NewTime(r.entry.CreatedAt),
+			),
+			Tries:     r.entry.Tries,
+			LastError: new(Clean(s.Say(r.entry.LastError))),
 		}
 	case r.draft != nil:
 		return render.Entry{
@@ -127,7 +134,7 @@ func (v *Outbox) WhyNotOpen() string {
 	return v.WhyNotCopy()
 }
 
-// WhyNotSendAgain says why the chosen entry is not sent again by hand.
+// WhyNotSendAgain returns the reason why the chosen entry cannot be sent again by hand, or "".
 func (v *Outbox) WhyNotSendAgain() string {
 	row, ok := v.Chosen()
 	if ok && !row.isIn(outbox.StateRejected) && !row.isIn(outbox.StateUnsure) {
@@ -152,11 +159,16 @@ func (v *Outbox) CopyRecord() tea.Cmd {
 	return copyOwn(v.Say("text"), row.copyText())
 }
 
-// entryLines returns all of an entry: what would be sent, and what the service said.
+// entryLines draws a whole entry: its request and the service's answer.
 func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
-		v.Say("state") + ": " + v.Say(string(e.State)), e.Method + " " + e.Path,
-		v.Say("made: %s, tries: %d", desk.SayDate(v.Say, v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")), e.Tries),
+		v.Say("state") + ": " + v.Say(string(e.State)),
+		e.Method + " " + e.Path,
+		v.Say(
+			"made: %s, tries: %d",
+			desk.SayDate(v.Say, v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")),
+			e.Tries,
+		),
 	}
 	if e.LastError != "" {
 		lines = append(lines, v.Say("last answer")+": "+Clean(v.Say(e.LastError)))
@@ -168,7 +180,7 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 	return lines
 }
 
-// copyText returns what somebody typed, else the whole body.
+// copyText returns the text that the agent typed, or the whole body.
 func (r outboxRow) copyText() string {
 	switch {
 	case r.draft != nil:
@@ -192,9 +204,15 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	}
 	lines := []string{v.Say("It was refused") + ": " + Clean(v.Say(e.LastError))}
 	if e.State == outbox.StateUnsure {
-		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
+		lines = []string{
+			"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first.",
+		}
 	}
-	v.Dialog = &Confirm{Title: v.Say("Send again: %s?", row.shown(v.Env).Label), Lines: lines, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.SendAgain(e.ID)) }}
+	v.Dialog = &Confirm{
+		Title: v.Say("Send again: %s?", row.shown(v.Env).Label),
+		Lines: lines,
+		Yes:   func() tea.Cmd { return v.Host.Perform(v.Day.Changes.SendAgain(e.ID)) },
+	}
 	return nil
 }
 
@@ -202,8 +220,15 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 func (v *Outbox) AskDrop() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
-		call, line := row.draft.Call, v.Say("What was typed for %s is erased.", cmp.Or(Clean(row.draft.Name), v.Say("a person")))
-		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{line}, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.DropDraft(call)) }}
+		call, line := row.draft.Call, v.Say(
+			"What was typed for %s is erased.",
+			cmp.Or(Clean(row.draft.Name), v.Say("a person")),
+		)
+		v.Dialog = &Confirm{
+			Title: "Drop the draft?",
+			Lines: []string{line},
+			Yes:   func() tea.Cmd { return v.Host.Perform(v.Day.Changes.DropDraft(call)) },
+		}
 		return nil
 	}
 	e := *row.entry
@@ -216,7 +241,11 @@ func (v *Outbox) AskDrop() tea.Cmd {
 			lines = append(lines, v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))))
 		}
 	}
-	v.Dialog = &Confirm{Title: v.Say("Drop: %s?", row.shown(v.Env).Label), Lines: lines, Yes: func() tea.Cmd { return v.Host.Perform(v.Day.Changes.Drop(e.ID)) }}
+	v.Dialog = &Confirm{
+		Title: v.Say("Drop: %s?", row.shown(v.Env).Label),
+		Lines: lines,
+		Yes:   func() tea.Cmd { return v.Host.Perform(v.Day.Changes.Drop(e.ID)) },
+	}
 	return nil
 }
 
@@ -224,7 +253,15 @@ func (v *Outbox) AskDrop() tea.Cmd {
 func (v *Outbox) Lines(l Layout) []string {
 	s := v.Styles
 	rows := v.rows()
-	summary := " " + v.Day.Count(len(v.Day.Changes.Entries), "change", "changes") + ", " + v.Day.Count(len(v.Day.Changes.Drafts), "draft", "drafts")
+	summary := " " + v.Day.Count(
+		len(v.Day.Changes.Entries),
+		"change",
+		"changes",
+	) + ", " + v.Day.Count(
+		len(v.Day.Changes.Drafts),
+		"draft",
+		"drafts",
+	)
 	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
 	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {

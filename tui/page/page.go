@@ -23,7 +23,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Page is what the root asks of each tab.
+// Page is a tab of the interface.
 type Page interface {
 	// Open is called each time the page comes to the front.
 	Open() tea.Cmd
@@ -47,7 +47,7 @@ const (
 	NoPage = -1
 )
 
-// Scope is where a key works.
+// Scope is the part of the screen in which a key works.
 type Scope string
 
 // The scopes; a page has one of its own, or several.
@@ -131,10 +131,10 @@ type Reference struct {
 	ID   apitype.UUID
 }
 
-// Result is what was read for a page, which takes it in when it is called.
+// Result is a reading of a page. The page takes it in when it is called.
 type Result func() tea.Cmd
 
-// Host is who shows the pages.
+// Host shows the pages.
 type Host interface {
 	// Perform does what the agent's day asks for.
 	Perform(events []desk.Event) tea.Cmd
@@ -148,7 +148,7 @@ type Host interface {
 	ShowList(page int, filter string) tea.Cmd
 }
 
-// Env is what every page is handed.
+// Env is the environment that every page is given.
 type Env struct {
 	Host          Host
 	Day           *desk.Day
@@ -156,7 +156,7 @@ type Env struct {
 	Styles        Styles
 	PledgeActions []apitype.PledgeAction
 	ASCII         bool
-	Dialog        Dialog // Takes all keys; nil: none is open.
+	Dialog        Dialog // Takes all keys. Nil if none is open.
 	Spinner       widget.Spinner
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
@@ -181,12 +181,12 @@ func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.C
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
 
-// Load runs read beside the interface; what it brings is taken in there.
+// Load runs read in the background and passes its result to takeIn in the interface's goroutine.
 func Load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
 	return loadAs(e, new(int), read, takeIn)
 }
 
-// loadAs is Load for what is read again: what comes once seq has gone on is dropped.
+// loadAs is Load for a value that is read again and again. It drops the result if seq was raised since.
 func loadAs[T any](e *Env, seq *int, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
 	e.Loads++
 	asked := *seq
@@ -201,7 +201,7 @@ func loadAs[T any](e *Env, seq *int, read func(ctx context.Context) (T, error), 
 	}
 }
 
-// FailRead tells that something could not be read.
+// FailRead shows that something could not be read.
 func (e *Env) FailRead(what string, err error) {
 	if !e.Day.Changes.NoteConnection(err) {
 		e.Messages.Fail(what, err)
@@ -216,10 +216,10 @@ func cleanLines(text string) []string {
 	return strings.Split(render.CleanLines(widget.Unjoined(text)), "\n")
 }
 
-// Say returns a text of the Desk in the agent's language; see [desk.Day].
+// Say translates a text of the Desk into the agent's language; see [desk.Day].
 func (e *Env) Say(text string, args ...any) string { return e.Day.Say(text, args...) }
 
-// ago returns a time as a person says it.
+// ago returns the distance of a time in words.
 func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -234,7 +234,7 @@ func (e *Env) ago(t time.Time) string {
 	return e.Say(text)
 }
 
-// when returns the local date and time, with the time ago where that says more.
+// when returns the local date and time, with its distance if that helps.
 func (e *Env) when(t apitype.Time) string {
 	text := desk.SayDate(e.Say, e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
@@ -254,8 +254,8 @@ func (e *Env) secret(text string, mask func(string) string) string {
 // Copied asks the terminal to take a text.
 type Copied struct{ What, Text string }
 
-// copyText copies a value from the service as it may be drawn, on one line: whoever
-// pastes it into a shell must not run what a donor's record says.
+// copyText copies a value of the service on one line, cleaned for drawing, so that a donor's record never runs as a
+// command in a shell.
 func copyText(what, text string) tea.Cmd { return copyOwn(what, Clean(text)) }
 
 // copyOwn copies what the user wrote, exactly.

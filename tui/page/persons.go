@@ -19,7 +19,8 @@ func NewPersons(e *Env) *List[apitype.Person] {
 	}, source[apitype.Person, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
 		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
-		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} }, // The interface tells new persons only.
+		// The interface shows new persons only.
+		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} },
 		search: func(o *options, words string) bool {
 			o.Search = words
 			return words != ""
@@ -40,7 +41,16 @@ func personDetail(e *Env, r record) []field {
 		f.head(title)
 	}
 	for _, p := range r.pledges {
-		f.add("pledge", f.Say("%s, %s %s, created %s", f.Styles.statusText(string(p.Status)), f.euros(p.DonationAmount), f.Say(render.Words(string(p.DonationInterval))), f.ago(p.CreatedAt.Time)))
+		f.add(
+			"pledge",
+			f.Say(
+				"%s, %s %s, created %s",
+				f.Styles.statusText(string(p.Status)),
+				f.euros(p.DonationAmount),
+				f.Say(render.Words(string(p.DonationInterval))),
+				f.ago(p.CreatedAt.Time),
+			),
+		)
 		_, role := f.Styles.status(string(p.Status))
 		f.last().to, f.last().copy, f.last().role = &Reference{apitype.EntityPledge, p.UUID}, p.UUID.String(), role
 	}
@@ -71,7 +81,8 @@ func (f *fields) person(p apitype.Person) {
 		f.last().copy = *p.IBAN
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		f.add("", f.Say("social security number")+" "+f.secret(*number, render.MaskDigits)) // It is longer than a label.
+		// It is longer than a label.
+		f.add("", f.Say("social security number")+" "+f.secret(*number, render.MaskDigits))
 		f.last().copy = *number
 	}
 	f.add("opt-ins", desk.OptInWords(f.Say, p))

@@ -24,14 +24,16 @@ func NewPledges(e *Env) *Pledges {
 	type options = apitype.PledgeListOptions
 	v := &Pledges{}
 	v.List = newList(e, noun[apitype.Pledge]{
-		kind: apitype.EntityPledge, columns: render.PledgeList(), title: []string{"status", "donationAmount", "donationInterval"},
-		about: func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
-		bulk:  v.actions,
+		kind:    apitype.EntityPledge,
+		columns: render.PledgeList(),
+		title:   []string{"status", "donationAmount", "donationInterval"},
+		about:   func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
+		bulk:    v.actions,
 	}, source[apitype.Pledge, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
 		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
 		feeds: func(o options) (options, []string) {
-			o.Status = nil // One that has left the status is a change, too.
+			o.Status = nil // A pledge that left the status is a change, too.
 			if o.ReleasedAfter == nil {
 				return o, []string{"updatedAfter"}
 			}
@@ -47,7 +49,7 @@ func NewPledges(e *Env) *Pledges {
 	return v
 }
 
-// WhyNotStatus says why there is no pledge to act on.
+// WhyNotStatus returns the reason why no pledge can be acted on, or "".
 func (v *Pledges) WhyNotStatus() string {
 	if d := v.Front(); d != nil && d.ref.Kind == apitype.EntityPledge && d.record.pledge == nil {
 		return "the pledge is not read yet"
@@ -120,7 +122,7 @@ func pledgeFields(e *Env, p apitype.Pledge) []field {
 	return f.all
 }
 
-// gives adds what a pledge gives, and to whom, as the card of the Desk has it.
+// gives adds the donation of a pledge and its charity, as on the card of the Desk.
 func (f *fields) gives(p *apitype.Pledge) {
 	for i, line := range givesOf(f.Env, p, recordText) {
 		if i == 0 {
@@ -132,7 +134,7 @@ func (f *fields) gives(p *apitype.Pledge) {
 	}
 }
 
-// recordText is how much of a text stands in one line of most records, in cells.
+// recordText is the number of cells of a text in one line of most records.
 const recordText = 30
 
 // pledge adds the rest of a pledge but what is embedded in it.
@@ -176,7 +178,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 // SignatureRead is a fresh link to a signature.
 type SignatureRead struct {
 	ID   apitype.UUID
-	Link string // "" for none.
+	Link string // Empty without a signature.
 	Till time.Time
 }
 
@@ -239,7 +241,8 @@ func (v *Pledges) OfferSignature(read SignatureRead) {
 // machine, on which a service may be tried; and no character that is not seen.
 func isWebLink(link string) bool {
 	parsed, err := url.Parse(link)
-	if err != nil || parsed.Host == "" || parsed.User != nil || Clean(link) != link || strings.ContainsAny(link, " \"'<>\\`") {
+	if err != nil || parsed.Host == "" || parsed.User != nil || Clean(link) != link ||
+		strings.ContainsAny(link, " \"'<>\\`") {
 		return false
 	}
 	if parsed.Scheme == "http" {

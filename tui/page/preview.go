@@ -7,12 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// PreviewPause is how long the cursor rests on a row before its record is read: running
-// over rows asks the service for nothing and leaves the pane alone.
+// PreviewPause is how long the cursor rests on a row before its record is read. Moving over rows sends no requests.
 const PreviewPause = 120 * time.Millisecond
 
-// cursorMoved reads the row under the cursor for the pane beside the list once the cursor pauses. Until then the pane
-// shows what it showed.
+// cursorMoved reads the row under the cursor for the preview once the cursor pauses. Until then the preview does not
+// change.
 func (l *List[T]) cursorMoved() tea.Cmd {
 	if !l.wantsPreview() {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"fundesk/tui/desk"
 )
 
-// WhyNot says why an action of the desk does nothing now; "" when it does something.
+// WhyNot returns the reason why an action of the Desk does nothing now, or "".
 func (d *Desk) WhyNot(id string) string {
 	action, _ := desk.ActionOf(id)
 	return desk.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
 }
 
-// Answer follows an answer. back opens again what was asked before a question that the agent leaves; nil: nothing was.
+// Answer follows an answer. back opens the earlier question again if the agent leaves this one. It may be nil.
 func (d *Desk) Answer(a desk.Answer, back func()) tea.Cmd {
 	cmd := d.Host.Perform(a.Events)
 	if a.Next != nil {

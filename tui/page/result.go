@@ -13,7 +13,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Inline is a dialog that is asked in a place of its page, where its answer stands.
+// Inline is a dialog that is drawn inside its page, in the place of its answer.
 type Inline interface{ inline() }
 
 // onCard makes a dialog Inline: the card shows what there is to choose.
@@ -24,15 +24,15 @@ func (onCard) inline() {}
 // View implements Dialog.
 func (onCard) View(Styles, int, int) (string, []string) { return "", nil }
 
-// askedResult asks for the result, each on its key; the legend stands on the card.
+// askedResult asks for the result, each on its key. The card shows the legend.
 type askedResult struct {
 	onCard
 	desk     *Desk
 	question *desk.Question
 }
 
-// AskResult asks for the result among those of the call, or for a typed one where none are
-// known, and then for the rating in its place.
+// AskResult asks for the result among those of the call's type, or for a typed one if none are known. The question for
+// the rating takes its place.
 func (d *Desk) AskResult() tea.Cmd {
 	asks := d.Day.Ask.Forbidden(func() desk.Answer { return desk.Answer{} })
 	if asks == nil || d.ahead > 0 {
@@ -78,7 +78,11 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
 	last := min(len(r.question.Choices), len(choiceKeys)) - 1
-	return []Hint{{choiceKeys[:1], r.desk.Say("to %s the result", choiceKeys[last:last+1])}, {"/", "another"}, {"esc", "close"}}
+	return []Hint{
+		{choiceKeys[:1], r.desk.Say("to %s the result", choiceKeys[last:last+1])},
+		{"/", "another"},
+		{"esc", "close"},
+	}
 }
 
 // AskRating asks for the rating, each on one key, ten on two.
@@ -87,11 +91,10 @@ func (d *Desk) AskRating() tea.Cmd {
 	return nil
 }
 
-// askedRating asks for a rating from 0 to 10. It never stands in the way: what is no
-// rating is for the call.
+// askedRating asks for a rating from 0 to 10. Any other key belongs to the call, so it never blocks one.
 type askedRating struct {
 	onCard
-	now *int // As it is so far; nil for none.
+	now *int // The present rating, or nil.
 	one bool // A 1 was pressed: with a 0 it is ten.
 	set func(*int)
 }
@@ -154,10 +157,10 @@ func (c *card) form(notes []string) []string {
 	return append(form, c.frame.Lines(sending...)...)
 }
 
-// mostSending is how many lines what ctrl+s sends may take.
+// mostSending is the highest number of lines for the changes that ctrl+s sends.
 const mostSending = 4
 
-// willSendLines returns what ctrl+s would send, whole where they fit.
+// willSendLines returns the changes that ctrl+s would send, in full if they fit.
 func (d *Desk) willSendLines(width int) []string {
 	text := d.willSend(width)
 	if render.Width(text) <= width {

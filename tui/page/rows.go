@@ -11,13 +11,13 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Row is what a list keeps of a record: its identifier, and what its columns show. A record
-// takes twenty times the room, and a list holds rows by the ten thousand.
+// Row is the part of a record that a list keeps: its identifier and the text of its columns. A whole record takes
+// twenty times the memory, and a list holds tens of thousands of rows.
 type Row struct {
 	ID       apitype.UUID
 	micros   int64  // The time that the list is sorted by.
 	number   int64  // Of the column that is sorted by its number.
-	cells    string // The texts of the columns, and what words are looked for in besides.
+	cells    string // The texts of the columns, and further text in which words are searched.
 	external bool   // Its state is another system's: anything may be done.
 	leftOut  bool   // By what the filter looks at here.
 	found    bool   // The service searched for the words of the filter.
@@ -69,7 +69,7 @@ func (l *List[T]) text(r Row, column string) string {
 	return text
 }
 
-// nameOf returns a record as a person says it.
+// nameOf returns the name of a record as an agent would say it.
 func (l *List[T]) nameOf(r Row) string {
 	var texts []string
 	for _, column := range l.title {
@@ -106,7 +106,10 @@ func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(strin
 
 // inWords returns a cell in the agent's language, where its column has words of the program, and not data.
 func inWords(e *Env, column, text string) string {
-	if slices.Contains([]string{"type", "donationInterval", "language", "releasedAt", "recruitmentType", "state"}, column) {
+	if slices.Contains(
+		[]string{"type", "donationInterval", "language", "releasedAt", "recruitmentType", "state"},
+		column,
+	) {
 		return e.Say(text)
 	}
 	return text
@@ -114,7 +117,13 @@ func inWords(e *Env, column, text string) string {
 
 // columnWords are the words of columns that must have room for each.
 var columnWords = map[string][]string{
-	"type": {"verification", "happy", "winback"}, "donationInterval": {"half-yearly", "quarterly"}, "status": {"requested", "completed", "cancelled", "fulfilled", "lead"},
+	"type": {
+		"verification",
+		"happy",
+		"winback",
+	},
+	"donationInterval": {"half-yearly", "quarterly"},
+	"status":           {"requested", "completed", "cancelled", "fulfilled", "lead"},
 }
 
 // fitted returns a column with its title in the agent's language, with room for that and for each of its words.

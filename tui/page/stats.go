@@ -23,24 +23,23 @@ type Stats struct {
 	size    int // Records asked for at a time.
 	running bool
 	stopped bool
-	short   bool // There are records that were not counted, or nothing tells.
+	short   bool // Some records were not counted, or may be missing.
 	period  period
-	begins  time.Time            // When the period began that was counted; zero for everything.
-	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
+	begins  time.Time            // The beginning of the counted period. Zero counts everything.
+	agents  []apitype.QueueAgent // The work of each agent in the period. Nil if the service does not report it.
 	view    widget.Scroll
 	cursor  int                      // Index of the chosen bar.
-	bars    []listing                // What the bars stand for, as they were drawn last.
-	chosen  map[apitype.CallType]int // What the chosen one is made of; nil: nothing.
+	bars    []listing                // The lists behind the bars, as they were drawn last.
+	chosen  map[apitype.CallType]int // The parts of the chosen bar. Nil without one.
 	layout  Layout
 }
 
-// period is what is counted: calls that were requested and pledges that were made since a
-// number of days; 0 is everything.
+// period is the counted period: calls requested and pledges made in a number of days. Zero counts everything.
 type period int
 
 var periods = []period{1, 7, 30, 90, 365, 0}
 
-// in says of when the period is.
+// in names the period in a sentence.
 func (p period) in(say func(string, ...any) string) string {
 	switch p {
 	case 0:
@@ -52,7 +51,7 @@ func (p period) in(say func(string, ...any) string) string {
 	}
 }
 
-// since returns when the period begins; zero for everything.
+// since returns the beginning of the period. Zero means everything.
 func (p period) since(now time.Time) time.Time {
 	if p == 0 {
 		return time.Time{}
@@ -61,7 +60,7 @@ func (p period) since(now time.Time) time.Time {
 	return time.Date(year, month, day-int(p)+1, 0, 0, 0, 0, time.Local)
 }
 
-// listing is a list and its filter; "" where no filter tells what is meant.
+// listing is a list and its filter. The filter is empty if none describes the bar.
 type listing struct {
 	page   int
 	filter string
@@ -77,7 +76,13 @@ func NewStats(s *Env) *Stats {
 func (v *Stats) clear() {
 	groups := func(g desk.Group[apitype.Call]) bool { return !slices.Contains(callGroups, g.Name) }
 	v.Calls = desk.CountCalls(slices.DeleteFunc(desk.CallGroups(v.Day.Now(), time.Local), groups), "")
-	v.Pledges = desk.CountPledges(slices.DeleteFunc(desk.PledgeGroups(time.Local), func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" }), "")
+	v.Pledges = desk.CountPledges(
+		slices.DeleteFunc(
+			desk.PledgeGroups(time.Local),
+			func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" },
+		),
+		"",
+	)
 	v.size, v.short, v.agents = desk.WalkPage, false, nil
 }
 
@@ -92,7 +97,7 @@ func (v *Stats) Open() tea.Cmd {
 	return v.restart()
 }
 
-// Poll counts anew where midnight has moved the period.
+// Poll counts again if midnight has moved the period.
 func (v *Stats) Poll() tea.Cmd {
 	if v.running || v.begins.Equal(v.period.since(v.Day.Now())) {
 		return nil
@@ -105,7 +110,7 @@ func (v *Stats) restart() tea.Cmd {
 	v.seq++
 	v.running, v.stopped = true, false
 	v.begins = v.period.since(v.Day.Now())
-	since := v.since() // The reading runs beside this.
+	since := v.since() // The reading runs in the background.
 	return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
 		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
 	}, func(c apitype.Call) bool {
@@ -124,7 +129,7 @@ func (v *Stats) restart() tea.Cmd {
 	})
 }
 
-// loadCount is loadAs for what is being counted; what cannot be read ends that.
+// loadCount is loadAs for a running count. A failed reading ends the count.
 func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn func(T) tea.Cmd) tea.Cmd {
 	return loadAs(v.Env, &v.seq, read, func(value T, err error) tea.Cmd {
 		if err == nil {
@@ -137,7 +142,13 @@ func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn fu
 }
 
 // count counts the records of a list from a cursor on, until one does not count, and does something after it.
-func count[T any](v *Stats, after string, list func(context.Context, apitype.Paging) (apiclient.Page[T], error), add func(T) bool, then func() tea.Cmd) tea.Cmd {
+func count[T any](
+	v *Stats,
+	after string,
+	list func(context.Context, apitype.Paging) (apiclient.Page[T], error),
+	add func(T) bool,
+	then func() tea.Cmd,
+) tea.Cmd {
 	size := v.size
 	return loadCount(v, func(ctx context.Context) (apiclient.Page[T], error) {
 		return list(ctx, apitype.Paging{After: after, First: &size})
@@ -147,7 +158,8 @@ func count[T any](v *Stats, after string, list func(context.Context, apitype.Pag
 		if page.Fewer > 0 {
 			v.size = page.Fewer
 		}
-		v.short = v.short || page.MayBeCut || page.HasNextPage && !more || page.Err() != nil || len(records) < len(page.Records)
+		v.short = v.short || page.MayBeCut || page.HasNextPage && !more || page.Err() != nil ||
+			len(records) < len(page.Records)
 		for _, record := range records {
 			if !add(record) {
 				return then()
@@ -160,7 +172,7 @@ func count[T any](v *Stats, after string, list func(context.Context, apitype.Pag
 	})
 }
 
-// since returns the beginning of the period that was counted as a filter; nil for everything.
+// since returns the beginning of the counted period as a filter. Nil counts everything.
 func (v *Stats) since() *apitype.Time {
 	if !v.begins.IsZero() {
 		return new(apitype.NewTime(v.begins.Add(-time.Millisecond))) // The filter is strict.
@@ -168,7 +180,8 @@ func (v *Stats) since() *apitype.Time {
 	return nil
 }
 
-// readAgents asks what each agent has done, where the service has a queue: in the period, as far back as the service tells, which counts whole hours.
+// readAgents reads the work of each agent in the period, if the service has a queue. The service counts whole hours,
+// and only a limited time back.
 func (v *Stats) readAgents() tea.Cmd {
 	since := slices.MaxFunc([]time.Time{v.begins, v.Day.Now().Add(time.Hour - apitype.MaxAgents)}, time.Time.Compare)
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
@@ -176,7 +189,9 @@ func (v *Stats) readAgents() tea.Cmd {
 		if err != nil || !has {
 			return nil, err
 		}
-		answer, err := apiclient.Decoded(v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(since))}))
+		answer, err := apiclient.Decoded(
+			v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(since))}),
+		)
 		return answer.Agents, err
 	}, func(agents []apitype.QueueAgent) tea.Cmd {
 		v.running, v.agents = false, agents
@@ -190,7 +205,7 @@ func (v *Stats) Resize(l Layout) { v.layout = l }
 // Scopes implements Page.
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
-// WhyNotStop says why there is nothing to stop.
+// WhyNotStop returns the reason why there is nothing to stop, or "".
 func (v *Stats) WhyNotStop() string { return desk.When(!v.running, "nothing is being counted") }
 
 // Stop stops counting.

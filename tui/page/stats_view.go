@@ -21,7 +21,12 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := " " + v.Say("counted %s and %s %s", v.Day.Count(v.Calls.Total.Records, "call", "calls"), v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"), v.period.in(v.Say))
+	state := " " + v.Say(
+		"counted %s and %s %s",
+		v.Day.Count(v.Calls.Total.Records, "call", "calls"),
+		v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"),
+		v.period.in(v.Say),
+	)
 	anew := v.Say("%s counts anew", v.Host.KeyOf(ActRefresh))
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
@@ -40,17 +45,29 @@ func (v *Stats) Lines(l Layout) []string {
 		left, right := v.Styles.frame(l, (width-ruleWidth)/2), v.Styles.frame(l, (width-ruleWidth)/2)
 		if l.Framed {
 			left.Width, right.Width, room = width/2, width-width/2, room-2
-			top = v.Styles.panes(l, []string{left.Top(v.Styles.bold(v.Say("Calls")), "")}, []string{right.Top(v.Styles.bold(v.Say("Results and pledges")), "")})
+			top = v.Styles.panes(
+				l,
+				[]string{left.Top(v.Styles.bold(v.Say("Calls")), "")},
+				[]string{right.Top(v.Styles.bold(v.Say("Results and pledges")), "")},
+			)
 			bottom = v.Styles.panes(l, left.Close(nil, 1), right.Close(nil, 1))
 		}
 		calls, others := v.callTables(left.Inner()), v.otherTables(right.Inner())
 		height := max(len(calls), len(others), room)
-		all = v.Styles.panes(l, left.Lines(widget.Block(calls, left.Inner(), height)...), right.Lines(widget.Block(others, right.Inner(), height)...))
+		all = v.Styles.panes(
+			l,
+			left.Lines(widget.Block(calls, left.Inner(), height)...),
+			right.Lines(widget.Block(others, right.Inner(), height)...),
+		)
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
 	v.view.Set(all, width, room)
-	if at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) }); at >= 0 && len(v.bars) > 0 {
+	if at := slices.IndexFunc(
+		all,
+		func(line string) bool { return strings.Contains(line, v.Styles.mark) },
+	); at >= 0 &&
+		len(v.bars) > 0 {
 		v.view.Keep(at-1, at+2)
 	}
 	more := ""
@@ -63,7 +80,7 @@ func (v *Stats) Lines(l Layout) []string {
 	return append(lines, bottom...)
 }
 
-// legend returns what the parts of the bars stand for, with the numbers of the chosen one.
+// legend explains the parts of the bars, with the numbers of the chosen bar.
 func (v *Stats) legend() string {
 	var parts []string
 	for i, kind := range typesOf(v.chosen) {
@@ -76,8 +93,7 @@ func (v *Stats) legend() string {
 	return " " + strings.Join(parts, "   ")
 }
 
-// typesOf returns the types of calls in the order of the bars' parts: those of the interface, then
-// what else was counted.
+// typesOf returns the types of calls in the order of the bars' parts: the interface's types, then any others.
 func typesOf(counts map[apitype.CallType]int) []apitype.CallType {
 	all := slices.Clone(apitype.CallTypes)
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -101,7 +117,7 @@ const (
 type bar struct {
 	label string
 	n     int
-	kinds map[apitype.CallType]int // Its parts; nil: it is whole.
+	kinds map[apitype.CallType]int // Its parts. Nil if it has none.
 	more  string                   // What else there is to it.
 	list  listing                  // What Enter opens.
 }
@@ -141,7 +157,16 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
 		length := (b.n*room + most - 1) / most
-		line := widget.Fit(sign+" "+Clean(b.label), label) + widget.FitRight(v.Day.Locale.Count(b.n), barNumber) + " " + v.drawBar(b, length)
+		line := widget.Fit(
+			sign+" "+Clean(b.label),
+			label,
+		) + widget.FitRight(
+			v.Day.Locale.Count(b.n),
+			barNumber,
+		) + " " + v.drawBar(
+			b,
+			length,
+		)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
@@ -159,7 +184,13 @@ func (v *Stats) callTables(width int) []string {
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
 			from := slices.MaxFunc([]time.Time{oldest, v.begins}, time.Time.Compare)
 			b.n, b.kinds = c.Records, c.Types
-			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
+			b.list = listing{
+				CallsPage,
+				"status=requested requestedFrom=" + apitype.NewTime(from).
+					String() +
+					" requestedUntil=" + apitype.NewTime(newest).
+					String(),
+			}
 		}
 		requested = append(requested, b)
 		newest = oldest
@@ -180,7 +211,7 @@ func (v *Stats) callTables(width int) []string {
 		v.dayLines(width))
 }
 
-// statsDays is how many days are shown.
+// statsDays is the number of days shown.
 const statsDays = 14
 
 // dayLines returns the completions of the last days: a line over them, and a bar for each
@@ -234,18 +265,32 @@ func (v *Stats) otherTables(width int) []string {
 		}
 		types := byCode[code].Types
 		most := slices.MaxFunc(typesOf(types), func(a, b apitype.CallType) int { return types[a] - types[b] })
-		results = append(results, bar{label: v.Say(v.Day.Codes.Words(most, code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
+		results = append(
+			results,
+			bar{label: v.Say(v.Day.Codes.Words(most, code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list},
+		)
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
 	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
 		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
-			lines = append(lines, widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+v.Day.Locale.Decimal(fmt.Sprintf("%*.1f  ", barNumber, r.Value()))+v.Say("of %s", v.Day.Count(r.N, "call", "calls")))
+			lines = append(
+				lines,
+				widget.Fit(
+					"  "+v.Say(Clean(render.Words(kind))),
+					barLabel+2,
+				)+v.Day.Locale.Decimal(
+					fmt.Sprintf("%*.1f  ", barNumber, r.Value()),
+				)+v.Say(
+					"of %s",
+					v.Day.Count(r.N, "call", "calls"),
+				),
+			)
 		}
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
 }
 
-// mostDays is how far back requested calls are listed.
+// mostDays is the number of days for which requested calls are listed.
 const mostDays = 20 * 365
 
 // callsBehind returns the calls of a filter in the period; after is the filter of the time that counts for that.
@@ -267,7 +312,10 @@ func (v *Stats) pledgeLines(width int) []string {
 		if c.Once > 0 {
 			once[len(once)-1] = v.euros(apitype.Cents(c.Once))
 		}
-		bars = append(bars, bar{label: v.Styles.statusText(status), n: c.Records, list: listing{PledgesPage, "status=" + status}})
+		bars = append(
+			bars,
+			bar{label: v.Styles.statusText(status), n: c.Records, list: listing{PledgesPage, "status=" + status}},
+		)
 	}
 	for i := range bars { // Amounts end below each other.
 		bars[i].more = widget.FitRight(yearly[i], widest(yearly))
@@ -277,7 +325,12 @@ func (v *Stats) pledgeLines(width int) []string {
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
 	if n := v.Pledges.Total.Unvalued; n > 0 {
-		lines = append(lines, v.Styles.Dim(widget.Fit(" "+v.Say("without %s of an interval that is not known", v.Day.Count(n, "pledge", "pledges")), width)))
+		lines = append(
+			lines,
+			v.Styles.Dim(
+				widget.Fit(" "+v.Say("without %s of an interval that is not known", v.Day.Count(n, "pledge", "pledges")), width),
+			),
+		)
 	}
 	return lines
 }
@@ -300,7 +353,8 @@ func (v *Stats) agentLines(width int) []string {
 		name, user := v.queueAgent(a), a.UserUUID.String()
 		done := bar{label: name, n: a.Completed}
 		if canList {
-			done.list = v.callsBehind("completedBy="+user, "updatedAfter") // A completion is an update, as an attempt is.
+			// A completion is an update, as an attempt is.
+			done.list = v.callsBehind("completedBy="+user, "updatedAfter")
 		}
 		if a.Completed > 0 {
 			completed = append(completed, done)
@@ -311,7 +365,7 @@ func (v *Stats) agentLines(width int) []string {
 		}
 	}
 	within := ""
-	if v.begins.Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service tells no more.
+	if v.begins.Before(v.Day.Now().Add(-apitype.MaxAgents)) { // The service reports no earlier hours.
 		within = v.Say(" in %d days", apitype.MaxAgents/(24*time.Hour))
 	}
 	var lines []string

@@ -14,28 +14,31 @@ import (
 // paint draws text in a role.
 type paint func(string) string
 
-// Styles are the roles that text is drawn in. They use the terminal's own sixteen
-// colours, and each is told by more than its colour: a word, a sign or a weight.
+// Styles are the roles in which text is drawn. They use the terminal's sixteen colours, and each role also has a word,
+// a sign or a weight.
 type Styles struct {
 	Dim, Good, Held, Warn, Bad, Tab, Key              paint
 	plain, bold, accent, chosen, marked, head, cursor paint
-	focus                                             paint // The border of the pane where the keys work.
+	focus                                             paint // The border of the pane with the focus.
 	kinds                                             map[apitype.CallType]paint
 	border                                            lipgloss.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign, DueSign, fixSign                string
 	mark, badSign, pointer, changed                   string
-	bar                                               [2]string                             // A piece of the hold that is left, and one that is over.
-	bars                                              []string                              // What bars are made of, by type of call.
-	steps                                             []string                              // Heights of a line over days.
-	Remote                                            bool                                  // What is behind a dialog is not drawn anew.
-	say                                               func(text string, args ...any) string // In the agent's language.
+	// A segment of the hold that is left, and one that has passed.
+	bar [2]string
+	// What bars are made of, by type of call.
+	bars []string
+	// Heights of a line over days.
+	steps []string
+	// The page behind a dialog is not drawn again.
+	Remote bool
+	say    func(text string, args ...any) string // In the agent's language.
 }
 
-// Themes are the sets of colours, the first where nobody chose: the terminal's own colours,
-// the same without a faint or a dark one, and few of them. All of them keep to the sixteen
-// colours of the terminal, so that they follow a light and a dark one.
+// Themes are the sets of colours; the first is the default: the terminal's own colours, the same without faint or dark
+// ones, and few colours. All keep to the sixteen colours of the terminal, so that they follow light and dark terminals.
 var Themes = []string{"default", "high-contrast", "calm"}
 
 // NewStyles makes the roles in a theme. Without colour only weight, reverse and underline
@@ -50,7 +53,15 @@ func NewStyles(theme string, noColor, ascii bool) Styles {
 	case "high-contrast":
 		bold := base.Bold(true)
 		s.Dim, s.Good, s.Held, s.Warn = s.plain, s.bold, s.bold, painter(bold.Reverse(true))
-		s.Bad, s.accent, s.Key, s.marked = painter(bold.Reverse(true)), painter(bold.Underline(true)), painter(bold.Underline(true)), painter(bold)
+		s.Bad, s.accent, s.Key, s.marked = painter(
+			bold.Reverse(true),
+		), painter(
+			bold.Underline(true),
+		), painter(
+			bold.Underline(true),
+		), painter(
+			bold,
+		)
 		s.kinds, s.focus = nil, s.bold
 	case "calm":
 		s.Good, s.Held, s.accent, s.Key, s.marked = s.plain, s.plain, s.bold, s.bold, s.bold
@@ -144,13 +155,13 @@ func (s Styles) pill(status string) string {
 	return "\x1b[7m" + role(" "+s.statusText(status)+" ") + "\x1b[m"
 }
 
-// frame returns the frame of a pane, bare where there is no room for one.
+// frame returns the frame of a pane, bare if there is no room for one.
 func (s Styles) frame(l Layout, width int) widget.Frame {
 	return widget.Frame{Border: s.border, Width: width, Bare: !l.Framed, Paint: s.Dim}
 }
 
-// active returns the frame of the pane where the keys work. Over SSH it is as the others: two borders beside each other
-// are then one run of one style, an eighth of a page's bytes less.
+// active returns the frame of the pane with the focus. Over SSH it looks like the others, because adjacent borders are
+// then one run of one style. That saves an eighth of a page's bytes.
 func (s Styles) active(l Layout, width int) widget.Frame {
 	frame := s.frame(l, width)
 	if !s.Remote {
@@ -159,7 +170,7 @@ func (s Styles) active(l Layout, width int) widget.Frame {
 	return frame
 }
 
-// panes joins panes beside each other.
+// panes joins panes from left to right.
 func (s Styles) panes(l Layout, panes ...[]string) []string {
 	if l.Framed {
 		return widget.Beside("", panes...)

@@ -11,10 +11,9 @@ import (
 	"fundesk/render"
 )
 
-// cells stand between a text and the editors of the library, which move and erase by
-// code points and count cells in their own way. What a reader takes for one character
-// and is more than one code point, or is not drawn as it is stored, is interned: the
-// editor holds one code point for it, as wide as what is drawn. The zero value is ready.
+// cells translates between a text and the library's editors, which move and erase by code points and count cells in
+// their own way. A character of several code points, or one that is drawn differently, is interned: the editor holds
+// one code point of the same width for it. The zero value is ready.
 type cells struct {
 	texts []internedText
 	index map[string]rune
@@ -26,9 +25,8 @@ type internedText struct {
 	drawn string // One or two cells.
 }
 
-// The code points of interned characters: nobody is given one of them, so that a text
-// with one in it has it interned like any other. The editors count one cell for the
-// first range and two for the second.
+// The code points of interned characters. Text that contains one of them has it interned like any other. The editors
+// count one cell for the first range and two for the second.
 const (
 	firstNarrow = '\U00100000'
 	firstWide   = '\U00033480' // Unassigned, and wide like its whole plane.
@@ -87,7 +85,7 @@ func (c *cells) intern(text, drawn string) rune {
 	if r, known := c.index[text]; known {
 		return r
 	}
-	if len(c.texts) == mostCells { // Nobody types so many; nothing is left out of the text.
+	if len(c.texts) == mostCells { // No text has so many; nothing is left out of it.
 		return unicode.ReplacementChar
 	}
 	first := rune(firstNarrow)
@@ -131,8 +129,8 @@ func (c *cells) decode(held string) string {
 	return b.String()
 }
 
-// line draws a line of an editor in width cells. The character at index cursor is drawn
-// by mark; none is where cursor is negative.
+// line draws a line of an editor in width cells. mark draws the character at index cursor. A negative cursor draws
+// none.
 func (c *cells) line(held string, width, cursor int, mark func(string) string) string {
 	if cursor < 0 && len(c.texts) == 0 {
 		return Fit(held, width)
@@ -166,8 +164,7 @@ func (c *cells) selected(held string, width int, mark func(string) string) strin
 	return Fit(mark(strings.TrimRight(c.line(held, width, -1, nil), " ")), width)
 }
 
-// joined returns typed with the character before it, where the two are one: a typed accent
-// may join the letter before it.
+// joined returns typed with the character before it, if both form one: a typed accent may join the letter before it.
 func joined(before, typed string) (text string, joins bool) {
 	if before == "" || typed == "" || render.IsPlain(typed) {
 		return typed, false
@@ -178,7 +175,7 @@ func joined(before, typed string) (text string, joins bool) {
 	return typed, false
 }
 
-// typed returns the text that a key or a paste brings, "" for a key that types nothing.
+// typed returns the text of a key or a paste, or "" for a key without text.
 func typed(msg tea.Msg) string {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -203,8 +200,8 @@ func clusters(text string) func(yield func(string) bool) {
 	}
 }
 
-// sanitize keeps control characters out of a text: what was pasted must not be more than
-// what is seen. lines tells whether it may have several lines.
+// sanitize removes control characters from a text, so that pasted text contains only what is visible. lines allows
+// several lines.
 func sanitize(text string, lines bool) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	return strings.Map(func(r rune) rune {

@@ -6,8 +6,8 @@ import (
 	"charm.land/bubbles/v2/viewport"
 )
 
-// Scroll is a window on lines, in the library's viewport. Its keys and its mouse are not
-// used: who scrolls says by how much. The zero value stands at the top.
+// Scroll is a window on lines, based on the library's viewport. Its keys and its mouse are not used: callers scroll by
+// a number of lines. The zero value is at the top.
 type Scroll struct{ view viewport.Model }
 
 // By goes down by lines, or up, as far as the lines that were shown last.
@@ -16,7 +16,7 @@ func (s *Scroll) By(lines int) { s.view.SetYOffset(s.view.YOffset() + lines) }
 // Top returns the first line in sight.
 func (s *Scroll) Top() int { return s.view.YOffset() }
 
-// Set tells the lines and the room for them. Lines are wrapped already.
+// Set sets the lines and the room for them. Lines are wrapped already.
 func (s *Scroll) Set(lines []string, width, height int) {
 	s.view.SetWidth(width)
 	s.view.SetHeight(max(height, 0))

@@ -7,9 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Spinner turns while something is waited for that does not come at once, and only then: a
-// screen on which nothing happens is not drawn anew. It is told after each message whether
-// there is something. The zero value never turns.
+// Spinner turns during a longer wait, and only then, so that an idle screen is not drawn again. Follow is called after
+// each message with the state of the wait. The zero value never turns.
 type Spinner struct {
 	After   time.Duration // How long something has not come before it turns.
 	model   spinner.Model
@@ -18,7 +17,7 @@ type Spinner struct {
 	wait    int // Counts what was waited for.
 }
 
-// late tells that what was waited for may not have come.
+// late is sent when a wait may have become a longer one.
 type late struct{ wait int }
 
 // The signs of a spinner: each of one cell.
@@ -61,7 +60,7 @@ func (s *Spinner) Follow(msg tea.Msg, waiting bool) tea.Cmd {
 	return nil
 }
 
-// Sign returns what stands behind what is waited for: dots, until it turns.
+// Sign returns the sign of a wait: dots, until it turns.
 func (s *Spinner) Sign() string {
 	if s.turning {
 		return " " + s.model.View()

@@ -10,8 +10,8 @@ import (
 // depends on the height of the window, never on the length of the list.
 type Table[T, R any] struct {
 	Columns []render.Column[T]
-	// Cell appends a cell of a row, cleaned already, and returns the role that it is drawn in but for the cursor's row;
-	// nil: plain.
+	// Cell appends a cell of a row, cleaned already, and returns its role. The cursor's row has its own role. Nil draws
+	// it plain.
 	Cell   func(b []byte, row R, c *render.Column[T]) ([]byte, func(string) string)
 	cursor int
 	top    int
@@ -23,7 +23,7 @@ type Table[T, R any] struct {
 // Cursor returns the index of the chosen row.
 func (t *Table[T, R]) Cursor() int { return t.cursor }
 
-// SetHeight tells how many rows are in sight.
+// SetHeight sets the number of visible rows.
 func (t *Table[T, R]) SetHeight(rows int) { t.height = max(rows, 1) }
 
 // Height returns how many rows are in sight.
@@ -32,8 +32,8 @@ func (t *Table[T, R]) Height() int { return max(t.height, 1) }
 // Move moves the cursor by rows within a list of count rows.
 func (t *Table[T, R]) Move(by, count int) { t.Place(t.cursor+by, count) }
 
-// Place puts the cursor on a row of a list of count rows. Where that is out of sight it
-// scrolls by half a window: each scroll draws all rows anew, which a slow line feels.
+// Place puts the cursor on a row of a list of count rows. If the row is not visible, it scrolls by half a window,
+// because each scroll draws all rows again, which is slow over a slow line.
 func (t *Table[T, R]) Place(row, count int) {
 	t.cursor = min(max(row, 0), max(count-1, 0))
 	height := max(t.height, 1)
@@ -145,8 +145,7 @@ func appendCell(b []byte, index, width int, right bool, text func([]byte) []byte
 	}
 }
 
-// widths shares width among the columns. Where they do not all fit, those at the end
-// are left out.
+// widths shares width among the columns. Without room for all, it leaves out the last ones.
 func (t *Table[T, R]) widths(width int) []int {
 	widths := make([]int, len(t.Columns))
 	left, growing := width, 0

@@ -30,7 +30,7 @@ func Fit(text string, width int) string {
 		return ""
 	}
 	if render.IsPlain(text) {
-		// Most of a screen is ASCII, where a byte is a cell.
+		// Most of a screen is ASCII, with one byte for each cell.
 		if len(text) > width {
 			return text[:width-1] + "…"
 		}
@@ -68,7 +68,7 @@ func blanks(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// Wrap breaks text into lines of at most width cells, at spaces where it can.
+// Wrap breaks text into lines of at most width cells, at spaces if possible.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return nil
@@ -97,7 +97,7 @@ func Block(lines []string, width, height int) []string {
 	return block
 }
 
-// Beside joins blocks of the same height, with a rule between them.
+// Beside joins blocks of the same height from left to right, with a rule between them.
 func Beside(rule string, blocks ...[]string) []string {
 	if len(blocks) == 0 {
 		return nil
@@ -157,8 +157,8 @@ func Over(screen, block []string, width int) []string {
 	return lines
 }
 
-// wholeWords returns up to where a line is shown before a cell, and from where after another one, so
-// that no word is torn. Lines and bars are no words.
+// wholeWords returns the end of the part before a cell, and the start of the part after another one, so that no word is
+// cut. Lines and bars are not words.
 func wholeWords(line string, before, after int) (until, from int) {
 	isWord := func(r rune) bool { return r != ' ' && r != '|' && (r < '─' || r > '▟') }
 	until, from = before, after
@@ -178,8 +178,7 @@ func wholeWords(line string, before, after int) (until, from int) {
 	return until, min(from, at)
 }
 
-// rightOf returns what stands from a cell on in a line of width cells. Half a wide character
-// becomes a blank.
+// rightOf returns the part of a line from a cell on, in width cells. Half a wide character becomes a blank.
 func rightOf(line string, from, width int) string {
 	m := render.Method(line)
 	right := m.TruncateLeft(line, from, "")
@@ -230,7 +229,7 @@ func (f Frame) Rule(title, aside string) string {
 }
 
 func (f Frame) edge(left, right, title, aside string) string {
-	line, room := f.Border.Top, f.Width-render.Width(left+right)-2 // A line stands at both ends.
+	line, room := f.Border.Top, f.Width-render.Width(left+right)-2 // A line fills both ends.
 	fit := func(text string, least int) string {
 		if width := min(render.Width(text), room-2); text != "" && width >= least {
 			room -= width + 2
@@ -291,9 +290,8 @@ const (
 	lastSkinTone       = '\U0001f3ff'
 )
 
-// Unjoined returns text without the characters that every terminal draws in a width of its
-// own: joiners after a letter or a picture, variants, keycaps and skin tones. A family
-// becomes its members, and a border after it stays where it is.
+// Unjoined returns text without the characters that terminals draw in different widths: joiners, variants, keycaps and
+// skin tones. A family becomes its members, and a border after it keeps its place.
 func Unjoined(text string) string {
 	if render.IsPlain(text) {
 		return text

@@ -9,17 +9,15 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// TextArea is a text of many lines that is being written: the library's, which wraps at
-// words, moves by rows on the screen, by pages and by words, and selects with shift. Here
-// a character is what a reader takes for one, and no key starts a clipboard program. The
-// zero value is an empty text; it must not be copied once it is in use.
+// TextArea is an editor of many lines, based on the library's: it wraps at words, moves by rows, pages and words, and
+// selects with shift. A character is a grapheme, and no key starts a clipboard program. The zero value is an empty
+// text; it must not be copied after the first use.
 type TextArea struct {
 	area  *textarea.Model
 	cells cells
 }
 
-// The library drops what is beyond so many lines; it keeps the rows of as many lines that
-// it has wrapped as areaCache.
+// The library drops text beyond this number of lines. It caches the wrapped rows of areaCache lines.
 const (
 	areaLines = 10_000
 	areaCache = 256
@@ -37,9 +35,9 @@ func (t *TextArea) inner() *textarea.Model {
 	m.KeyMap.InsertNewline.SetKeys("enter", "shift+enter", "ctrl+j")
 	m.KeyMap.Paste.SetEnabled(false)
 	m.KeyMap.CopySelection.SetEnabled(false)
-	_ = m.Focus() // Who has the keys is the page's business; the cursor does not blink.
+	_ = m.Focus() // The page decides about the focus; the cursor does not blink.
 	m.MaxHeight = areaCache
-	m, _ = m.Update(nil) // The cache gets its size; a largest height is none of its business.
+	m, _ = m.Update(nil) // This sizes the cache, independently of the height.
 	m.MaxHeight = 0
 	t.area = &m
 	return t.area
@@ -74,7 +72,7 @@ func (t *TextArea) Insert(text string) {
 	t.update(nil)
 }
 
-// before returns the character before the cursor on its line, "" where the line begins.
+// before returns the character before the cursor on its line, or "" at the beginning of the line.
 func (t *TextArea) before() string {
 	m := t.area
 	if m.Column() == 0 {

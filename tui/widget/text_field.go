@@ -9,9 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// TextField is one line of text that is being written: the library's, in which a
-// character is what a reader takes for one and no key starts a clipboard program. The
-// zero value is an empty text; it must not be copied once it is in use.
+// TextField is an editor of one line, based on the library's. A character is a grapheme, and no key starts a clipboard
+// program. The zero value is an empty text; it must not be copied after the first use.
 type TextField struct {
 	input    *textinput.Model
 	cells    cells
@@ -100,7 +99,7 @@ func (t *TextField) Line(width int, mark func(string) string) string {
 	if t.selected {
 		return t.cells.selected(m.Value(), width, mark)
 	}
-	if m.Width() != width-1 { // The cursor may stand behind the last character.
+	if m.Width() != width-1 { // The cursor may be after the last character.
 		m.SetWidth(width - 1)
 		m.SetCursor(m.Position())
 	}
@@ -108,5 +107,5 @@ func (t *TextField) Line(width int, mark func(string) string) string {
 	return t.cells.line(before+ansi.Strip(after), width, utf8.RuneCountInString(before), mark)
 }
 
-// reversed is how the library begins to draw the cursor.
+// reversed is the sequence with which the library begins to draw the cursor.
 const reversed = "\x1b[7m"
