@@ -26,14 +26,14 @@ import (
 // apiFlags are the flags of api.
 type apiFlags struct {
 	fields   []string
-	texts    []string // Fields whose values are always texts.
+	texts    []string // Fields with text values only.
 	headers  []string
 	input    string
 	paginate bool
 	include  bool
 }
 
-// methods are those that a request may have.
+// methods are the allowed methods of a request.
 var methods = []string{
 	http.MethodGet,
 	http.MethodHead,
@@ -147,7 +147,7 @@ func (a *apiFlags) run(s *cli.Session, cmd *cobra.Command, args []string) error 
 	return cli.PrintAnswer(s, options, answer)
 }
 
-// header are the headers of the request. The token is the profile's, and goes to its service.
+// header returns the headers of the request. The profile's token goes to the profile's service only.
 func (a *apiFlags) header() (http.Header, error) {
 	header := http.Header{}
 	for _, text := range a.headers {
@@ -197,7 +197,7 @@ func splitPath(text string) (string, url.Values, error) {
 	return "/" + strings.TrimLeft(parsed.EscapedPath(), "/"), query, nil
 }
 
-// body is the body of the request; the fields of a read go into its query.
+// body returns the body of the request. The fields of a read go into its query.
 func (a *apiFlags) body(ctx context.Context, s *cli.Session, isRead bool, query url.Values) ([]byte, error) {
 	if a.input != "" {
 		if len(a.fields)+len(a.texts) > 0 {
@@ -230,7 +230,7 @@ func (a *apiFlags) body(ctx context.Context, s *cli.Session, isRead bool, query 
 	return json.Marshal(object)
 }
 
-// fieldValueOf is the JSON value of a field: a word, a number, or text.
+// fieldValueOf returns the JSON value of a field: a word, a number, or text.
 func fieldValueOf(text string) any {
 	switch jsontext.Value(text).Kind() {
 	case 't', 'f', 'n', '0', '{', '[':

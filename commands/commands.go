@@ -28,7 +28,7 @@ import (
 	"fundesk/commands/read"
 )
 
-// App is what the commands need from their surroundings.
+// App is the environment of the commands.
 type App = cli.App
 
 // Embedded is a service inside the process.
@@ -44,7 +44,7 @@ type entry struct {
 	build   func(*cli.Session) *cobra.Command
 }
 
-// entries are the top-level commands in the order of the help.
+// entries returns the top-level commands in the order of the help.
 func entries() []entry {
 	return []entry{
 		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
@@ -116,7 +116,8 @@ func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
 	if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
 		return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
 	}
-	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
+	// Of a variable that is not set.
+	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} {
 		if flag := cmd.Flags().
 			Lookup(name); flag != nil && flag.Changed &&
 			(flag.Value.String() == "" || flag.Value.String() == "[]") {
@@ -180,8 +181,8 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	return root
 }
 
-// chosenEntry is the first argument that is no flag, when it names a top-level command;
-// "" has the whole tree built. For help and completion it is the argument after.
+// chosenEntry returns the first argument that is no flag, if it names a top-level command. "" builds the whole tree.
+// For help and completion it returns the argument after.
 func chosenEntry(names []string) string {
 	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {
 		names = names[1:]
@@ -200,8 +201,8 @@ func chosenEntry(names []string) string {
 	return ""
 }
 
-// joinValues joins an opt-in flag with a true or false that follows it, where the flag alone
-// means true, and --arg with the name and the value that follow it, as jq has them.
+// joinValues joins an opt-in flag with a following true or false, because the flag alone means true. It joins --arg
+// with the following name and value, as jq reads them.
 func joinValues(args []string) []string {
 	var joined []string
 	for i := 0; i < len(args); i++ {

@@ -68,10 +68,10 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 	})
 }
 
-// typedTimes are ways of writing a time, besides a whole one.
+// typedTimes are examples of times, besides a full one.
 var typedTimes = []string{"now", "today", "yesterday", "90m", "36h", "7d", "2w"}
 
-// countries completes with those of addresses, or those whose way of writing a file may have.
+// countries completes with the countries of addresses, or with the countries whose files can be read.
 func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if cmd.Flags().Lookup("map") != nil {
 		return cli.Values(render.PhoneCountries())(cmd, args, toComplete)
@@ -79,7 +79,7 @@ func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, 
 	return cli.Values(apitype.CountryCodes())(cmd, args, toComplete)
 }
 
-// keepFilesOut has no file offered for a flag whose value is none.
+// keepFilesOut offers no files for a flag whose value is none.
 func keepFilesOut(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {

@@ -11,7 +11,7 @@ import (
 	"fundesk/render"
 )
 
-// outputKind is what a command prints.
+// outputKind describes the output of a command.
 type outputKind struct {
 	formats []render.Format
 	columns bool // --columns chooses among them.
@@ -42,8 +42,7 @@ var (
 	}
 )
 
-// outputs are the kinds by the name of a verb, or of a verb below its noun where that prints something else.
-// What is not here prints nothing.
+// outputs has the kinds by the name of a verb, or of a verb below its noun if that differs. Other verbs print nothing.
 var outputs = map[string]outputKind{
 	"list":                records,
 	"get":                 records,

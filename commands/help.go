@@ -148,7 +148,7 @@ The interface has no filter for a call's status, type or person: call list --sta
 service that offers a filter on the status is asked for that.
 `
 
-// keysTopic is the registry of keys of the terminal interface.
+// keysTopic lists the keys of the terminal interface.
 func keysTopic() string {
 	var b strings.Builder
 	b.WriteString("Keys of fundesk tui\n")

@@ -113,8 +113,7 @@ func personCreate(s *cli.Session) *cobra.Command {
 	return change.Create(s, cmd, change.Fields(apitype.PersonFields(), apitype.Created), render.PersonColumns(), newPerson)
 }
 
-// newPerson is the creation of a person from its body; the profile fills in what it
-// knows.
+// newPerson returns the creation of a person from its body. The profile supplies defaults.
 func newPerson(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 	p := s.Defaults()
 	change.SetDefault(object, "owningOrganizationUuid", p.OwningOrganization)

@@ -100,8 +100,7 @@ func pledgeCreate(s *cli.Session) *cobra.Command {
 	return change.Create(s, cmd, change.Fields(apitype.PledgeFields(), apitype.Created), render.PledgeColumns(), newPledge)
 }
 
-// newPledge is the creation of a pledge from its body; the profile fills in what it
-// knows.
+// newPledge returns the creation of a pledge from its body. The profile supplies defaults.
 func newPledge(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 	p := s.Defaults()
 	change.SetDefault(object, "owningOrganizationUuid", p.OwningOrganization)
@@ -137,7 +136,7 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 	)
 }
 
-// changePledge is the update of a pledge; what its mode forbids is told where it is known.
+// changePledge returns the update of a pledge. If the pledge is known, it refuses fields that its mode forbids.
 func changePledge(
 	_ *cli.Session,
 	id apitype.UUID,

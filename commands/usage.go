@@ -22,8 +22,7 @@ const (
 	groupSettings = "Services and settings"
 )
 
-// printUsage is the help below the description of a command. The flags that every command has
-// are on a page of their own.
+// printUsage prints the help below the description of a command. Global flags have a page of their own.
 func printUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	cmd.InheritedFlags() // The line of usage knows of flags then.
@@ -65,7 +64,7 @@ func printUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// helpWidth is how wide help is; examples are as they are typed.
+// helpWidth is the width of the help. Examples are printed as they are typed.
 const helpWidth = 80
 
 // printHelp prints what a command is for, and its usage.
@@ -74,7 +73,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text))
 	}
 	cmd.SetErr(cmd.OutOrStdout())
-	_ = cmd.Usage() // A reader that went away is told by nothing else either.
+	_ = cmd.Usage() // A closed pipe is reported nowhere else either.
 }
 
 // wrapped breaks the paragraphs of a text into lines that fit.
@@ -105,7 +104,7 @@ func wrapped(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// writeCommands lists the commands below one, those of the program in their groups.
+// writeCommands lists the subcommands of a command. The commands of the program are in groups.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	shown := slices.DeleteFunc(
 		slices.Clone(cmd.Commands()),

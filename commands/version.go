@@ -31,8 +31,8 @@ func versionCommand(s *cli.Session) *cobra.Command {
 	}
 }
 
-// bashAlone makes the script work without the package bash-completion, whose function it
-// calls: a bash that has none would print an error into the line that is typed.
+// bashAlone lets the script work without the package bash-completion, whose function it calls. Otherwise bash would
+// print an error into the typed line.
 const bashAlone = `
 __fundesk_init_completion()
 {

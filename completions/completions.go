@@ -21,16 +21,16 @@ import (
 	"fundesk/render"
 )
 
-// patience is how long the service may take to answer.
+// patience limits the time for the service's answer.
 const patience = time.Second
 
-// recent is how many records are offered.
+// recent is the number of offered records.
 const recent = 100
 
 // Value is one value with what it means.
 type Value struct{ Value, Description string }
 
-// String is the value as shells take it: with its description after a tab.
+// String returns the value in the form for shells: with its description after a tab.
 func (v Value) String() string {
 	if v.Description == "" {
 		return v.Value
@@ -41,7 +41,7 @@ func (v Value) String() string {
 // Source answers completions.
 type Source struct {
 	Connect func(context.Context) (*apiclient.Client, error)
-	// Patience is how long an answer may take; zero: a second.
+	// Patience limits the time for an answer. Zero means a second.
 	Patience time.Duration
 }
 
@@ -63,7 +63,7 @@ func (s Source) find(ctx context.Context, prefix string, ask asker) []string {
 			found <- nil
 			return
 		}
-		values, _ := ask(ctx, client) // Without an answer there are none.
+		values, _ := ask(ctx, client) // Without an answer there are no values.
 		found <- values
 	}()
 	select {
@@ -74,8 +74,8 @@ func (s Source) find(ctx context.Context, prefix string, ask asker) []string {
 	}
 }
 
-// matching are the values that begin with what was typed. One that a terminal would not
-// show as it is cannot be offered: its cleaned form is another value.
+// matching returns the values that begin with the typed text. It drops values that a terminal would show differently,
+// because their cleaned form is another value.
 func matching(values []Value, prefix string) []string {
 	var lines []string
 	for _, value := range values {
@@ -89,19 +89,19 @@ func matching(values []Value, prefix string) []string {
 	return lines
 }
 
-// Persons are the newest persons with their names.
+// Persons returns the newest persons with their names.
 func (s Source) Persons(ctx context.Context, prefix string) []string {
 	return s.find(ctx, prefix, each(persons, func(p apitype.Person) Value {
 		return Value{p.UUID.String(), render.PersonName(p)}
 	}))
 }
 
-// Calls are the latest calls with the person's name and the state.
+// Calls returns the latest calls with the person's name and the state.
 func (s Source) Calls(ctx context.Context, prefix string) []string {
 	return s.find(ctx, prefix, each(calls, callValue))
 }
 
-// OpenCalls are the latest calls that can be attempted or ended.
+// OpenCalls returns the latest calls that can be attempted or ended.
 func (s Source) OpenCalls(ctx context.Context, prefix string) []string {
 	return s.find(ctx, prefix, each(openCalls, func(call apitype.Call) Value {
 		if call.Status != apitype.CallRequested {
@@ -118,7 +118,7 @@ func callValue(call apitype.Call) Value {
 	}
 }
 
-// Pledges are the newest pledges with amount and state.
+// Pledges returns the newest pledges with amount and state.
 func (s Source) Pledges(ctx context.Context, prefix string) []string {
 	return s.find(ctx, prefix, each(pledges, func(p apitype.Pledge) Value {
 		return Value{
@@ -128,7 +128,7 @@ func (s Source) Pledges(ctx context.Context, prefix string) []string {
 	}))
 }
 
-// Organizations are those that own the newest persons.
+// Organizations returns the owners of the newest persons.
 func (s Source) Organizations(ctx context.Context, prefix string) []string {
 	return once(s.find(ctx, prefix, each(persons, func(p apitype.Person) Value {
 		organization := p.OwningOrganization.Value()
@@ -139,7 +139,7 @@ func (s Source) Organizations(ctx context.Context, prefix string) []string {
 	})))
 }
 
-// ResultCodes are the result codes of the latest calls.
+// ResultCodes returns the result codes of the latest calls.
 func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
 	return once(s.find(ctx, prefix, each(calls, func(call apitype.Call) Value {
 		if code := call.Result.Value().ResultCode; code != nil {
@@ -164,7 +164,7 @@ func calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Cal
 	return listCalls(ctx, c, nil)
 }
 
-// openCalls returns those that wait, where the service can choose them, or else the latest calls.
+// openCalls returns the waiting calls if the service can choose them, or else the latest calls.
 func openCalls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	if has, err := c.Has(ctx, apitype.ExtensionStatus); err == nil && has {
 		return listCalls(ctx, c, []apitype.CallStatus{apitype.CallRequested})
@@ -172,7 +172,7 @@ func openCalls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype
 	return calls(ctx, c)
 }
 
-// listCalls returns the latest calls in some states, with persons where the account may read them.
+// listCalls returns the latest calls in some states, with persons if the account may read them.
 func listCalls(
 	ctx context.Context,
 	c *apiclient.Client,

@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	// Whatever a library logs holds what it was just reading: net/http quotes an answer that nobody asked for.
+	// Logs of libraries quote the data that they read: net/http quotes unexpected answers.
 	log.SetOutput(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{

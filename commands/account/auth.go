@@ -20,7 +20,7 @@ import (
 	"fundesk/render"
 )
 
-// Auth is the command auth.
+// Auth returns the command auth.
 func Auth(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
@@ -99,7 +99,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 		)
 	}
 	err = s.Store().Change(func(config *profile.Config) error {
-		kept := config.Profiles[name] // Somebody may have changed it while the token was typed.
+		kept := config.Profiles[name] // It may have been changed while the token was typed.
 		kept.BaseURL, kept.TokenStorage = p.BaseURL, storage
 		config.Keep(name, kept)
 		return nil
@@ -150,8 +150,8 @@ func checkToken(text string) (string, error) {
 	return token, nil
 }
 
-// tryToken sends one request with a token: the service accepts it, or says why not. An
-// account that may not list calls is still an account.
+// tryToken sends one request with a token and returns the reason if the service refuses it. An account that may not
+// list calls is still an account.
 func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token string) error {
 	s.Target = &cli.Target{Profile: p, BaseURL: p.BaseURL, FromProfile: true, EnvToken: token}
 	client, err := s.Connect(cmd.Context())
@@ -213,7 +213,7 @@ func authLogout(s *cli.Session) *cobra.Command {
 	}
 }
 
-// authState is what auth status shows.
+// authState is the output of auth status.
 type authState struct {
 	Profile   string  `json:"profile"`
 	Service   string  `json:"service"`
@@ -253,7 +253,7 @@ func authStatus(s *cli.Session) *cobra.Command {
 			case apiclient.KindUnauthenticated:
 				state.Accepted = new(false)
 			}
-			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty beside an error line.
+			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty if there is an error line.
 				return problem
 			}
 			return errors.Join(cli.ShowOne(s, state, state.fields(s.App.Now())), problem)

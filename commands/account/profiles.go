@@ -13,7 +13,7 @@ import (
 	"fundesk/render"
 )
 
-// Profiles is the command profile.
+// Profiles returns the command profile.
 func Profiles(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
@@ -31,12 +31,11 @@ func Profiles(s *cli.Session) *cobra.Command {
 type shownProfile struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
-	Service string `json:"service,omitempty"` // Of the one that is shown alone.
+	Service string `json:"service,omitempty"` // Of a single profile.
 	profile.Profile
 }
 
-// newShownProfile is a profile as it may be shown: somebody may have written a password
-// into the address by hand.
+// newShownProfile returns a profile without secrets: an address in the file may contain a password.
 func newShownProfile(name, current string, p profile.Profile) shownProfile {
 	p.BaseURL = cli.ShownURL(p.BaseURL)
 	if p.Proxy != "" {

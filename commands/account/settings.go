@@ -59,7 +59,7 @@ type setting struct {
 	value     func(*profile.Profile) any // A *string, *[]string, *int, *bool or *hoursByCountry.
 }
 
-// settings are the keys of a profile but its address, in the order in which they are shown.
+// settings returns the keys of a profile, except its address, in the order of the output.
 func settings() []setting {
 	return []setting{
 		{"agent", "userUuid sent with attempts and results", func(p *profile.Profile) any { return &p.Agent }},
@@ -158,7 +158,7 @@ func settings() []setting {
 	}
 }
 
-// text is the setting of a profile as it is shown, "" for none.
+// text returns the setting of a profile as text, or "".
 func (t setting) text(p profile.Profile) string {
 	value := reflect.ValueOf(t.value(&p)).Elem()
 	list, isList := reflect.TypeAssert[[]string](value)
@@ -338,7 +338,7 @@ func commandWords(key, text string) ([]string, error) {
 	return words, nil
 }
 
-// changeProfile stores a profile with the given settings. An empty address keeps the one that it has.
+// changeProfile stores a profile with the given settings. An empty address keeps the present one.
 func changeProfile(s *cli.Session, name string, was profile.Profile, address string, all []given) error {
 	p := was
 	if address != "" {
@@ -504,6 +504,10 @@ func askToMove(cmd *cobra.Command, s *cli.Session, name string, was profile.Prof
 	if name == profile.Demo {
 		return isForAnother(name, was, address)
 	}
-	question := "make profile " + name + ", which is for " + cli.ShownURL(was.BaseURL) + ", one for " + cli.ShownURL(address)
+	question := "make profile " + name + ", which is for " + cli.ShownURL(
+		was.BaseURL,
+	) + ", one for " + cli.ShownURL(
+		address,
+	)
 	return s.Ask(cmd.Context(), yes, question)
 }

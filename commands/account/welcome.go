@@ -11,8 +11,7 @@ import (
 	"fundesk/render"
 )
 
-// situation is where a person who typed nothing but the name of the program is, and the
-// commands that lead on from there.
+// situation is the state of a new user, with the commands that lead on.
 type situation struct {
 	what string
 	next []cli.Pair // A command, and what it is for.
@@ -21,7 +20,7 @@ type situation struct {
 // welcomeTimeout keeps the prompt near when the service is away.
 const welcomeTimeout = 3 * time.Second
 
-// Welcome says what to do next.
+// Welcome prints the next steps.
 func Welcome(ctx context.Context, s *cli.Session) error {
 	here := situationNow(ctx, s)
 	width := 0
@@ -44,8 +43,7 @@ func Welcome(ctx context.Context, s *cli.Session) error {
 	return nil
 }
 
-// situation finds out where the person is: no profile, no token, an expired one, offline,
-// or ready.
+// situationNow returns the state of the user: no profile, no token, an expired one, offline, or ready.
 func situationNow(ctx context.Context, s *cli.Session) situation {
 	s.Flags.Timeout = min(s.Flags.Timeout, welcomeTimeout)
 	demo := cli.Pair{"fundesk demo", "work calls on sample data"}

@@ -18,17 +18,17 @@ import (
 	"fundesk/apiclient"
 )
 
-// DefaultConcurrency is how many requests of a bulk operation run at a time, and
-// MaxConcurrency keeps one user from taking a service down.
+// DefaultConcurrency is the number of requests of a bulk operation at a time. MaxConcurrency keeps one user from
+// overloading a service.
 const (
 	DefaultConcurrency = 4
 	MaxConcurrency     = 64
 )
 
-// Fault is input that is refused before any request, with the way out where there is one.
+// Fault is input that was refused before any request, with a hint if there is one.
 type Fault struct{ Message, Hint string }
 
-// Error is the message.
+// Error returns the message.
 func (f *Fault) Error() string { return f.Message }
 
 // Outcome is the result for one item.
@@ -38,12 +38,12 @@ type Outcome[I, V any] struct {
 	Err   error
 }
 
-// window is how many outcomes may wait for a slow one before them.
+// window is the number of outcomes that may wait for a slower one before them.
 const window = 256
 
-// InOrder runs do for each item, several at a time, and yields the results in the order of
-// the items, of which it takes no more than it works on. When the caller stops, or the
-// context ends, no further one is started, and those that run are waited for.
+// InOrder runs do for each item, several at a time, and yields the results in the order of the items. It takes no more
+// items than it works on. When the caller stops, or the context ends, it starts no further one and waits for the
+// running ones.
 func InOrder[I, V any](
 	ctx context.Context,
 	concurrency int,
@@ -58,7 +58,7 @@ func InOrder[I, V any](
 		jobs := make(chan job)
 		pending := make(chan chan Outcome[I, V], window)
 		stop := make(chan struct{})
-		work := func() { // Many items in one goroutine: a new one for each would grow its stack anew.
+		work := func() { // Many items share one goroutine, because a new goroutine grows its stack again.
 			for j := range jobs {
 				value, err := do(ctx, j.item)
 				j.answer <- Outcome[I, V]{Item: j.item, Value: value, Err: err}
@@ -93,8 +93,8 @@ func InOrder[I, V any](
 	}
 }
 
-// maxUnavailable is how many items in a row may find no service before the operation
-// stops: each has been tried several times already.
+// maxUnavailable is the number of consecutive items without a service after which the operation stops. Each was tried
+// several times already.
 const maxUnavailable = 20
 
 // outages counts the items in a row that found no service. Several goroutines use it.

@@ -16,14 +16,14 @@ import (
 // MaxLine is the longest line of bulk input, in bytes.
 const MaxLine = 16 << 20
 
-// byteOrderMark is what programs of Windows begin a file with.
+// byteOrderMark begins files of Windows programs.
 var byteOrderMark = []byte("\ufeff")
 
-// WithoutMark is a text without the byte order mark that it may begin with.
+// WithoutMark returns a text without its byte order mark.
 func WithoutMark(text []byte) []byte { return bytes.TrimPrefix(text, byteOrderMark) }
 
-// EachLine tells each line that is not blank, with its number, until each wants no more. Its
-// error is why no further line can be read.
+// EachLine calls each for each line that is not blank, with its number, until it returns false. It returns the reason
+// if no further line can be read.
 func EachLine(in io.Reader, each func(number int, line []byte) bool) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), MaxLine)
@@ -81,8 +81,8 @@ func target(line []byte) (apitype.UUID, error) {
 	return apitype.ParseUUID(strings.TrimSpace(text))
 }
 
-// Distinct is every identifier once, in the order of the first: a record that is named
-// twice, by a list that was put together from two, must not get two attempts.
+// Distinct returns every identifier once, in the order of the first. A record that is named twice, for example in a
+// merged list, must not get two attempts.
 func Distinct(ids []apitype.UUID) []apitype.UUID {
 	seen := make(map[apitype.UUID]bool, len(ids))
 	return slices.DeleteFunc(slices.Clone(ids), func(id apitype.UUID) bool {

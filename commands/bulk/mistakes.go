@@ -14,22 +14,22 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// Mistakes are what is wrong with one line of a file.
+// Mistakes are the mistakes in one line of a file.
 type Mistakes struct {
 	Row   Row      `json:"row"`
 	What  []string `json:"what"` // One "field: problem" each.
-	Cause error    `json:"-"`    // Nil for a line that was refused before any request.
+	Cause error    `json:"-"`    // Nil if the line was refused before any request.
 }
 
-// Error is the line with all that is wrong with it.
+// Error returns the line with all its mistakes.
 func (m Mistakes) Error() string {
 	return "line " + strconv.Itoa(m.Row.Line) + ": " + strings.Join(m.What, "; ")
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (m Mistakes) Unwrap() error { return m.Cause }
 
-// Reasons is why something was refused, with the fields where they are known.
+// Reasons returns the reason of a refusal, with the fields if they are known.
 func Reasons(err error) string {
 	if known, ok := errors.AsType[*apiclient.Error](err); ok && len(known.Detail) > 0 {
 		return strings.Join(known.Detail, "; ")
@@ -37,8 +37,8 @@ func Reasons(err error) string {
 	return err.Error()
 }
 
-// The columns that a file of mistakes has before those of the rows. A file that was
-// corrected can be read again: they are passed over then.
+// The columns of a file of mistakes before the columns of the rows. When a corrected file is read again, they are
+// ignored.
 const (
 	ColumnLine     = "line"
 	ColumnMistakes = "mistakes"
@@ -47,8 +47,7 @@ const (
 // IsOwnColumn reports whether a column is of a file of mistakes, and of no record.
 func IsOwnColumn(name string) bool { return name == ColumnLine || name == ColumnMistakes }
 
-// WriteMistakes writes the wrong lines and their mistakes as CSV; the rows under their own
-// header, those of JSON as one cell.
+// WriteMistakes writes the wrong lines and their mistakes as CSV: rows under their own header, JSON as one cell.
 func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error {
 	err := durable.Write(path, func(file io.Writer) error {
 		w := csv.NewWriter(file)
@@ -63,7 +62,7 @@ func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error
 		if header == nil {
 			names = append(names, "row")
 		}
-		_ = w.Write(names) // Flush tells its error, too.
+		_ = w.Write(names) // Flush returns its error, too.
 		for m := range wrong {
 			line := []string{strconv.Itoa(m.Row.Line), strings.Join(m.What, "; ")}
 			if m.Row.Text != nil {

@@ -34,19 +34,19 @@ type Result struct {
 	UUID    string  `json:"uuid"`
 	Sum     Sum     `json:"sum,omitzero"`
 	State   string  `json:"state"`
-	OK      *bool   `json:"ok,omitempty"` // Nil: only planned.
+	OK      *bool   `json:"ok,omitempty"` // Nil if it was only planned.
 	Status  int     `json:"status,omitempty"`
 	Error   *string `json:"error,omitempty"`
-	Service string  `json:"service,omitempty"` // Of what is planned: where it goes.
+	Service string  `json:"service,omitempty"` // The service, in a plan.
 }
 
 // IsDone reports whether the line was carried out.
 func (r Result) IsDone() bool { return r.OK != nil && *r.OK }
 
-// Sum is a check sum of a line; the zero value stands for none.
+// Sum is a check sum of a line. The zero value means none.
 type Sum [8]byte
 
-// SumOf is the sum of a line. The uuid keeps it from telling that two persons share a value.
+// SumOf returns the sum of a line. The uuid is part of it, so that two persons with the same value have different sums.
 func SumOf(id apitype.UUID, text []byte) Sum {
 	sum := sha256.Sum256(append([]byte(id.String()), text...))
 	return Sum(sum[:len(Sum{})])
@@ -55,7 +55,7 @@ func SumOf(id apitype.UUID, text []byte) Sum {
 // MarshalText writes the sum as hexadecimal digits.
 func (s Sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
-// UnmarshalText reads what [Sum.MarshalText] writes; what is none is the zero value.
+// UnmarshalText reads the text of [Sum.MarshalText]. Other texts give the zero value.
 func (s *Sum) UnmarshalText(text []byte) error {
 	if _, err := hex.Decode(s[:], text[:min(len(text), 2*len(s))]); err != nil {
 		*s = Sum{}
@@ -63,7 +63,7 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Past is what earlier runs did with a line; the zero value is nothing.
+// Past is the result of earlier runs for a line. The zero value means none.
 type Past struct {
 	UUID apitype.UUID
 	Sum  Sum
@@ -73,10 +73,10 @@ type Past struct {
 // Started reports whether an earlier run gave the line a uuid.
 func (p Past) Started() bool { return !p.UUID.IsZero() }
 
-// Earlier is what earlier runs did.
+// Earlier has the results of earlier runs.
 type Earlier struct {
 	Lines   map[int]Past // By the number of the line: its last result counts.
-	Service string       // Where the last line that names it was sent.
+	Service string       // The service of the last line that names one.
 	Size    int64        // In bytes of the file.
 }
 
@@ -123,8 +123,7 @@ func (e *Earlier) note(line []byte) {
 	}
 }
 
-// begins is what the results of an import begin with, which a crash may have cut. Any other
-// file is not for us to add to.
+// begins is the beginning of a results file, which a crash may have cut. Nothing is added to any other file.
 const begins = `{"line":`
 
 // IsSameFile reports whether two names lead to one file that is there.
@@ -134,13 +133,12 @@ func IsSameFile(a, b string) bool {
 	return os.SameFile(one, other)
 }
 
-// Results is where results are kept. Without a name it keeps nothing.
+// Results writes the results file. Without a name it writes nothing.
 type Results struct{ file *os.File }
 
-// OpenResults opens a results file to be added to, for this run alone: two of them would
-// give a line two uuids, and create its record twice. size is how much of it was read; more
-// of it means that another run came in between. A last line that a crash cut is ended, so
-// that the next one stands alone.
+// OpenResults opens a results file for appending, for this run alone: two runs would give a line two uuids, and create
+// its record twice. size is the number of bytes read; if the file is longer, another run came in between. It ends a
+// last line that a crash cut.
 func OpenResults(path string, size int64) (*Results, error) {
 	if path == "" {
 		return &Results{}, nil
@@ -170,7 +168,7 @@ func OpenResults(path string, size int64) (*Results, error) {
 	return &Results{file: file}, nil
 }
 
-// Write adds a result. When one is lost, the uuid of its plan tells that the record is there.
+// Write adds a result. If a result is lost, the uuid of its plan still shows that the record exists.
 func (r *Results) Write(result Result) error {
 	if r.file == nil {
 		return nil

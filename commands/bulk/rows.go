@@ -18,13 +18,13 @@ import (
 
 // Row is one record of a file, as it is written.
 type Row struct {
-	Line  int      `json:"line"`            // Where it begins; a CSV header is line 1.
+	Line  int      `json:"line"`            // The line where it begins. A CSV header is line 1.
 	Text  []byte   `json:"text,omitempty"`  // The JSON of the record; nil in CSV.
 	Cells []string `json:"cells,omitempty"` // In CSV, under the header.
 	Wrong error    `json:"-"`               // Why it cannot be read; nil mostly.
 }
 
-// SumText is the text of which a check sum is made.
+// SumText returns the text for the check sum.
 func (r Row) SumText() []byte {
 	if r.Text != nil {
 		return r.Text
@@ -35,19 +35,19 @@ func (r Row) SumText() []byte {
 // Rows are the records of a file, of which one at a time is read.
 type Rows struct {
 	Header []string // Of CSV; nil in JSON.
-	// All are the records, once. A row that is wrong says so itself; an error is why no further
-	// one can be read.
+	// All yields the records once. A wrong row has its own error; an error of the iterator means that no further row
+	// can be read.
 	All iter.Seq2[Row, error]
 }
 
-// Format says how a file is to be read; what is empty is told by its name and content.
+// Format describes how a file is read. Empty parts are detected by its name and content.
 type Format struct {
 	Name      string // Of the file, - for none.
 	Delimiter string // One character, or tab.
 	Encoding  string // One of [Encodings].
 }
 
-// beginning is how many bytes of a file tell what it is.
+// beginning is the number of bytes by which a file is recognised.
 const beginning = 64 << 10
 
 // ReadRows begins to read a file of JSON or CSV.
@@ -77,7 +77,7 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 	return Rows{All: jsonRows(whole, begin)}, nil
 }
 
-// unreadable is why a file cannot be read, or not any further.
+// unreadable returns the error of a file that cannot be read any further.
 func unreadable(err error) error {
 	fault, isFault := errors.AsType[*Fault](err)
 	switch {
@@ -90,7 +90,7 @@ func unreadable(err error) error {
 	}
 }
 
-// isCSV tells CSV by what was asked for, by the name of the file, or by what it begins with.
+// isCSV recognises CSV by the flags, by the name of the file, or by its beginning.
 func (f Format) isCSV(data []byte) bool {
 	switch extension := strings.ToLower(filepath.Ext(f.Name)); {
 	case f.Delimiter != "", extension == ".csv", extension == ".tsv":
@@ -102,8 +102,8 @@ func (f Format) isCSV(data []byte) bool {
 	return len(data) > 0 && !bytes.ContainsRune([]byte(`{[`), rune(data[0]))
 }
 
-// jsonRows reads one object a line, or a document: an array of objects, or objects over
-// several lines. begin is what the file begins with.
+// jsonRows reads one object a line, or a document: an array of objects, or objects over several lines. begin is the
+// beginning of the file.
 func jsonRows(in io.Reader, begin []byte) iter.Seq2[Row, error] {
 	switch text := jsontext.Value(bytes.TrimLeft(begin, " \t\r\n")); {
 	case text.Kind() == '[':
@@ -123,8 +123,8 @@ func jsonRows(in io.Reader, begin []byte) iter.Seq2[Row, error] {
 	}
 }
 
-// isOverLines reports whether the object that a text begins with goes on below its first
-// line, which is no object by itself; more says that the text does, too.
+// isOverLines reports whether the first object of a text goes on below its first line. more means that the file goes on
+// after the text.
 func isOverLines(text jsontext.Value, more bool) bool {
 	line, _, found := bytes.Cut(text, []byte("\n"))
 	if !found || jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true)) {
@@ -169,7 +169,7 @@ func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 	}
 }
 
-// lineCounter tells the line of a place in what was read.
+// lineCounter returns the line of an offset in the input.
 type lineCounter struct {
 	in    io.Reader
 	read  int64
@@ -188,7 +188,7 @@ func (l *lineCounter) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// at is the line of a place, which is not before an earlier one.
+// at returns the line of an offset. The offsets must not decrease.
 func (l *lineCounter) at(place int64) int {
 	passed, _ := slices.BinarySearch(l.feeds, place)
 	l.line += passed
@@ -257,10 +257,10 @@ func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 	}
 }
 
-// delimiters are what separates cells, the usual one first.
+// delimiters are the known separators of cells, the usual one first.
 const delimiters = ",;\t|"
 
-// delimiterOf is the delimiter that was named, or the most frequent one of the header.
+// delimiterOf returns the named delimiter, or the most frequent one in the header.
 func delimiterOf(data []byte, named string) (rune, error) {
 	switch {
 	case named == "tab", named == `\t`:
@@ -282,7 +282,7 @@ func delimiterOf(data []byte, named string) (rune, error) {
 	return best, nil
 }
 
-// countOutside is how often a character stands outside of quotes.
+// countOutside counts a character outside of quotes.
 func countOutside(text string, wanted rune) int {
 	count, quoted := 0, false
 	for _, r := range text {

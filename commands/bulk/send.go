@@ -12,21 +12,21 @@ import (
 // Line is one row of a file, checked and ready to be sent.
 type Line struct {
 	Row     Row              `json:"row"`
-	Sum     Sum              `json:"sum"`     // Of the row as it is written; it tells one that was edited since.
+	Sum     Sum              `json:"sum"`     // Of the written row, so that an edited row is recognised.
 	Planned bool             `json:"planned"` // Its uuid is in the results file already.
 	Change  apiclient.Change `json:"change"`
 	// After are further changes of the record, which follow if the change took effect. A repeat of one is harmless.
 	After []apiclient.Change `json:"after,omitempty"`
 }
 
-// Job sends the lines of a file and keeps what became of them.
+// Job sends the lines of a file and stores their results.
 type Job struct {
 	Lines       iter.Seq[Line]
 	Concurrency int
 	Results     *Results
 	Client      *apiclient.Client
 	Service     string                    // As the results name it.
-	Each        func(Line, Result, error) // Told of every line that was tried, in their order.
+	Each        func(Line, Result, error) // Called for every tried line, in order.
 }
 
 // Run sends the lines. It stops early when the rest would fail alike: the results cannot be

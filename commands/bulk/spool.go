@@ -15,7 +15,7 @@ import (
 // Spool keeps what was read of a large file on disk until all of it is checked, so that
 // memory does not grow with the file. Others cannot read it, and it ends with the program.
 type Spool[T any] struct {
-	// Len is how many values there are.
+	// Len is the number of values.
 	Len int
 
 	file *os.File
@@ -46,7 +46,7 @@ func (s *Spool[T]) Add(value T) {
 	s.keep(err)
 }
 
-// All are the values in the order in which they were added, as often as they are asked for.
+// All yields the values in the order in which they were added. It may be used several times.
 func (s *Spool[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		s.keep(s.in.Flush())
@@ -70,7 +70,7 @@ func (s *Spool[T]) keep(err error) {
 	}
 }
 
-// Err is why a value could not be kept or read again. What [Spool.All] gave may be short then.
+// Err returns the reason if a value could not be stored or read again. [Spool.All] may have ended early then.
 func (s *Spool[T]) Err() error { return s.err }
 
 // Close forgets the values.

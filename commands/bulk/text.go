@@ -25,8 +25,8 @@ type decoder struct {
 	line     int
 }
 
-// newTextReader finds the decoder. Nothing is guessed but what a byte order mark says: a
-// wrong guess replaces letters of names in silence.
+// newTextReader returns the decoder. It guesses nothing except by a byte order mark, because a wrong guess replaces
+// letters of names in silence.
 func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	text := bufio.NewReaderSize(in, 64<<10)
 	mark, _ := text.Peek(len(byteOrderMark)) // What is shorter has none.
@@ -56,7 +56,7 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 func (d *decoder) Transform(to, from []byte, atEnd bool) (decoded, taken int, err error) {
 	decoded, taken, err = d.Transformer.Transform(to, from, atEnd)
 	bad := -1
-	if d.encoding != "utf-8" { // The others write this mark where a character is none of theirs.
+	if d.encoding != "utf-8" { // Other encodings write this mark for a character that they do not have.
 		bad = bytes.IndexRune(to[:decoded], utf8.RuneError)
 	}
 	if bad >= 0 {

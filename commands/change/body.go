@@ -23,10 +23,10 @@ import (
 // Field is one field of a request body with its flag.
 type Field struct {
 	Path    string // Dotted, as in the interface.
-	Shown   string // Where answers show it; "" for nowhere in a form that can be compared.
+	Shown   string // Its path in answers. Empty if answers do not have it in a comparable form.
 	Kind    apitype.FieldKind
 	Example string
-	values  []string // That are known; nil where it may be anything.
+	values  []string // The known values. Nil allows any.
 	flag    string
 	usage   string
 }
@@ -53,7 +53,7 @@ type Body struct {
 	file    string
 	clear   []string
 	update  bool
-	isShown func(path string) bool // By answers; nil for an update.
+	isShown func(path string) bool // Reports whether answers show a path. Nil for an update.
 }
 
 // newBody declares the flags of a body on a command; an update has --clear too.
@@ -63,7 +63,7 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 		values := new([]string)
 		b.values[field.flag] = values
 		read := func(text string) error {
-			if field.Kind != apitype.UUIDsField { // The last one wins where one is wanted.
+			if field.Kind != apitype.UUIDsField { // The last one wins if one is wanted.
 				*values = nil
 			}
 			*values = append(*values, text)
@@ -86,7 +86,7 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 	return b
 }
 
-// wordOf is the word for a kind in the help.
+// wordOf returns the word for a kind in the help.
 func wordOf(kind apitype.FieldKind) string {
 	switch kind {
 	case apitype.DateField, apitype.TimeField:
@@ -104,7 +104,7 @@ func wordOf(kind apitype.FieldKind) string {
 	}
 }
 
-// object is the body as far as the command line and the file say it.
+// object returns the body from the command line and the file.
 func (b *Body) object(ctx context.Context) (map[string]any, error) {
 	object := map[string]any{}
 	if b.file != "" {
@@ -146,7 +146,7 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		if err != nil {
 			what := err.Error()
 			if field.Kind == apitype.TimeField || errors.Is(err, errNumber) ||
-				errors.Is(err, errBool) { // They tell nothing of a donor.
+				errors.Is(err, errBool) { // They contain no data of a donor.
 				what += ", not " + cli.Quote(texts[len(texts)-1])
 			}
 			return nil, cli.UsageError("--" + field.flag + " " + what)
@@ -174,7 +174,7 @@ var (
 	errObject  = errors.New("must hold one JSON object")
 )
 
-// FieldJSON is the JSON value of a flag or of a CSV cell.
+// FieldJSON returns the JSON value of a flag or of a CSV cell.
 func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	text := texts[len(texts)-1]
 	if !utf8.ValidString(text) { // As from a spreadsheet; encoding it would replace letters.
@@ -237,7 +237,7 @@ func SetPath(object map[string]any, path string, value any) {
 	SetPath(inner, below, value)
 }
 
-// openObject is a value of a body that is an object, as it was written or opened already.
+// openObject returns a value of a body as an object, if it is one.
 func openObject(value any) (object map[string]any, ok bool) {
 	if raw, isRaw := value.(json.RawMessage); isRaw {
 		object, err := DecodeObject(raw)
@@ -318,8 +318,7 @@ func Make[R any](
 	return of(r)
 }
 
-// removePointer removes a value from an object, or the whole of what it is a part of where it
-// cannot be removed alone.
+// removePointer removes a value from an object. If it cannot be removed alone, it removes the object around it.
 func removePointer(object map[string]any, pointer string) bool {
 	name, below, nested := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	if _, there := object[name]; !there {
@@ -359,8 +358,8 @@ func decodeRequest(object map[string]any, request any) (wrong *apitype.Violation
 	return &apitype.Violation{Pointer: where, Message: message}, nil
 }
 
-// openEnums are the fields whose values another service may have extended: it decides.
-// Spec gaps: R9, G4.
+// openEnums are the fields whose values another service may have extended. The service decides about them. Spec gaps:
+// R9, G4.
 var openEnums = []string{"/gender", "/donationInterval", "/initialDonationInterval"}
 
 // Refuse turns what the checks of shape found into a usage error.
@@ -385,8 +384,7 @@ func Refuse(violations apitype.Violations) error {
 // ofFlag returns what is wrong with the value of a flag, without the advice for JSON: after a flag, null is a text.
 func ofFlag(message string) string { return strings.TrimSuffix(message, "; use null for no value") }
 
-// byFlags names the flags in an error about values: the field is what the service
-// calls it, the flag is what was typed. With a file only the flags that were given are.
+// byFlags replaces field names by flags in an error about values. With a file it replaces the given flags only.
 func (b *Body) byFlags(err error) error {
 	violations, found := errors.AsType[apitype.Violations](err)
 	if !found {

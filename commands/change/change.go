@@ -33,7 +33,7 @@ type Flags struct {
 	allowEmpty  bool
 }
 
-// Register declares the flags; many adds those of a command that changes several records.
+// Register declares the flags. many adds the flags of a command that changes several records.
 func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
@@ -59,7 +59,7 @@ func (c *Flags) check(cmd *cobra.Command) error {
 	return CheckConcurrency(cmd, c.concurrency)
 }
 
-// CheckConcurrency refuses a number of requests that is none, or too many.
+// CheckConcurrency refuses a number of requests below 1 or above the limit.
 func CheckConcurrency(cmd *cobra.Command, n int) error {
 	if cmd.Flags().Changed("concurrency") && (n < 1 || n > bulk.MaxConcurrency) {
 		return cli.UsageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
@@ -79,8 +79,7 @@ func printChange(s *cli.Session, ch apiclient.Change) error {
 	return PrintRequests(s, false, slices.Values([]apiclient.Change{ch}))
 }
 
-// PrintRequests prints requests that are not sent: where there may be many, as JSON one array,
-// however many they are.
+// PrintRequests prints requests that are not sent. many prints JSON as one array, even for one request.
 func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]) error {
 	options, err := s.Output()
 	if err != nil {
@@ -118,7 +117,7 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 	return nil
 }
 
-// createdAndEdited is noted of a creation whose answer was lost, and whose record was edited by then.
+// createdAndEdited is the note of a creation with a lost answer whose record was edited since.
 const createdAndEdited = "created, and edited since"
 
 // effectNotes name the effects of results that the service confirmed.
@@ -244,8 +243,8 @@ func Update[T any](
 	return cmd
 }
 
-// aboutChange says what to look at after a change failed. A uuid may be taken by a record that nobody
-// is shown: one that was erased, or is of another organization.
+// aboutChange adds a hint to the error of a change. A uuid may belong to a record that the account cannot see: an
+// erased one, or one of another organization.
 func aboutChange(ch apiclient.Change, err error) error {
 	see := "fundesk " + ch.Operation().Noun() + " get " + ch.UUID.String()
 	if ch.Operation().Creates && apiclient.KindOf(err) == apiclient.KindConflict {
@@ -280,7 +279,7 @@ type Result struct {
 	Error  *string `json:"error"`
 }
 
-// delivery is what became of a change that was sent, directly or through the outbox.
+// delivery is the outcome of a change that was sent, directly or through the outbox.
 type delivery = bulk.Outcome[apiclient.Change, *apiclient.Response]
 
 func newResult(id apitype.UUID, answer *apiclient.Response, err error) Result {
@@ -299,7 +298,7 @@ func newResult(id apitype.UUID, answer *apiclient.Response, err error) Result {
 // Moves is a change of the records that the arguments of a command name.
 type Moves[T any] struct {
 	Columns  []render.Column[T]
-	Question string // Asked for one record, too; "" for none.
+	Question string // Also asked for one record. Empty asks for none.
 	Change   func(apitype.UUID) (apiclient.Change, error)
 }
 
@@ -368,7 +367,7 @@ func sendAll(s *cli.Session, cmd *cobra.Command, flags *Flags, changes []apiclie
 	return PrintOutcomes(printed, outcomes, func(ch apiclient.Change) apitype.UUID { return ch.UUID }, len(changes))
 }
 
-// PrintOutcomes prints a result line for each outcome, and fails where one did.
+// PrintOutcomes prints a result line for each outcome, and fails if one failed.
 func PrintOutcomes[I any](
 	printed *Results,
 	outcomes iter.Seq[bulk.Outcome[I, *apiclient.Response]],
@@ -382,17 +381,17 @@ func PrintOutcomes[I any](
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
 		}
 		if known, _ := cli.ErrorAs(outcome.Err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
-			continue // Not begun: there is no result to tell.
+			continue // It was not begun, so it has no result.
 		}
 		printed.Add(r)
 	}
 	return cmp.Or(cli.Partial(failed, total), printed.Close())
 }
 
-// Results prints a line for each record of a bulk operation. A closed pipe must not leave half
-// of the records unsent: it is told at the end.
+// Results prints a line for each record of a bulk operation. A closed pipe must not leave half of the records unsent,
+// so its error comes at the end.
 type Results struct {
-	list    *render.List[Result] // Nil: nothing is printed.
+	list    *render.List[Result] // Nil prints nothing.
 	options render.Options
 	err     error
 }

@@ -9,7 +9,7 @@ import (
 	"fundesk/render"
 )
 
-// Consent is the noun below persons that holds their consents.
+// Consent returns the commands for the consents of persons.
 func Consent(s *cli.Session) *cobra.Command {
 	cmd := cli.Group(
 		s,
@@ -86,7 +86,7 @@ func consentAdd(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// wordValue is a flag that is one of some words.
+// wordValue returns a flag with a fixed set of values.
 func wordValue(word *string, words []string) *cli.Value {
 	return &cli.Value{
 		Word:   "text",

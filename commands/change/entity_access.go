@@ -19,7 +19,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// Processed is the command processed.
+// Processed returns the command processed.
 func Processed(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "processed", "Tell the service which records were retrieved and handled.",
 		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", cli.Verbs{"mark": processedMark})
@@ -69,7 +69,7 @@ func processedMark(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// entries are what is to be marked, from the arguments or the file.
+// entries returns the entries to mark, from the arguments or the file.
 func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) ([]apitype.ProcessedEntry, error) {
 	s.SetNow(&m.processedAt)
 	if m.source == "" {

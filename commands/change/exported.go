@@ -53,12 +53,12 @@ func AsCreation(object map[string]any, fields []Field, isShown func(path string)
 	return left
 }
 
-// LeftOut tells what of exported records a creation does not carry.
+// LeftOut describes the parts of exported records that a creation does not have.
 func LeftOut(names []string) string {
 	return "left out, because only the service sets them: " + strings.Join(names, ", ")
 }
 
-// DropImplied removes a field that says what a creation without it says, where bodies may not carry it.
+// DropImplied removes a field whose value is the default of a creation, because bodies may not have it.
 func DropImplied(object map[string]any, name string, implied any) {
 	if value, given := object[name]; given && apiclient.IsSame(name, value, implied) {
 		delete(object, name)

@@ -35,7 +35,7 @@ func (m move) command(s *cli.Session, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Attempt is the verb attempt of calls.
+// Attempt returns the verb attempt of calls.
 func Attempt(s *cli.Session) *cobra.Command {
 	r := apitype.AddAttemptRequest{}
 	cmd := move{
@@ -68,8 +68,8 @@ type completion struct {
 	noChecks    bool // Complete calls without required checks, too.
 }
 
-// results returns the result codes of each type of call: those of the profile or, where that says none, of the
-// service's settings. What cannot be read is not known.
+// results returns the result codes of each type of call: the profile's or, without any there, the service's. Settings
+// that cannot be read give none.
 func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) map[apitype.CallType][]string {
 	known := map[apitype.CallType][]string{}
 	if c.resultCode == "" || c.anyResult || s.OnTerminal() {
@@ -102,7 +102,7 @@ func (c *completion) results(s *cli.Session, cmd *cobra.Command, flags *Flags) m
 	return known
 }
 
-// checkCode refuses a result code that is none of a call's own type. The call is read where its type matters.
+// checkCode refuses a result code that the type of the call does not have. It reads the call only if its type matters.
 func (c *completion) checkCode(
 	s *cli.Session,
 	cmd *cobra.Command,
@@ -130,7 +130,7 @@ func (c *completion) checkCode(
 		read, err := client.Calls.Get(cmd.Context(), id)
 		call, err := apiclient.Decoded(read, err)
 		if err != nil || len(known[call.Type]) == 0 || slices.Contains(of, call.Type) {
-			return nil // The change says what is wrong with the call.
+			return nil // The change itself reports the problem of the call.
 		}
 		where, codes = " for a "+render.Words(string(call.Type)), known[call.Type]
 	}
@@ -146,7 +146,7 @@ func (c *completion) checkCode(
 	)
 }
 
-// Complete is the verb complete of calls.
+// Complete returns the verb complete of calls.
 func Complete(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &completion{}
 	cmd := &cobra.Command{
@@ -186,7 +186,7 @@ func Complete(s *cli.Session) *cobra.Command {
 			}
 			question := ""
 			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
-				// What came of a call is what it was made for: more often forgotten than meant.
+				// The result is the purpose of the call: it is more often forgotten than left out.
 				question = "without any result, complete"
 			}
 			return Moves[apitype.Call]{
@@ -221,8 +221,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// request is the completion as it is sent. It always carries its time: by that it is
-// recognised when the answer is lost.
+// request returns the completion as it is sent. It always has its time, by which it is recognised after a lost answer.
 func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.CompleteCallRequest, error) {
 	result := &apitype.CallResultRequest{CompletedAt: c.completedAt}
 	s.SetNow(&result.CompletedAt)
@@ -262,8 +261,8 @@ func refuseCompletion(r apitype.CompleteCallRequest) error {
 	return Refuse(r.Validate())
 }
 
-// readNotes reads notes from stdin. Nobody types them twice: where they are typed, all
-// else is checked before, and they go through the outbox.
+// readNotes reads notes from stdin. Typed notes must not be lost: everything else is checked before, and they go
+// through the outbox.
 func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.CompleteCallRequest, flags *Flags) error {
 	if cli.IsTerminal(s.App.In) {
 		if err := refuseCompletion(r); err != nil {
@@ -285,7 +284,7 @@ func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.Com
 	return nil
 }
 
-// Cancel is the verb cancel of calls.
+// Cancel returns the verb cancel of calls.
 func Cancel(s *cli.Session) *cobra.Command {
 	r := apitype.CancelCallRequest{}
 	return move{
@@ -302,7 +301,7 @@ func Cancel(s *cli.Session) *cobra.Command {
 	})
 }
 
-// Expire is the verb expire of calls.
+// Expire returns the verb expire of calls.
 func Expire(s *cli.Session) *cobra.Command {
 	r := apitype.ExpireCallRequest{}
 	return move{
@@ -319,10 +318,10 @@ func Expire(s *cli.Session) *cobra.Command {
 	})
 }
 
-// inActions are the letters of an action's name, which stands in the path.
+// inActions are the characters of an action's name, which is part of the path.
 const inActions = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-// Action is the verb action of pledges.
+// Action returns the verb action of pledges.
 func Action(s *cli.Session) *cobra.Command {
 	flags := &Flags{}
 	cmd := &cobra.Command{

@@ -23,7 +23,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Outbox is the command outbox.
+// Outbox returns the command outbox.
 func Outbox(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
@@ -196,7 +196,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 				return cli.Failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
 			problem := cmp.Or(sendOutcome(report), othersWait(s, box))
-			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty beside an error line.
+			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty if there is an error line.
 				return problem
 			}
 			counts := map[string]int{"sent": report.Accepted, "refused": report.Refused, "waiting": report.Waiting}
@@ -212,7 +212,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// sendAlone lets results be sent without the refused corrections that hold them back, if the user says so.
+// sendAlone lets results be sent without the refused corrections before them, if the user agrees.
 func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without bool) error {
 	entries, _, err := box.List()
 	if err != nil {
@@ -234,7 +234,7 @@ func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without 
 	return nil
 }
 
-// othersWait names the accounts whose changes lie beside those of this one.
+// othersWait names the other accounts with changes in the outbox.
 func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	all, _, err := s.AllEntries()
 	if err != nil {
@@ -365,7 +365,7 @@ func dropEntries(ctx context.Context, s *cli.Session, ids []string, yes bool) er
 	return cli.Partial(failed, len(entries))
 }
 
-// dropQuestion says what would be thrown away, and where it was to go.
+// dropQuestion describes the entries to be dropped, and their service.
 func dropQuestion(entries []outbox.Entry) string {
 	services := map[string]bool{}
 	for _, entry := range entries {
@@ -421,8 +421,8 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	return results, nil
 }
 
-// endOf is what became of an entry that this process has not sent: another one did, or dropped it. While
-// that one is at it, its end is waited for.
+// endOf returns the outcome of an entry that another process sent or dropped. While that process works on it, endOf
+// waits.
 func endOf(ctx context.Context, s *cli.Session, box *outbox.Outbox, id string) outbox.Event {
 	const often = 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += often {
@@ -462,8 +462,8 @@ func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []str
 	)
 }
 
-// queuedResult is the answer to an entry that was accepted, without a body where the outbox has
-// settled it without the record; or why it is still in the outbox.
+// queuedResult returns the answer to an accepted entry, without a body if the outbox has no record, or the reason why
+// the entry is still in the outbox.
 func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*apiclient.Response, error) {
 	why := "it waits for its turn"
 	switch {

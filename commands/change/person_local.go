@@ -24,10 +24,10 @@ import (
 type heldFile struct {
 	File   string `json:"file"`
 	What   string `json:"what"`
-	folder string // Of the outbox; empty: another file.
+	folder string // The folder of the outbox. Empty for another file.
 }
 
-// heldKinds say what a file is by the folder that it lies in.
+// heldKinds describe a file by its folder.
 var heldKinds = []struct{ folder, what string }{
 	{"drafts", "a draft"},
 	{"queued", "a change that waits"},
@@ -73,7 +73,7 @@ func (f *localFlags) held(s *cli.Session, person apitype.UUID) (held []heldFile,
 			return err
 		}
 		content, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
+		if errors.Is(err, fs.ErrNotExist) { // It was sent in between.
 			return nil
 		}
 		if err == nil && mentions(content, ids) {
@@ -106,8 +106,8 @@ func (f *localFlags) exportLocal(s *cli.Session, person apitype.UUID) error {
 	}, held)
 }
 
-// eraseLocal erases drafts and changes that were not sent or were refused. What is on its way or in use stays,
-// such as the lease of an open Desk, and is told.
+// eraseLocal erases drafts, and changes that were not sent or were refused. Changes in flight and the lease of an open
+// Desk stay, and are reported.
 func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apitype.UUID, dry, yes bool) error {
 	held, err := f.held(s, person)
 	if err != nil || dry {
@@ -140,7 +140,7 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 		} else {
 			err = box.Drop(strings.TrimSuffix(filepath.Base(h.File), ".json"))
 		}
-		switch _, there := os.Lstat(h.File); { // It may have been sent while the question stood.
+		switch _, there := os.Lstat(h.File); { // It may have been sent while the question was open.
 		case err == nil:
 			erased++
 		case errors.Is(err, outbox.ErrSending):

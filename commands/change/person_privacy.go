@@ -13,7 +13,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// privacyClient is the client of a service that exports and erases by this account.
+// privacyClient returns the client of a service in which this account may export and erase.
 func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, error) {
 	client, err := s.Connect(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 	return client, err
 }
 
-// Export is the verb export of persons.
+// Export returns the verb export of persons.
 func Export(s *cli.Session) *cobra.Command {
 	local := localFlags{}
 	cmd := &cobra.Command{
@@ -69,7 +69,7 @@ func Export(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// Erase is the verb erase of persons.
+// Erase returns the verb erase of persons.
 func Erase(s *cli.Session) *cobra.Command {
 	r, yes, dry, local := apitype.EraseRequest{}, false, false, localFlags{}
 	cmd := &cobra.Command{
@@ -129,7 +129,8 @@ func erasePerson(ctx context.Context, s *cli.Session, id apitype.UUID, erasure a
 	person, err := client.Persons.Get(ctx, id)
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		question = "finish the erasure of a person" // Its answer may have been lost; else it is 404 likewise.
+		// The answer to an earlier erasure may have been lost. Otherwise the result is 404 as well.
+		question = "finish the erasure of a person"
 	case err != nil:
 		return err
 	default:
@@ -155,7 +156,7 @@ func erasePerson(ctx context.Context, s *cli.Session, id apitype.UUID, erasure a
 	return cli.PrintAnswer(s, options, answer)
 }
 
-// noteUnclean tells of files of the service in which an erased person still lies.
+// noteUnclean names the files of the service that still have data of an erased person.
 func noteUnclean(s *cli.Session, erasure []byte) {
 	var done struct {
 		Scrubbed struct{ Later []string }

@@ -12,7 +12,7 @@ import (
 
 // requiredChecks asks before calls are completed without the checks that their organization requires.
 type requiredChecks struct {
-	client *apiclient.Client // Nil: nothing is required, or nothing is known of it.
+	client *apiclient.Client // Nil if nothing is required, or it is unknown.
 	of     []apitype.OrganizationSettings
 	asked  bool
 }
@@ -40,7 +40,7 @@ func (r *requiredChecks) read(ctx context.Context, s *cli.Session) {
 	}
 }
 
-// ask refuses a call that lacks required checks if nobody can be asked. At a terminal it asks once for all calls.
+// ask refuses a call that lacks required checks, unless a user at a terminal agrees. It asks once for all calls.
 func (r *requiredChecks) ask(ctx context.Context, s *cli.Session, yes bool, id apitype.UUID) error {
 	if r.client == nil || r.asked {
 		return nil
@@ -58,8 +58,8 @@ func (r *requiredChecks) ask(ctx context.Context, s *cli.Session, yes bool, id a
 	return s.AskChange(ctx, yes, "complete without required checks", nil, 1)
 }
 
-// missing returns the required checks that a call lacks. The completion says what is wrong with a call that cannot be
-// read.
+// missing returns the required checks that a call lacks. For a call that cannot be read it returns none: the completion
+// reports the problem.
 func (r *requiredChecks) missing(ctx context.Context, id apitype.UUID) ([]string, error) {
 	read, err := r.client.Calls.Get(ctx, id)
 	call, err := apiclient.Decoded(read, err)

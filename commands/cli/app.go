@@ -16,14 +16,14 @@ import (
 type Embedded interface {
 	http.RoundTripper
 	Token() string
-	// Agent is the user who the person at the desk is, zero for none.
+	// Agent returns the user at the Desk, or zero.
 	Agent() apitype.UUID
 	// Work has the invented colleagues of sample data work until the context ends.
 	Work(ctx context.Context)
 	Close() error
 }
 
-// App is what the commands need from their surroundings.
+// App is the environment of the commands.
 type App struct {
 	In  io.Reader
 	Out io.Writer
@@ -35,22 +35,19 @@ type App struct {
 	ZoneError error
 	Version   func() string // Asked when it is shown or sent.
 
-	// OpenEmbedded opens the service of an embedded: base URL; name is what follows the
-	// colon. Nil: there is none.
+	// OpenEmbedded opens the service of an embedded: base URL. name is the part after the colon. Nil if there is none.
 	OpenEmbedded func(ctx context.Context, name, dataDir string) (Embedded, error)
 
-	// WatchSignals makes an interrupt end the context from here on, and a closed pipe an
-	// error; nil: who calls has seen to it. Commands that only print do without: it costs
-	// a tenth of a start.
+	// WatchSignals lets an interrupt end the context, and a closed pipe cause an error. Nil if the caller does that.
+	// Commands that only print leave it out: it takes a tenth of the start-up time.
 	WatchSignals func()
 
-	// Sleep waits between two tries of a request; nil: a timer.
+	// Sleep waits between two tries of a request. Nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 
-	// HomeDir is the user's folder as the system knows it, asked where HOME says nothing;
-	// nil: os/user.
+	// HomeDir returns the user's folder according to the system, if HOME is not set. Nil uses os/user.
 	HomeDir func() (string, error)
 
-	// CompletionPatience is how long values for completion may take; zero: a second.
+	// CompletionPatience limits the time for completion values. Zero means a second.
 	CompletionPatience time.Duration
 }

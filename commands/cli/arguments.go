@@ -44,8 +44,7 @@ func Missing(cmd *cobra.Command, given int) error {
 // NoArgs wants none.
 func NoArgs(cmd *cobra.Command, args []string) error { return AtMost(0)(cmd, args) }
 
-// Positional are the arguments that are neither flags nor values of the flags that
-// every command has.
+// Positional returns the arguments that are neither flags nor values of global flags.
 func Positional(args []string) []string {
 	var names []string
 	for i := 0; i < len(args); i++ {
@@ -62,7 +61,7 @@ func Positional(args []string) []string {
 	return names
 }
 
-// valueFlags are the flags of every command whose value is the next argument.
+// valueFlags are the global flags whose value is the next argument.
 var valueFlags = []string{
 	"--profile",
 	"--base-url",

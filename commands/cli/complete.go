@@ -28,7 +28,7 @@ func (s *Session) Records(find func(completions.Source, context.Context, string)
 		if ctx == nil {
 			ctx = context.Background()
 		}
-		s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false // It never asks, and is silent where it cannot.
+		s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false // It never asks, and fails silently.
 		source := completions.Source{Connect: s.Connect, Patience: s.App.CompletionPatience}
 		lines := slices.DeleteFunc(find(source, ctx, toComplete), func(line string) bool {
 			value, _, _ := strings.Cut(line, "\t")
@@ -38,7 +38,7 @@ func (s *Session) Records(find func(completions.Source, context.Context, string)
 	}
 }
 
-// RecordsOf completes with what a noun has, nil for one that has nothing.
+// RecordsOf completes with the records of a noun. It returns nil for a noun without records.
 func (s *Session) RecordsOf(noun string) Completer {
 	return map[string]Completer{
 		"person": s.Records(completions.Source.Persons),
@@ -60,7 +60,7 @@ func Parts(all func() []string) Completer {
 	}
 }
 
-// ColumnsOf are the columns of a noun.
+// ColumnsOf returns the columns of a noun.
 func ColumnsOf(noun string) []string {
 	switch noun {
 	case "person":

@@ -25,7 +25,7 @@ func (s *Session) Resolve() (*Target, error) {
 	}
 	config, err := s.Config()
 	if err != nil && (s.Flags.Profile != profile.Demo || s.Store().Dir == "") {
-		return nil, err // --profile demo works even beside a broken configuration.
+		return nil, err // --profile demo works even with a broken configuration.
 	}
 	t := &Target{Name: s.ProfileName(config)}
 	if t.Name != "" {
@@ -62,15 +62,15 @@ func (s *Session) Resolve() (*Target, error) {
 
 func isSameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
-// ProfileName is the name of the profile that is asked for, "" when none is.
+// ProfileName returns the name of the requested profile, or "".
 func (s *Session) ProfileName(config profile.Config) string {
 	return cmp.Or(s.Flags.Profile, s.App.Getenv("FUNDESK_PROFILE"), config.Current)
 }
 
-// Config is the configuration with the profile that is always there.
+// Config returns the configuration with the profile demo, which always exists.
 func (s *Session) Config() (profile.Config, error) {
 	config, err := s.Store().Load()
-	demo := config.Profiles[profile.Demo] // It may say how it is worked with, and is never another service.
+	demo := config.Profiles[profile.Demo] // The file may have its settings, and never another address.
 	demo.BaseURL = profile.DemoURL
 	config.Profiles[profile.Demo] = demo
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Session) Config() (profile.Config, error) {
 	return config, err
 }
 
-// FindProfile is the profile of a name; without one the error tells the nearest.
+// FindProfile returns the profile of a name. Without one, the error has the nearest name.
 func FindProfile(config profile.Config, name string) (profile.Profile, error) {
 	p, ok := config.Profiles[name]
 	if ok {
@@ -93,8 +93,7 @@ func FindProfile(config profile.Config, name string) (profile.Profile, error) {
 	return p, WithHint(UsageError("there is no profile "+Quote(name)), hint)
 }
 
-// Defaults is the profile in use, empty when there is none: what it says of the user
-// must not stand in the way of a --dry-run.
+// Defaults returns the profile in use, or an empty one: a broken profile must not block a --dry-run.
 func (s *Session) Defaults() profile.Profile {
 	t, err := s.Resolve()
 	if err != nil {
@@ -153,7 +152,7 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 	}
 }
 
-// CurrentToken is the token that requests carry.
+// CurrentToken returns the token of requests.
 func (s *Session) CurrentToken(ctx context.Context, t *Target) (string, error) {
 	if t.IsEmbedded() {
 		return s.embedded.Token(), nil
@@ -191,7 +190,7 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 // Embedded returns the service inside the process, nil while none is open.
 func (s *Session) Embedded() Embedded { return s.embedded }
 
-// ServiceName is the service that changes go to, "" where none is chosen.
+// ServiceName returns the service of changes, or "" if none is chosen.
 func (s *Session) ServiceName() (string, error) {
 	t, err := s.Resolve()
 	switch {
@@ -204,7 +203,7 @@ func (s *Session) ServiceName() (string, error) {
 	}
 }
 
-// Connect is the client of the chosen service.
+// Connect returns the client of the chosen service.
 func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 	if s.Client != nil {
 		return s.Client, nil
@@ -224,7 +223,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 			return token, err
 		},
 	}
-	options.Account = "profile-" + t.Name // Where the token names none.
+	options.Account = "profile-" + t.Name // The token names no account.
 	if s.unpaged {
 		options.Unpaged = ListNouns
 	}
@@ -242,11 +241,11 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 	return s.Client, err
 }
 
-// endsSoon is how long before its end a token is told of.
+// endsSoon is how long before its end a token's end is announced.
 const endsSoon = 14 * 24 * time.Hour
 
-// TokenEnd is in how many days the token that was used ends, and on which, for one that ends soon: the
-// day after, nothing works. Empty for every other one.
+// TokenEnd returns the day and the number of days until the used token ends, if it ends soon. It returns "" for every
+// other token.
 func (s *Session) TokenEnd() string {
 	ends := s.tokenEnds.Load()
 	if ends == nil || ends.IsZero() || s.Target == nil {
@@ -274,7 +273,7 @@ func (s *Session) noteTokenEnd() {
 	s.Note("the token for %s %s; ask the service's operator for another one, then: %s", s.Target.Service(), ends, next)
 }
 
-// Network is the way to the service, as the profile and --ca-cert have it.
+// Network returns the way to the service according to the profile and --ca-cert.
 func (s *Session) Network(t *Target) apiclient.Network {
 	p := t.Profile
 	return apiclient.Network{
@@ -285,11 +284,11 @@ func (s *Session) Network(t *Target) apiclient.Network {
 	}
 }
 
-// ListNouns are those that the interface lists.
+// ListNouns are the nouns with a list in the interface.
 var ListNouns = []string{"person", "call", "pledge"}
 
-// Probe asks the service for one call. What answers something else than the interface
-// in its version 1 is told apart from one that is away.
+// Probe asks the service for one call. Its error differs for a service that is away and one that does not speak version
+// 1 of the interface.
 func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
 	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"fundesk/render"
 )
 
-// Hinted is an error with the way out.
+// Hinted is an error with a hint.
 type Hinted struct {
 	error
 	hint string
@@ -17,7 +17,7 @@ type Hinted struct {
 
 func (h Hinted) Unwrap() error { return h.error }
 
-// WithHint adds the way out to an error that has none.
+// WithHint adds a hint to an error that has none.
 func WithHint(err error, hint string) error {
 	if _, has := errors.AsType[Hinted](err); has || err == nil || hint == "" {
 		return err
@@ -25,12 +25,12 @@ func WithHint(err error, hint string) error {
 	return Hinted{error: err, hint: hint}
 }
 
-// UsageError is wrong arguments, or input that is refused before any request.
+// UsageError returns the error of wrong arguments, or of input that is refused before any request.
 func UsageError(message string, detail ...string) error {
 	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail}
 }
 
-// Failure is an error of a kind with a message of our own.
+// Failure returns an error of a kind with our own message.
 func Failure(kind apiclient.Kind, format string, args ...any) error {
 	return &apiclient.Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
@@ -38,10 +38,10 @@ func Failure(kind apiclient.Kind, format string, args ...any) error {
 // Quote puts a value from outside into a message.
 func Quote(text string) string { return strconv.Quote(render.Cut(render.Clean(text), 80)) }
 
-// ErrorAs is the client's error in a chain.
+// ErrorAs returns the client's error in a chain.
 func ErrorAs(err error) (*apiclient.Error, bool) { return errors.AsType[*apiclient.Error](err) }
 
-// Partial is the error of a bulk operation of which some or all failed.
+// Partial returns the error of a bulk operation in which some or all failed.
 func Partial(failed []error, of int) error {
 	if len(failed) == 0 {
 		return nil

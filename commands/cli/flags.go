@@ -19,7 +19,7 @@ type Value struct {
 	Word   string // In the help.
 	Text   func() string
 	Read   func(string) error
-	Choice func() []string // What it may be set to; nil for anything.
+	Choice func() []string // The allowed values. Nil allows any.
 }
 
 // String returns the value as it would be typed.
@@ -28,7 +28,7 @@ func (v *Value) String() string { return v.Text() }
 // Set reads the flag.
 func (v *Value) Set(text string) error { return v.Read(text) }
 
-// Type is the word in the help.
+// Type returns the word in the help.
 func (v *Value) Type() string { return v.Word }
 
 // Without leaves out the filters that a command sets itself.
@@ -49,7 +49,7 @@ func RegisterFilters[O any](s *Session, cmd *cobra.Command, filters []apitype.Fi
 	}
 }
 
-// parsed is the value of a flag that stays nil until it is set.
+// parsed returns the value of a flag. It stays nil until it is set.
 func parsed[T fmt.Stringer](value **T, word string, parse func(string) (T, error)) *Value {
 	text := func() string {
 		if *value == nil {
@@ -66,17 +66,17 @@ func parsed[T fmt.Stringer](value **T, word string, parse func(string) (T, error
 	}}
 }
 
-// TimeValue is a flag that holds a time to look for.
+// TimeValue returns a flag with a time of a filter.
 func TimeValue(now func() time.Time, value **apitype.Time) *Value {
 	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) })
 }
 
-// BodyTimeValue is a flag that holds a time of a request's body.
+// BodyTimeValue returns a flag with a time of a request's body.
 func BodyTimeValue(now func() time.Time, value **apitype.Time) *Value {
 	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseBodyTime(text, now()) })
 }
 
-// flagPage is the annotation of flags that stand on a page of the help for many commands.
+// flagPage is the annotation of flags that have a page of the help for many commands.
 const flagPage = "page"
 
 // OnPage moves flags from the help of a command to a page that describes them for many commands.
@@ -89,10 +89,10 @@ func OnPage(cmd *cobra.Command, page string, names ...string) {
 // PageOf returns the page that describes a flag; "" is the help of its command.
 func PageOf(f *pflag.Flag) string { return strings.Join(f.Annotations[flagPage], "") }
 
-// UUIDValue is a flag that holds an identifier.
+// UUIDValue returns a flag with an identifier.
 func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", apitype.ParseUUID) }
 
-// KeptFile is the flag value of a file that is read, and written again: never a stream.
+// KeptFile returns the flag value of a file that is read and written again. It refuses streams.
 func KeptFile(kept *string) *Value {
 	return &Value{Word: "string", Text: func() string { return *kept }, Read: func(name string) error {
 		if name == "-" {
@@ -106,9 +106,8 @@ func KeptFile(kept *string) *Value {
 	}}
 }
 
-// FlagErrorOf is the error of a flag on a command line. A verb that does not exist is told
-// before its flags, which nobody knows then; a flag that does not, with those that may have
-// been meant.
+// FlagErrorOf returns the error of a flag on a command line. An unknown verb comes before its flags. An unknown flag
+// comes with the nearest names.
 func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	names := Positional(args)
 	switch {
@@ -147,8 +146,7 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	return WithHint(FlagError(err), "did you mean --"+strings.Join(near, " or --")+"?")
 }
 
-// FlagError is a flag that is not there, or has a value that it cannot have: told in
-// words of this program, not in those of the library that reads numbers.
+// FlagError rewrites the library's error of an unknown flag or a wrong value in the words of this program.
 func FlagError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {

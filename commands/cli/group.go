@@ -11,7 +11,7 @@ import (
 // Verbs build the commands below a noun by their names. Only the chosen one is built, as of the nouns.
 type Verbs map[string]func(*Session) *cobra.Command
 
-// Group is a noun: it only holds verbs.
+// Group returns a noun, which only holds verbs.
 func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 	command := &cobra.Command{
 		Use: use, Long: long, Example: example,
@@ -27,9 +27,9 @@ func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 	return command
 }
 
-// chosenVerb is the second argument when it names a verb of the noun that is the first;
-// "" has all of them built. Of a line that begins with flags it is not asked: they may be
-// the verb's own. For completion both are looked for before the word that is being typed.
+// chosenVerb returns the second argument if it names a verb of the noun in the first. "" builds all verbs. It ignores
+// lines that begin with flags, because they may belong to the verb. For completion it looks before the word that is
+// being typed.
 func chosenVerb(args []string, noun string, below Verbs) string {
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		args = args[1 : len(args)-1]
@@ -40,11 +40,11 @@ func chosenVerb(args []string, noun string, below Verbs) string {
 	return ""
 }
 
-// UnknownVerb is the usage error of a command that does not exist.
+// UnknownVerb returns the usage error of a command that does not exist.
 func UnknownVerb(cmd *cobra.Command, name string) error {
 	text := "unknown command " + Quote(name) + " for " + Quote(cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = typosIn(name)
-	similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))) // The verbs stand in no order.
+	similar := slices.Sorted(slices.Values(cmd.SuggestionsFor(name))) // The verbs are not sorted.
 	if !cmd.HasParent() && CommandsFor[name] != "" {
 		similar = []string{"fundesk " + CommandsFor[name]}
 	}
@@ -110,7 +110,7 @@ var verbsFor = map[string]string{
 	"reset":    "status",
 }
 
-// CommandsFor are the commands that words in the place of a noun stand for.
+// CommandsFor maps words in the place of a noun to commands.
 var CommandsFor = map[string]string{
 	"get":       "call get UUID",
 	"list":      "call list",
@@ -170,11 +170,10 @@ var flagsFor = map[string]string{
 	"template":         "jq",
 }
 
-// typosIn is how many letters a name that was meant may differ by: a letter or two that are
-// typed alone are near to every short name.
+// typosIn returns how many letters a typed name may differ by. One or two letters are near to every short name.
 func typosIn(typed string) int { return min(2, (len(typed)+1)/2) }
 
-// Nearest are the names that may have been meant.
+// Nearest returns the names that may have been meant.
 func Nearest(typed string, names []string) []string {
 	known := &cobra.Command{SuggestionsMinimumDistance: typosIn(typed)}
 	for _, name := range names {

@@ -7,15 +7,15 @@ import (
 	"fundesk/render"
 )
 
-// Note tells a person something that is no error, unless --quiet.
+// Note prints a message that is no error, unless --quiet.
 func (s *Session) Note(format string, args ...any) {
 	if !s.Flags.Quiet {
 		s.Warn(format, args...)
 	}
 }
 
-// Warn tells what --quiet must not hide: that a list is short. Where errors are told as
-// JSON it waits for the end: an error is the only line then.
+// Warn prints a message that --quiet must not hide, such as that a list is short. If errors are JSON, it waits for the
+// end: an error is the only line then.
 func (s *Session) Warn(format string, args ...any) {
 	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
 	if !WantsJSON(s.Args) {
@@ -30,8 +30,8 @@ func (s *Session) tellNotes() {
 	s.notes = nil
 }
 
-// WantsJSON reports whether errors are to be told as JSON. It looks at the arguments
-// themselves: they may be what is wrong.
+// WantsJSON reports whether errors are printed as JSON. It looks at the arguments themselves, because they may be
+// wrong.
 func WantsJSON(args []string) bool {
 	output, jq := "", false
 	for i, arg := range args {

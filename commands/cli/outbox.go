@@ -27,7 +27,7 @@ func (s *Session) AnyOutbox() (*outbox.Outbox, error) {
 	return s.openOutbox(outbox.Options{Now: s.App.Now})
 }
 
-// AllEntries are those of every service and account.
+// AllEntries returns the entries of every service and account.
 func (s *Session) AllEntries() ([]outbox.Entry, []outbox.Damaged, error) {
 	box, err := s.AnyOutbox()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"fundesk/render"
 )
 
-// OutcomeOf says that a change with a lost answer may have taken effect.
+// OutcomeOf adds to the error of a change with a lost answer that it may have taken effect.
 func OutcomeOf(isRead bool, err error) error {
 	known, _ := ErrorAs(err)
 	if isRead || known == nil || !known.Sent {
@@ -62,7 +62,7 @@ func PrintAnswer(s *Session, options render.Options, answer *apiclient.Response)
 	return render.Document(s.App.Out, options, bytes.TrimSpace(answer.Body))
 }
 
-// WantedColumns are the columns that were asked for, to be printed or to be sorted by.
+// WantedColumns returns the columns to print or to sort by.
 func (s *Session) WantedColumns() []string {
 	if by := strings.TrimPrefix(s.Flags.SortBy, "-"); by != "" {
 		return append(slices.Clone(s.Flags.Columns), by)
@@ -70,7 +70,7 @@ func (s *Session) WantedColumns() []string {
 	return s.Flags.Columns
 }
 
-// Format is the chosen format, or what fits the output.
+// Format returns the chosen format, or the one that suits the output.
 func (s *Session) Format() (render.Format, error) {
 	switch {
 	case s.Flags.Output != "":
@@ -88,7 +88,7 @@ func (s *Session) Format() (render.Format, error) {
 	}
 }
 
-// Output is how records are written.
+// Output returns the options for writing records.
 func (s *Session) Output() (render.Options, error) {
 	format, err := s.Format()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Session) query() (*render.Query, error) {
 	return q, nil
 }
 
-// tooNarrow says what of a table did not fit the terminal.
+// tooNarrow names the parts of a table that did not fit the terminal.
 func (s *Session) tooNarrow(shortened, missing []string) {
 	var parts []string
 	if len(shortened) > 0 {
@@ -164,7 +164,7 @@ func (s *Session) tooNarrow(shortened, missing []string) {
 	s.Note("the terminal is too narrow: %s; -o wide prints all", strings.Join(parts, ", "))
 }
 
-// Locale is how the person at the terminal writes amounts, dates and numbers.
+// Locale returns how the user writes amounts, dates and numbers.
 func (s *Session) Locale() render.Locale { return render.LocaleFrom(s.App.Getenv) }
 
 func (s *Session) width() int {
@@ -179,7 +179,7 @@ func (s *Session) width() int {
 // Pair is one line of what is not a record of the service: a name and a value.
 type Pair [2]string
 
-// blanks keep a value on its line: a token says what it likes of itself.
+// blanks keeps a value on one line: a token may contain any text about itself.
 var blanks = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 // ShowOne prints a value of our own: as JSON, or line by line.
@@ -226,7 +226,7 @@ type Printer[T any] struct {
 	columns []render.Column[T]
 }
 
-// Print prepares the output of records; identifier is the member that -o id prints, "" for the uuid.
+// Print prepares the output of records. identifier is the member that -o id prints. Empty means the uuid.
 func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p Printer[T], err error) {
 	p = Printer[T]{out: s.App.Out, columns: columns}
 	if p.Options, err = s.Output(); err == nil {
@@ -302,13 +302,12 @@ func (p Printer[T]) raws(raws iter.Seq[json.RawMessage]) error {
 	return list.Close()
 }
 
-// ShowList prints values of our own as a list; identifier is the member that -o id prints,
-// "" where they have none.
+// ShowList prints our own values as a list. identifier is the member that -o id prints. Empty if they have none.
 func ShowList[T any](s *Session, identifier string, columns []render.Column[T], values []T) error {
 	return ShowEach(s, identifier, columns, slices.Values(values))
 }
 
-// ShowEach is [ShowList] for values that are not in memory all at once.
+// ShowEach is [ShowList] for a sequence of values.
 func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
 	p, err := Print(s, identifier, columns)
 	if err != nil {
@@ -331,5 +330,5 @@ func (p Printer[T]) Each(values iter.Seq[T]) error {
 	return cmp.Or(err, wrong)
 }
 
-// Count is a number with its noun.
+// Count returns a number with its noun.
 func Count(n int, noun string) string { return render.Plural(n, noun, noun+"s") }

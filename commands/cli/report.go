@@ -35,7 +35,7 @@ var ExitCodes = map[apiclient.Kind]int{
 	apiclient.KindInterrupted:     130,
 }
 
-// Report is an error as it is told.
+// Report is an error as it is printed.
 type Report struct {
 	Kind      apiclient.Kind `json:"kind"`
 	Status    int            `json:"status"`
@@ -46,7 +46,7 @@ type Report struct {
 	Retryable bool           `json:"retryable"`
 }
 
-// newReport reads everything there is to tell; t is the target that was asked, if any.
+// newReport returns the report of an error. t is the target of the request, or nil.
 func newReport(err error, t *Target) Report {
 	r := Report{
 		Kind:    apiclient.KindOf(err),
@@ -75,7 +75,7 @@ func newReport(err error, t *Target) Report {
 	return r
 }
 
-// defaultHint is the way out of an error that said none.
+// defaultHint returns the hint for an error without one.
 func defaultHint(kind apiclient.Kind, t *Target) string {
 	switch kind {
 	case apiclient.KindUnauthenticated:
@@ -94,7 +94,7 @@ func defaultHint(kind apiclient.Kind, t *Target) string {
 	}
 }
 
-// Finish tells an error and returns the exit code.
+// Finish prints an error and returns the exit code.
 func (s *Session) Finish(command *cobra.Command, err error) int {
 	if n, first := s.Omitted.Read(); n > 0 {
 		s.Warn(
@@ -176,9 +176,9 @@ func (s *Session) tell(command *cobra.Command, r Report) {
 	}
 }
 
-// fittingDetails is how many details are told: as many as fit on a terminal, or 0 for all.
+// fittingDetails returns how many details fit on the terminal, or 0 for all.
 func (s *Session) fittingDetails() int {
-	const besides = 6 // The message, the hint, what was typed, and what comes after.
+	const besides = 6 // The message, the hint, the command line, and the next prompt.
 	if file, ok := s.App.Err.(*os.File); ok {
 		if _, height, err := term.GetSize(int(file.Fd())); err == nil {
 			return max(5, height-besides)

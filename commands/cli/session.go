@@ -78,7 +78,7 @@ func (g *globals) Register(root *cobra.Command) {
 	f.StringVar(&g.excel, "for-excel", "", "csv: as Excel of this country opens it, such as NL, DE, FR or EN")
 }
 
-// defaultRetries is how often a request is tried again: four tries in all.
+// defaultRetries is the number of repeats of a request: four tries in all.
 const defaultRetries = 3
 
 // Session is one run of the program: the flags, and what is opened when it is needed.
@@ -89,10 +89,10 @@ type Session struct {
 	Target   *Target
 	Client   *apiclient.Client
 	embedded Embedded
-	notes    []string // Not told yet.
+	notes    []string // Not printed yet.
 	unpaged  bool     // Lists are whole as they come.
 	Omitted  omissions
-	// tokenEnds is when the token that was used says that it ends; nil for none.
+	// tokenEnds is the end of the used token according to the token. Nil if it has none.
 	tokenEnds atomic.Pointer[time.Time]
 }
 
@@ -107,8 +107,7 @@ func (s *Session) Close() {
 	}
 }
 
-// dir is a folder of ours: the named variable, else the XDG one, else the platform's; ""
-// where none of them says where that is.
+// dir returns a folder of ours: the named variable, the XDG one, or the platform's. It returns "" without any of them.
 func (s *Session) dir(variable, xdg, fallback string) string {
 	if dir := s.App.Getenv(variable); dir != "" {
 		return dir
@@ -129,8 +128,8 @@ func (s *Session) dir(variable, xdg, fallback string) string {
 	return filepath.Join(base, filepath.Join(below...))
 }
 
-// home is the folder of the user, "" where nobody knows it. What belongs there must not
-// land in whatever folder a command runs in, nor be read from it.
+// home returns the folder of the user, or "" if it is unknown. Files must not be written to, or read from, the folder
+// in which a command happens to run.
 func (s *Session) home() string {
 	if home := s.App.Getenv("HOME"); home != "" {
 		return home
@@ -146,7 +145,7 @@ func (s *Session) home() string {
 	return account.HomeDir
 }
 
-// wantDir is a folder that a command cannot do without.
+// wantDir returns a folder, or an error if there is none.
 func wantDir(dir, variable string) (string, error) {
 	if dir == "" {
 		return "", UsageError("no home folder: set HOME or " + variable)
@@ -154,7 +153,7 @@ func wantDir(dir, variable string) (string, error) {
 	return dir, nil
 }
 
-// ConfigDir returns the folder of config.toml, "" where there is none.
+// ConfigDir returns the folder of config.toml, or "".
 func (s *Session) ConfigDir() string {
 	return s.dir("FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
 }
@@ -191,7 +190,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Version is the program's own, "devel" when nobody knows.
+// Version returns the program's version, or "devel".
 func (s *Session) Version() string {
 	if s.App.Version == nil {
 		return "devel"
@@ -199,8 +198,8 @@ func (s *Session) Version() string {
 	return s.App.Version()
 }
 
-// IsAccessible reports whether everything is to be said line by line: for screen readers
-// and braille displays, which a drawn screen and a line that is written over confuse.
+// IsAccessible reports whether output goes line by line, for screen readers and braille displays. A drawn screen, or a
+// line that is overwritten, confuses them.
 func (s *Session) IsAccessible() bool {
 	value := s.App.Getenv("ACCESSIBLE")
 	return value != "" && value != "0"
@@ -216,7 +215,7 @@ type omissions struct {
 
 const maxOmissions = 10_000
 
-// Read is how many there are, and the first of them.
+// Read returns the number of omissions, and the first of them.
 func (o *omissions) Read() (n int, first string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 	"fundesk/render"
 )
 
-// unlessInterrupted is what read gives, or that the context ended first: a terminal, or a
-// pipe that nobody writes to, would keep an interrupted command waiting. The read is left
-// behind then; the program ends.
+// unlessInterrupted returns the result of read, or the error of the context if that ends first. A terminal, or a pipe
+// without a writer, would keep an interrupted command waiting. The reading goroutine is abandoned, because the program
+// ends.
 func unlessInterrupted[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -104,7 +104,7 @@ func (s *Session) CanAsk() bool {
 	return !s.Flags.NoInput && IsTerminal(s.App.In) && IsTerminal(s.App.Err)
 }
 
-// NamedRecords is how many records a question names.
+// NamedRecords is the number of records that a question names.
 const NamedRecords = 3
 
 // RecordRef is a record that a question names.
@@ -113,7 +113,7 @@ type RecordRef struct {
 	ID   apitype.UUID
 }
 
-// RefsOf are the first records of changes.
+// RefsOf returns the first records of changes.
 func RefsOf(changes []apiclient.Change) []RecordRef {
 	refs := make([]RecordRef, min(len(changes), NamedRecords))
 	for i := range refs {
@@ -146,15 +146,14 @@ func (s *Session) AskChange(ctx context.Context, yes bool, question string, firs
 	return s.Ask(ctx, yes, question)
 }
 
-// called is a record as a person knows it. Names are for the eyes of who is asked: an error
-// has none.
+// called returns the name of a record for a question at the terminal. Errors never contain it.
 func (s *Session) called(ctx context.Context, ref RecordRef) string {
 	if !s.CanAsk() {
 		return ref.ID.String()
 	}
 	client, err := s.Connect(ctx)
 	if err != nil {
-		return ref.ID.String() // The change will say why.
+		return ref.ID.String() // The change itself reports the reason.
 	}
 	var person apitype.Person
 	switch ref.Noun {
@@ -168,7 +167,7 @@ func (s *Session) called(ctx context.Context, ref RecordRef) string {
 	return strings.TrimSpace(render.PersonName(person) + " " + ref.ID.String())
 }
 
-// shownRecord is a record, or an empty one where it cannot be read.
+// shownRecord returns a record, or an empty one if it cannot be read.
 func shownRecord[T any, O apiclient.ListOptions](
 	ctx context.Context,
 	of *apiclient.Collection[T, O],
@@ -180,12 +179,12 @@ func shownRecord[T any, O apiclient.ListOptions](
 	return value
 }
 
-// Line is one line of the input. The end of the input is io.EOF, with what stood before it.
+// Line returns one line of the input. At the end of the input it returns io.EOF with the text before it.
 func (s *Session) Line(ctx context.Context) (string, error) {
 	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.App.In) })
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindInterrupted:
-		fmt.Fprintln(s.App.Err) // What comes next is not part of the question.
+		fmt.Fprintln(s.App.Err) // The following output is not part of the question.
 		return "", err
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", fmt.Errorf("read the answer: %w", err)
@@ -230,7 +229,7 @@ func (s *Session) ReadSecret(ctx context.Context, file *os.File, prompt string) 
 	}
 }
 
-// readLine reads one line byte by byte: what follows it belongs to somebody else.
+// readLine reads one line byte by byte, because the input after it belongs to another reader.
 func readLine(in io.Reader) (string, error) {
 	var line []byte
 	buffer := make([]byte, 1)

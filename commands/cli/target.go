@@ -17,19 +17,18 @@ type Target struct {
 	Name    string // Of the profile; "" without one.
 	Profile profile.Profile
 	BaseURL string
-	// fromProfile says that the base URL is the profile's own, so that its stored token
-	// may go there.
+	// FromProfile is set if the base URL is the profile's own, so that its stored token may go there.
 	FromProfile bool
 	EnvToken    string
 	fromEnv     bool // The environment names the base URL: commands of the same shell go there without more.
-	// foreignToken is the service that FUNDESK_TOKEN belongs to where that is another one.
+	// foreignToken is the service of FUNDESK_TOKEN, if it is another one.
 	foreignToken string
 }
 
 // IsEmbedded reports whether the service runs inside the process.
 func (t *Target) IsEmbedded() bool { return strings.HasPrefix(t.BaseURL, profile.EmbeddedPrefix) }
 
-// Label is the target as a person knows it.
+// Label returns the name of the target for users.
 func (t *Target) Label() string {
 	if t.Name != "" {
 		return t.Name
@@ -58,8 +57,7 @@ func (t *Target) Service() string {
 	}
 }
 
-// ShownURL is an address as it may be shown: a user, a query and a fragment may hold what
-// is secret, and are told of by an ellipsis.
+// ShownURL returns an address without a user, query and fragment, which may contain secrets. An ellipsis replaces them.
 func ShownURL(text string) string {
 	shown, _, cut := strings.Cut(text, "?")
 	shown, _, cutToo := strings.Cut(shown, "#")
@@ -75,7 +73,7 @@ func ShownURL(text string) string {
 	return shown
 }
 
-// TokenSource is where the token of a target comes from.
+// TokenSource returns the source of the target's token.
 func (t *Target) TokenSource() string {
 	switch {
 	case t.IsEmbedded():
@@ -87,8 +85,8 @@ func (t *Target) TokenSource() string {
 	}
 }
 
-// TargetFlag names a target for a command that is to be typed: by its profile, or by its address where the
-// profile is for another service.
+// TargetFlag returns the flag that names a target on a command line: its profile, or its address if the profile is for
+// another service.
 func TargetFlag(t *Target) string {
 	if t.fromEnv {
 		return ""
@@ -99,8 +97,8 @@ func TargetFlag(t *Target) string {
 	return " --base-url " + ShownURL(t.BaseURL)
 }
 
-// SettingHint returns the other way to a flag that is missing, with an "or" before it: a setting of the profile;
-// "" where no profile is for the service.
+// SettingHint returns the alternative to a missing flag, beginning with ", or": a setting of the profile. It returns ""
+// if no profile is for the service.
 func (s *Session) SettingHint(key, value string) string {
 	t, err := s.Resolve()
 	if err != nil || !t.FromProfile {
@@ -122,7 +120,7 @@ func loginCommand(t *Target) string {
 	}
 }
 
-// AnotherToken says how a running program gets another token for a target.
+// AnotherToken returns how a running program gets another token for a target.
 func AnotherToken(t *Target) string {
 	switch {
 	case t.EnvToken != "":
@@ -134,7 +132,7 @@ func AnotherToken(t *Target) string {
 	}
 }
 
-// LoginHint is the way to another token for a target, nil when none was chosen.
+// LoginHint returns how to get another token for a target. t may be nil.
 func LoginHint(t *Target) string {
 	if t == nil {
 		return "log in: fundesk auth login; or try the demo: fundesk demo"

@@ -24,8 +24,7 @@ func ParseID(text string) (apitype.UUID, error) {
 	return id, nil
 }
 
-// Targets are the identifiers of the arguments, or of stdin for "-". All are checked
-// before the first request.
+// Targets returns the identifiers of the arguments, or of stdin for "-". All are checked before the first request.
 func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) ([]apitype.UUID, error) {
 	if len(args) == 0 {
 		return nil, UsageError("no UUID is given")
@@ -50,7 +49,7 @@ func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) (
 	return ids, nil
 }
 
-// RefusedInput is the usage error of input that cannot be used.
+// RefusedInput returns the usage error of input that cannot be used.
 func RefusedInput(err error) error {
 	if fault, ok := errors.AsType[*bulk.Fault](err); ok {
 		return WithHint(UsageError(fault.Message), fault.Hint)

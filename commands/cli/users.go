@@ -9,8 +9,8 @@ import (
 	"fundesk/render"
 )
 
-// UserNamed returns the user of a name that a flag has, or the only one whose name begins so. An error names the users
-// that it may be.
+// UserNamed returns the user with the name in a flag, or the only one whose name begins so. An error lists the users
+// that may be meant.
 func UserNamed(users []apitype.UserName, flag, name string) (apitype.UserName, error) {
 	isExact := func(user apitype.UserName) bool { return user.Name == name }
 	begins := func(user apitype.UserName) bool {
@@ -30,7 +30,7 @@ func UserNamed(users []apitype.UserName, flag, name string) (apitype.UserName, e
 	return apitype.UserName{}, WithHint(UsageError("the service has no user "+Quote(name)), usersHint(users))
 }
 
-// mostNames is how many users a hint names.
+// mostNames is the number of users in a hint.
 const mostNames = 20
 
 // usersHint names the users that there are.

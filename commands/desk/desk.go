@@ -18,7 +18,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// deskOptions are what both faces of the desk are made with, and their target.
+// deskOptions returns the options of both faces of the Desk, and their target.
 func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Target, err error) {
 	o = desk.Options{
 		ConfigDir: s.ConfigDir(),
@@ -52,9 +52,8 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	return o, t, err
 }
 
-// ByLines works calls without a drawn screen. Every change goes through the outbox and
-// is held for a few seconds, as on the screen. look is how often it looks at the service while a
-// question stands, [pollEvery] for 0.
+// ByLines works calls without a drawn screen. Every change goes through the outbox and is held for a few seconds, as on
+// the screen. look is the time between two polls while a question is open. Zero means [pollEvery].
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	options, t, err := deskOptions(ctx, s)
 	if err != nil {
@@ -99,7 +98,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	if s := l.session.Embedded(); s != nil && !s.Agent().IsZero() {
 		l.say(inventedNotice)
 	}
-	l.day.Guard.Touch(l.session.App.Now()) // The agent who starts it is there.
+	l.day.Guard.Touch(l.session.App.Now()) // The agent has just started it.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts); n > 0 {
 		l.say("%s not sent yet; d goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
@@ -130,7 +129,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sayIdle says that no call can be given now.
+// sayIdle prints that there is no call now.
 func (l *lineDesk) sayIdle() {
 	shown := l.day.Count(l.shown, "call", "calls")
 	if closed := l.day.ClosedText(); closed != "" {
@@ -140,16 +139,15 @@ func (l *lineDesk) sayIdle() {
 	l.say("No other call waits; %s shown. A message appears when one arrives.", shown)
 }
 
-// next asks what to do. While there is no call it looks whether one comes, and says so; while
-// there is one, whether it is still the agent's. An answer that was meant for another call, or for
-// one that nobody has seen, only shows what there is now.
+// next asks for the next step. Without a call it polls for one and announces it. With a call it polls whether the agent
+// still has it. An answer for another call, or for one that was not announced, only prints the present one.
 func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err error) {
 	asked := l.onDesk()
 	answer, err = l.ask(ctx, strings.Join(l.offered(false), ", "), func() {
 		l.listen(ctx)
 		l.day.Changes.Release()
 		if asked != (apitype.UUID{}) {
-			l.poll(ctx) // What becomes of the call is told.
+			l.poll(ctx) // Changes of the call are announced.
 			return
 		}
 		if l.day.Call != nil {
@@ -186,7 +184,7 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
-			l.perform(ctx, l.day.Wake())           // Where the computer slept, all is read before the answer counts.
+			l.perform(ctx, l.day.Wake())           // After the computer slept, everything is read before the answer counts.
 			l.day.Guard.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
 			switch answer = strings.TrimSpace(answer); {
 			case errors.Is(err, io.EOF) && answer == "":
@@ -240,7 +238,7 @@ func (l *lineDesk) tell(n desk.Notice) {
 		return
 	}
 	if l.asking {
-		l.say("") // The question stands on the line.
+		l.say("") // The question is still on the line.
 	}
 	l.say("%s", n.Text)
 }
@@ -249,14 +247,12 @@ func (l *lineDesk) say(format string, args ...any) {
 	fmt.Fprintln(l.session.App.Err, render.Clean(l.day.Say(format, args...)))
 }
 
-// question asks for one line of what is being entered; the end of the input leaves the desk. The
-// call stays the agent's meanwhile.
+// question asks for one line of an entry. The end of the input leaves the Desk. The agent keeps the call meanwhile.
 func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
 	return l.ask(ctx, text, func() { l.perform(ctx, l.day.KeepLeases()) })
 }
 
-// tellCall says what is to be known before the number is dialled, once for each call, and
-// what can be taken back.
+// tellCall prints the warnings before the number is dialled, once for each call, and the changes that can be undone.
 func (l *lineDesk) tellCall() {
 	if held := l.day.Changes.HeldText("u"); held != "" {
 		l.say("%s", held)
@@ -334,7 +330,7 @@ func (l *lineDesk) tellCall() {
 	}
 }
 
-// tellConsents tells of each channel with a known consent whether the donor may be contacted, and the proof.
+// tellConsents prints for each channel with a known consent whether the donor may be contacted, and the proof.
 func (l *lineDesk) tellConsents(person apitype.Person) {
 	for i, optIn := range desk.OptIns(person) {
 		if proof := l.day.Card.ConsentText(apitype.ConsentChannels[i]); proof != "" {
@@ -344,7 +340,7 @@ func (l *lineDesk) tellConsents(person apitype.Person) {
 	}
 }
 
-// entered is what is in the form, in a line.
+// entered returns the content of the form in one line.
 func (l *lineDesk) entered() string {
 	parts := []string{l.day.Say("result %s", l.day.Form.ResultCode)}
 	if l.day.Form.ResultCode == "" {
@@ -368,8 +364,8 @@ func (l *lineDesk) entered() string {
 // errLeave ends the desk.
 var errLeave = errors.New("leave")
 
-// pollEvery is how old what is known of the calls may be when the next question is asked, and
-// how often the desk looks for a call while none is there.
+// pollEvery is the age after which the calls are read again before a question, and the interval in which the Desk polls
+// for a call.
 const pollEvery = 15 * time.Second
 
 // lineDesk is the desk by questions and answers: the day of the screen, read line by line.
@@ -378,16 +374,16 @@ type lineDesk struct {
 	day     *desk.Day
 	told    inbox
 	shown   int          // Calls so far.
-	call    apitype.UUID // The call that was told last.
+	call    apitype.UUID // The call that was printed last.
 	polled  time.Time
 	hidden  []string // Actions of the Desk that the profile takes away.
 	login   string   // How the agent gets another token.
-	idle    bool     // It was said that no call waits.
-	asking  bool     // A question stands.
+	idle    bool     // The lack of calls was announced.
+	asking  bool     // A question is open.
 	look    time.Duration
 }
 
-// inbox keeps what is told from beside the desk until the next question.
+// inbox keeps messages from the background until the next question.
 type inbox struct {
 	mu      sync.Mutex
 	results []desk.Result

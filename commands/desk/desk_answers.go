@@ -12,16 +12,16 @@ import (
 	"fundesk/tui/desk"
 )
 
-// lineAnswer is an answer that does something: all that there is to say of it.
+// lineAnswer is an answer with everything about it.
 type lineAnswer struct {
 	key    string
 	text   string // What it does.
-	action string // Of the desk: a profile may take it away. "" for none of its own.
+	action string // The action of the Desk, which a profile may hide. Empty if it has none.
 	why    string // Why it does nothing now; "" when it does something.
 	run    func(ctx context.Context) error
 }
 
-// answers returns all answers, in the order in which they are said. typed is what was typed after the key.
+// answers returns all answers in the order in which they are offered. typed is the text after the key.
 func (l *lineDesk) answers(typed string) []lineAnswer {
 	d := l.day
 	has := d.Call != nil
@@ -86,7 +86,7 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 	a, _ := desk.ActionOf(id)
 	return lineAnswer{key, a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
 		switch id {
-		case "undo", "last-calls": // The call is told again after what brings another one, or the same as it was.
+		case "undo", "last-calls": // The call is printed again after an answer that may bring another one.
 			l.call = apitype.UUID{}
 		case "result", "complete":
 			l.tellCorrected(ctx)
@@ -95,7 +95,7 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 	}}
 }
 
-// key returns the answer that stands for an action in a text of the desk.
+// key returns the answer for an action in a text of the Desk.
 func (l *lineDesk) key(id string) string {
 	return cmp.Or(
 		map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f", "undo": "u"}[id],
@@ -210,7 +210,7 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 	}
 }
 
-// sayChoices says what may be chosen, each with its key, or its number.
+// sayChoices prints the choices, each with its key or number.
 func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 	n := 0
 	for i, c := range q.Choices {
@@ -245,7 +245,7 @@ func (l *lineDesk) accept(ctx context.Context) error {
 	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
 }
 
-// tellCorrected says what is sent besides the result, and what the account may not correct.
+// tellCorrected prints the corrections that are sent with the result, and the ones that the account may not make.
 func (l *lineDesk) tellCorrected(ctx context.Context) {
 	for _, f := range l.day.Form.Corrected() {
 		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
@@ -255,7 +255,7 @@ func (l *lineDesk) tellCorrected(ctx context.Context) {
 	}
 }
 
-// saying returns an answer that says some lines.
+// saying returns an answer that prints some lines.
 func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 	return func(context.Context) error {
 		for _, line := range lines() {
@@ -281,7 +281,7 @@ func (l *lineDesk) details() (lines []string) {
 	for _, f := range l.day.Form.Facts(func(said string) string { return l.day.Say(cmp.Or(said, "unknown")) }) {
 		text := l.spoken(f.String())
 		if account := l.bankAccount(); f.IsSecret() && !f.IsChanged() && len(account) > 8 {
-			text = l.day.Say("ends in %s", account[len(account)-4:]) // v says all of it.
+			text = l.day.Say("ends in %s", account[len(account)-4:]) // v prints all of it.
 		}
 		if f.Checked {
 			text += ", " + l.day.Say("checked")
@@ -293,5 +293,5 @@ func (l *lineDesk) details() (lines []string) {
 	return lines
 }
 
-// bankAccount returns that of the donor of the call; "" where none is known.
+// bankAccount returns the IBAN of the donor on the Desk, or "".
 func (l *lineDesk) bankAccount() string { return desk.Value(l.day.Call.Person.Value().IBAN) }

@@ -40,7 +40,7 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 	return f, cli.UsageError(key + " " + problems[0].Message)
 }
 
-// OfFloor are the results and hours of a profile as the settings of the service have them, checked.
+// OfFloor returns the results and hours of a profile in the form of the service's settings, checked.
 func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 	of.Results, of.CallingHours = p.Results, desk.CallingHours{}
 	for country, set := range p.CallingHours {
@@ -69,8 +69,7 @@ func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
 	return names, nil
 }
 
-// screenSettings are what the profile, or config.toml for all of them, says of the drawn
-// screen.
+// screenSettings sets the options of the drawn screen from the profile, or from config.toml for all profiles.
 func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
 	o.Theme, o.Mouse, o.Hidden = cmp.Or(p.Theme, c.Theme, page.Themes[0]), p.Mouse || c.Mouse, p.HiddenActions
 	if !slices.Contains(page.Themes, o.Theme) {
@@ -79,7 +78,7 @@ func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
 	return nil
 }
 
-// CheckSettings refuses what a profile says of the desk, and of the drawn screen, that cannot work.
+// CheckSettings refuses settings of the Desk and of the drawn screen that cannot work.
 func CheckSettings(p profile.Profile) error {
 	return errors.Join(deskSettings(p, &desk.Options{}), screenSettings(p, profile.Config{}, &tui.Options{}))
 }
@@ -115,8 +114,8 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	return nil
 }
 
-// dialProgram returns the program that dials, with the place of the number in its arguments; nil for none. Where the
-// profile says nothing, the system opens tel: links if there is a graphical session.
+// dialProgram returns the program that dials, with the place of the number in its arguments. It returns nil for none.
+// Without a setting, the system opens tel: links if there is a graphical session.
 func dialProgram(dial profile.Dial, system string, getenv func(string) string) ([]string, error) {
 	setting := "tel"
 	switch {
@@ -164,7 +163,7 @@ func AgentFilter(s *cli.Session, f *apitype.QueueFilter) error {
 	return inProfile(s, t, err)
 }
 
-// inProfile says of which profile a wrong setting is, and where it stands.
+// inProfile adds the profile and the file to the error of a wrong setting.
 func inProfile(s *cli.Session, t *cli.Target, err error) error {
 	if err == nil {
 		return nil

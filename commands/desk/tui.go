@@ -16,7 +16,7 @@ import (
 	"fundesk/tui"
 )
 
-// TUI is the command tui.
+// TUI returns the command tui.
 func TUI(s *cli.Session) *cobra.Command {
 	var ascii bool
 	pages := tui.PageNames()
@@ -41,7 +41,7 @@ func TUI(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// Demo is the command demo.
+// Demo returns the command demo.
 func Demo(s *cli.Session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
@@ -92,7 +92,7 @@ func colleagues(s *cli.Session) (leave func()) {
 	return func() { stop(); working.Wait() }
 }
 
-// ScreenOptions are those of the terminal interface on the chosen service.
+// ScreenOptions returns the options of the terminal interface on the chosen service.
 func ScreenOptions(ctx context.Context, s *cli.Session, page string, ascii bool) (tui.Options, error) {
 	options, t, err := deskOptions(ctx, s)
 	if err != nil {

@@ -27,7 +27,7 @@ type checkup struct {
 	Service string `json:"service,omitempty"` // That which is looked at, once it is known.
 }
 
-// Command is the command doctor.
+// Command returns the command doctor.
 func Command(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
@@ -48,7 +48,7 @@ func Command(s *cli.Session) *cobra.Command {
 	}
 }
 
-// examine makes all checks; the error is that of the first that failed.
+// examine makes all checks. The error comes from the first failed one.
 func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem error) {
 	add := func(name, detail string, err error) bool {
 		if err != nil {
@@ -149,12 +149,12 @@ func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *api
 	return nil
 }
 
-// checkConfig reads the configuration and looks at who may read it.
+// checkConfig reads the configuration and checks its permissions.
 func checkConfig(s *cli.Session) error {
 	if _, err := s.Store().Load(); err != nil {
 		return cli.UsageError(err.Error())
 	}
-	tokens, _ := filepath.Glob(filepath.Join(filepath.Dir(s.Store().Path()), "tokens", "*")) // Where they are in files.
+	tokens, _ := filepath.Glob(filepath.Join(filepath.Dir(s.Store().Path()), "tokens", "*")) // Tokens in files.
 	for _, path := range append(tokens, s.Store().Path()) {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return cli.WithHint(cli.UsageError("others can read "+path), "chmod 600 "+path)
@@ -163,7 +163,7 @@ func checkConfig(s *cli.Session) error {
 	return nil
 }
 
-// checkOutbox says what waits, or why nothing can be sent.
+// checkOutbox counts the waiting changes, or returns the reason why nothing can be sent.
 func checkOutbox(s *cli.Session) (string, error) {
 	entries, damaged, err := s.AllEntries()
 	if err != nil {
@@ -193,7 +193,7 @@ func checkOutbox(s *cli.Session) (string, error) {
 	), nil
 }
 
-// checkClock says how far the clocks differ: times of attempts and pulls depend on it.
+// checkClock returns how far the clocks differ, because times of attempts and pulls depend on it.
 func checkClock(s *cli.Session, header http.Header) string {
 	at, err := http.ParseTime(header.Get("Date"))
 	if err != nil {

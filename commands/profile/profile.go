@@ -40,7 +40,7 @@ const EmbeddedPrefix = "embedded:"
 // Config is config.toml.
 type Config struct {
 	Current  string             `toml:"current,omitempty"`
-	Theme    string             `toml:"theme,omitempty"` // Of profiles that say none.
+	Theme    string             `toml:"theme,omitempty"` // For profiles without one.
 	Mouse    bool               `toml:"mouse,omitzero"`  // In every profile.
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
@@ -62,22 +62,33 @@ type Profile struct {
 	ResultCodes            []string `toml:"result_codes,omitempty" json:"result_codes,omitempty"`
 	PledgeActions          []string `toml:"pledge_actions,omitempty" json:"pledge_actions,omitempty"`
 	MaxAttempts            int      `toml:"max_attempts,omitzero" json:"max_attempts,omitempty"`
-	Languages              []string `toml:"languages,omitempty" json:"languages,omitempty"`   // That the agent speaks: ISO 639-1.
-	CallTypes              []string `toml:"call_types,omitempty" json:"call_types,omitempty"` // That the agent takes from a queue.
-	ExternalSourceName     string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
-	PaymentQRParameter     string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
-	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`         // Nouns whose lists come whole.
-	CACert                 string   `toml:"ca_cert,omitempty" json:"ca_cert,omitempty"`         // File of certificates that are trusted, too.
-	ClientCert             string   `toml:"client_cert,omitempty" json:"client_cert,omitempty"` // Files of the certificate that the service asks for.
-	ClientKey              string   `toml:"client_key,omitempty" json:"client_key,omitempty"`
-	Proxy                  string   `toml:"proxy,omitempty" json:"proxy,omitempty"`
-	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
-	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
-	HiddenActions          []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"` // Of the Desk, by their names in keys.toml.
-	Theme                  string   `toml:"theme,omitempty" json:"theme,omitempty"`                   // Of the terminal interface.
-	Mouse                  bool     `toml:"mouse,omitzero" json:"mouse,omitempty"`                    // The terminal interface takes clicks.
-	Dial                   Dial     `toml:"dial,omitempty" json:"dial,omitempty"`                     // How the Desk dials.
-	Language               string   `toml:"language,omitempty" json:"language,omitempty"`             // Of the Desk's texts: en, nl or de; "" for that of the locale.
+	// That the agent speaks: ISO 639-1.
+	Languages []string `toml:"languages,omitempty" json:"languages,omitempty"`
+	// That the agent takes from a queue.
+	CallTypes          []string `toml:"call_types,omitempty" json:"call_types,omitempty"`
+	ExternalSourceName string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
+	PaymentQRParameter string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
+	// The nouns whose lists come whole.
+	Unpaged []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`
+	// File of certificates that are trusted, too.
+	CACert string `toml:"ca_cert,omitempty" json:"ca_cert,omitempty"`
+	// Files of the certificate that the service asks for.
+	ClientCert string `toml:"client_cert,omitempty" json:"client_cert,omitempty"`
+	ClientKey  string `toml:"client_key,omitempty" json:"client_key,omitempty"`
+	Proxy      string `toml:"proxy,omitempty" json:"proxy,omitempty"`
+	// keyring, file or command.
+	TokenStorage string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"`
+	TokenCommand []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
+	// Of the Desk, by their names in keys.toml.
+	HiddenActions []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"`
+	// Of the terminal interface.
+	Theme string `toml:"theme,omitempty" json:"theme,omitempty"`
+	// The terminal interface takes clicks.
+	Mouse bool `toml:"mouse,omitzero" json:"mouse,omitempty"`
+	// How the Desk dials.
+	Dial Dial `toml:"dial,omitempty" json:"dial,omitempty"`
+	// The language of the Desk's texts: en, nl or de. Empty means the locale's.
+	Language string `toml:"language,omitempty" json:"language,omitempty"`
 	// Names of agents, by userUuid, as they are shown.
 	Agents map[string]string `toml:"agents,omitempty" json:"agents,omitempty"`
 	// By type of call, in the order in which an agent sees them.
@@ -86,7 +97,7 @@ type Profile struct {
 	CallingHours map[string]apitype.HoursOfDays `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
 }
 
-// Dial is tel, none, or a program and its arguments. In the file tel and none may stand without brackets.
+// Dial is tel, none, or a program and its arguments. In the file tel and none may be written without brackets.
 type Dial []string
 
 // UnmarshalTOML reads a string, or a list of strings.
@@ -109,16 +120,15 @@ func (d *Dial) UnmarshalTOML(value any) error {
 // IsEmbedded reports whether the service runs inside the program.
 func (p Profile) IsEmbedded() bool { return strings.HasPrefix(p.BaseURL, EmbeddedPrefix) }
 
-// Elsewhere returns what a profile says where another service is worked with: how its user works. What names the
-// records of its own service, or the way there, is left out.
+// Elsewhere returns the settings of a profile that hold at another service: the habits of its user. It drops the ones
+// that name records of its own service, or the way there.
 func (p Profile) Elsewhere() Profile {
 	p.Agent, p.OwningOrganization, p.RecruitingOrganization, p.ExternalSourceName, p.Agents = "", "", "", "", nil
 	p.Proxy, p.CACert, p.ClientCert, p.ClientKey, p.Unpaged, p.PaymentQRParameter = "", "", "", "", nil, ""
 	return p
 }
 
-// Storage is where the token of the profile is, "" for nowhere: a command that is named
-// needs no more than its name.
+// Storage returns where the token of the profile is stored, or "". A token command needs no other setting.
 func (p Profile) Storage() string {
 	if p.TokenStorage == "" && len(p.TokenCommand) > 0 {
 		return StorageCommand
@@ -131,11 +141,10 @@ type Store struct{ Dir string }
 
 var errNoFolder = errors.New("no home folder: set HOME or FUNDESK_CONFIG_DIR")
 
-// Path is where the configuration is.
+// Path returns the path of the configuration.
 func (s Store) Path() string { return filepath.Join(s.Dir, "config.toml") }
 
-// CheckName refuses a name that a profile cannot have: it stands in TOML, in a file name
-// and in the keyring.
+// CheckName refuses a name that does not fit into TOML, a file name and the keyring.
 func CheckName(name string) error {
 	valid := name != "" && len(name) <= 64
 	for i, r := range name {
@@ -154,7 +163,7 @@ func (s Store) Load() (Config, error) {
 	if s.Dir == "" {
 		return config, errNoFolder
 	}
-	err := durable.CheckTrust(s.Path()) // It says what runs, and where tokens go.
+	err := durable.CheckTrust(s.Path()) // The file decides which program runs, and where tokens go.
 	var data []byte
 	if err == nil {
 		data, err = os.ReadFile(s.Path())

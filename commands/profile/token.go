@@ -28,14 +28,13 @@ const (
 // profile.
 const keyringService = "fundesk"
 
-// keyringTimeout is how long a keyring may take. Without a desktop session it can hang
-// for minutes.
+// keyringTimeout limits the time for the keyring. Without a desktop session it can hang for minutes.
 const keyringTimeout = 3 * time.Second
 
-// ErrNoToken says that nothing is stored.
+// ErrNoToken means that nothing is stored.
 var ErrNoToken = errors.New("no token is stored")
 
-// ErrNoKeyring says that there is no keyring, or that it does not answer.
+// ErrNoKeyring means that there is no keyring, or that it does not answer.
 var ErrNoKeyring = errors.New("no keyring is available")
 
 // Tokens finds and keeps the tokens of profiles.
@@ -44,8 +43,8 @@ type Tokens struct {
 	Getenv func(string) string
 }
 
-// OriginError says that a token was stored for another service than the profile names
-// now: somebody has edited its address.
+// OriginError means that a token was stored for another service than the profile names now, because its address was
+// edited.
 type OriginError struct{ Stored, Named string }
 
 // Error names both services.
@@ -53,8 +52,8 @@ func (e *OriginError) Error() string {
 	return "the stored token belongs to " + e.Stored + " and is not sent to " + e.Named
 }
 
-// Get finds the token of a profile where its settings say, and nowhere else. One that is
-// stored goes to the service that it was stored for.
+// Get returns the token of a profile from the place in its settings, and from nowhere else. A stored token goes to its
+// own service only.
 func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error) {
 	if p.Storage() == StorageCommand {
 		return runCommand(ctx, p.TokenCommand)
@@ -70,8 +69,7 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 	named := originOf(p.BaseURL)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// An earlier version, or another program, has stored the token. Where nothing can
-		// be written it stays as it is.
+		// An earlier version, or another program, has stored the token. A failed write changes nothing.
 		_ = t.writeOrigin(name, named)
 	case err != nil:
 		return "", fmt.Errorf("read what service the token is for: %w", err)
@@ -96,7 +94,7 @@ func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storag
 	return storage, t.writeOrigin(name, originOf(p.BaseURL))
 }
 
-// originOf is the scheme, host and port of an address.
+// originOf returns the scheme, host and port of an address.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -112,7 +110,7 @@ func originOf(address string) string {
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
-		err := durable.CheckTrust(t.path(name)) // Changes would be made in somebody else's name.
+		err := durable.CheckTrust(t.path(name)) // Otherwise changes could be made in another user's name.
 		var data []byte
 		if err == nil {
 			data, err = os.ReadFile(t.path(name))
@@ -146,8 +144,8 @@ func (t Tokens) write(name, storage, token string) error {
 	return err
 }
 
-// writeOrigin notes the service that a token is for. It stands beside the profiles, so
-// that the entry of the keyring is the token and nothing else, as other programs read it.
+// writeOrigin stores the service of a token. It is stored next to the profiles, so that the entry of the keyring is
+// only the token, which other programs can read.
 func (t Tokens) writeOrigin(name, origin string) error {
 	return WriteFile(t.originPath(name), []byte(origin+"\n"))
 }
@@ -173,7 +171,7 @@ func fitsKeyring(system, token string) error {
 	)
 }
 
-// Delete removes the token of a profile from where it is; a missing one is fine.
+// Delete removes the token of a profile from its place. A missing one is no error.
 func (t Tokens) Delete(name string, p Profile) error {
 	switch p.Storage() {
 	case StorageFile:
@@ -229,8 +227,8 @@ func (t Tokens) keyring(do func() (string, error)) (string, error) {
 	}
 }
 
-// hasBus reports whether asking the keyring can have an answer: on Linux without a
-// session bus the library would start daemons that nobody ends.
+// hasBus reports whether the keyring can answer. On Linux without a session bus the library would start daemons that
+// never end.
 func (t Tokens) hasBus() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

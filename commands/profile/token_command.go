@@ -18,7 +18,7 @@ const (
 	maxPrinted     = 64 << 10
 )
 
-// maxComplaint is how much of what a failed command says is told, in bytes.
+// maxComplaint is the length of a failed command's error text in a message, in bytes.
 const maxComplaint = 200
 
 func runCommand(ctx context.Context, command []string) (string, error) {
@@ -69,8 +69,8 @@ func (p *printed) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// withComplaint adds the first line of what a failed program says, without what may be a
-// secret. What it printed is never told: that was to be the token.
+// withComplaint adds the first line of a failed program's error text, without possible secrets. Its output is never
+// shown, because it may be the token.
 func withComplaint(err error, said []byte) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 	if line = withoutSecrets(line); line == "" {
@@ -92,7 +92,7 @@ func withoutSecrets(text string) string {
 	return long.ReplaceAllString(named.ReplaceAllString(text, "$1***"), "***")
 }
 
-// withoutToken is an environment that hands no token on to a child.
+// withoutToken returns an environment without a token, for child processes.
 func withoutToken(environment []string) []string {
 	var kept []string
 	for _, entry := range environment {

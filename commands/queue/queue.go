@@ -18,7 +18,7 @@ import (
 	"fundesk/render"
 )
 
-// Command is the command queue.
+// Command returns the command queue.
 func Command(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,

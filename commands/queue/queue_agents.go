@@ -61,7 +61,7 @@ func (a *agentsFlags) show(
 	print cli.Printer[apitype.QueueAgent],
 ) error {
 	since := a.since
-	if since == nil { // Anew each time: a watch goes on over midnight.
+	if since == nil { // Each time, because a watch goes on over midnight.
 		today, err := apitype.ParseTypedTime("today", s.App.Now())
 		if err != nil {
 			return err
@@ -72,6 +72,6 @@ func (a *agentsFlags) show(
 	if err == nil && a.watch && s.OnTerminal() && !s.IsAccessible() {
 		fmt.Fprint(s.App.Out, "\x1b[H\x1b[2J")
 	}
-	print.Now = s.App.Now() // Times are told by how long ago they were.
+	print.Now = s.App.Now() // Times are shown by their age.
 	return print.Members("agents", agents.Raw, err)
 }

@@ -18,7 +18,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// putOff is how calls are deferred or given back.
+// putOff describes how calls are deferred or given back.
 type putOff struct {
 	at                      string
 	user                    *apitype.UUID
@@ -113,7 +113,7 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	return change.PrintOutcomes(printed, outcomes, func(id apitype.UUID) apitype.UUID { return id }, len(ids))
 }
 
-// callbacks are those that deferrals are made against.
+// callbacks are the present callbacks, against which deferrals are made.
 type callbacks struct {
 	of       map[apitype.UUID]apitype.Deferral // By call; of the calls that are deferred.
 	replaces bool                              // The service compares them.
@@ -213,7 +213,7 @@ func keeper(s *cli.Session, deferral apitype.Deferral) string {
 	return "user " + deferral.UserUUID.String()
 }
 
-// aboutDeferral adds the way out to a conflict.
+// aboutDeferral adds a hint to a conflict.
 func aboutDeferral(err error) error {
 	if apiclient.KindOf(err) != apiclient.KindConflict {
 		return err

@@ -100,7 +100,7 @@ func revisionIn(file []byte) string {
 	return ""
 }
 
-// settingsOf are those of one organization, the zero uuid for the only one that there is.
+// settingsOf returns the settings of one organization. The zero uuid means the only one.
 func settingsOf(
 	read apiclient.Record[apitype.Settings],
 	organization apitype.UUID,

@@ -15,8 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// CallFilters are the filters of the call list: those of the interface, and those that
-// look at what was retrieved.
+// CallFilters are the filters of the call list: the interface's, and the ones applied after the download.
 type CallFilters struct {
 	Options    apitype.CallListOptions
 	selection  apitype.CallSelection
@@ -28,7 +27,7 @@ type CallFilters struct {
 // userFlag is a flag that takes a user by UUID or by name.
 type userFlag struct {
 	flag string
-	name string // Only the service knows whose it is. Empty if the flag has an UUID.
+	name string // A name that only the service can resolve. Empty if the flag has a UUID.
 	set  func(apitype.UUID)
 }
 
@@ -62,7 +61,8 @@ func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
 
 var errNoUser = errors.New("must not be empty; leave it out for everybody")
 
-// FindUsers asks the service who has the names of the flags. It refuses a filter that the service does not have.
+// FindUsers asks the service for the users with the names in the flags. It refuses a filter that the service does not
+// have.
 func (c *CallFilters) FindUsers(ctx context.Context, s *cli.Session) error {
 	if c.completer.name != "" || c.Options.CompletedByUserUUID != nil {
 		if err := needCompletedBy(ctx, s); err != nil {
@@ -139,7 +139,7 @@ func (c *CallFilters) LeaveToService(ctx context.Context, s *cli.Session) {
 	if err != nil || len(c.selection.Statuses) == 0 && c.selection.PersonUUID == nil {
 		return
 	}
-	// Where that cannot be known, the list says why.
+	// If that is unknown, the list reports the reason.
 	if has, err := client.Has(ctx, apitype.ExtensionStatus); err == nil && has {
 		c.Options.Statuses, c.selection.Statuses = c.selection.Statuses, nil
 	}
@@ -148,7 +148,7 @@ func (c *CallFilters) LeaveToService(ctx context.Context, s *cli.Session) {
 	}
 }
 
-// Passes is the filter of what was retrieved, nil when there is none.
+// Passes returns the filter for downloaded records, or nil.
 func (c *CallFilters) Passes() func(apitype.Call) bool {
 	if c.selection.IsEmpty() {
 		return nil
@@ -159,7 +159,7 @@ func (c *CallFilters) Passes() func(apitype.Call) bool {
 // callIncludes are the objects of columns, as the interface calls them.
 var callIncludes = map[string]string{"person": apitype.IncludePerson, "pledgeCase": apitype.IncludePledge}
 
-// includeFor asks for the embedded objects whose columns are printed.
+// includeFor requests the embedded objects of the printed columns.
 func (c *CallFilters) includeFor(columns []string) {
 	for _, name := range columns {
 		object, _, _ := strings.Cut(name, ".")
@@ -169,8 +169,8 @@ func (c *CallFilters) includeFor(columns []string) {
 	}
 }
 
-// Columns are those of calls. The objects of columns that are named are asked for; without
-// names there are no columns of objects that the list does not hold.
+// Columns returns the columns of calls. Objects of named columns are requested. Without names, it leaves out columns of
+// objects that the list does not have.
 func (c *CallFilters) Columns(s *cli.Session) []render.Column[apitype.Call] {
 	c.includeFor(s.WantedColumns())
 	return FilledColumns(s, render.CallColumns(), func(object string) bool {

@@ -22,7 +22,7 @@ type checkedCall struct {
 	checks apitype.CallChecks
 }
 
-// Checks is the verb checks of calls.
+// Checks returns the verb checks of calls.
 func Checks(s *cli.Session) *cobra.Command {
 	allowEmpty := false
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ func Checks(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// printChecks prints the checks of calls. One call that is missing does not stand in the way of the others.
+// printChecks prints the checks of calls. A missing call does not stop the others.
 func printChecks(
 	ctx context.Context,
 	client *apiclient.Client,

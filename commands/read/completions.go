@@ -10,15 +10,15 @@ import (
 	"fundesk/tui/desk"
 )
 
-// completions are the users who completed calls. If the service does not show them in lists, the calls of each user are
+// completions has the users of completed calls. If the service does not show them in lists, the calls of each user are
 // listed.
 type completions struct {
-	by  map[apitype.UUID]apitype.UUID // The user of a call. Nil if the service does not say.
+	by  map[apitype.UUID]apitype.UUID // The user of a call. Nil if the service does not show it.
 	now func() time.Time
 }
 
-// read lists what each user completed of the calls that options choose. The users are those of a profile, and those
-// that the service knows by name or by their work.
+// read lists the calls that each user completed, within options. The users come from a profile, and from the service's
+// names and work.
 func (c *completions) read(
 	ctx context.Context,
 	client *apiclient.Client,
@@ -58,7 +58,7 @@ func (c *completions) read(
 	return nil
 }
 
-// list reads who completed each call of a list.
+// list reads the user of each completion in a list.
 func (c *completions) list(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions) error {
 	c.by = map[apitype.UUID]apitype.UUID{}
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
@@ -124,7 +124,7 @@ func (c *completions) users(
 	return slices.Compact(users), nil
 }
 
-// groups counts a completed call as its user's. Without a user it is nobody's.
+// groups counts a completed call for its user. Calls without a user are counted for no one.
 func (c *completions) groups(groups []desk.Group[apitype.Call]) []desk.Group[apitype.Call] {
 	i := slices.IndexFunc(groups, func(g desk.Group[apitype.Call]) bool { return g.Name == byAgent })
 	lastAgent := groups[i].Of

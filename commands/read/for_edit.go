@@ -14,7 +14,7 @@ import (
 	"fundesk/render"
 )
 
-// ForEdit is how a list is exported with the revisions of its records, which apply compares.
+// ForEdit exports a list with the revisions of its records, which apply compares.
 type ForEdit[T any] struct {
 	Asked *bool                   // In the options of the list.
 	Of    func(T) *apitype.Number // The revision of a record that was read with it.

@@ -23,7 +23,7 @@ import (
 	"fundesk/render"
 )
 
-// Calls are the calls of a service.
+// Calls returns the calls of a service.
 func Calls(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.CallListOptions] {
 	return c.Calls
 }
@@ -114,13 +114,13 @@ func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
 type List[T any, O apiclient.ListOptions] struct {
 	Columns []render.Column[T]
 	Options *O
-	// Identifier is the member that -o id prints; empty: uuid.
+	// Identifier is the member that -o id prints. Empty means uuid.
 	Identifier string
 	At         func(apitype.Paging) // Puts a place in the list into the options.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
-	ForEdit    *ForEdit[T]  // How revisions are read; nil: apply does not read the list.
-	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
-	// Embed adds to records what the list of the service does not show; nil: nothing.
+	ForEdit    *ForEdit[T]  // Reads revisions. Nil if apply does not read the list.
+	Passes     func(T) bool // Filters downloaded records. Nil passes all.
+	// Embed adds data to records that the list of the service does not have. Nil adds nothing.
 	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
 	// Allowed refuses what the service does not announce. Nil allows everything.
 	Allowed func(context.Context, *apiclient.Client) error
@@ -175,22 +175,20 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	return nil
 }
 
-// collectAt is how much may be let go of before it is collected while a list is walked,
-// in percent of what is in use. Little is in use then, two pages, so that collecting four
-// times as often as usual takes a tenth less memory for a twentieth more work.
+// collectAt is the garbage collector's target while a list is walked, in percent of the live memory. Two pages are live
+// then, so collecting four times as often as usual takes a tenth less memory for a twentieth more work.
 const collectAt = 25
 
-// collectAfter is how many records come before that: a short list leaves little, and the
-// first record of a long one must not wait.
+// collectAfter is the number of records before that: a short list leaves little, and the first record of a long one
+// must not wait.
 const collectAfter = 100
 
-// printing prints the records of a walk. One that cannot be read is kept in unread, and does not stand in the
-// way of the others.
+// printing prints the records of a walk. It collects unreadable ones in unread and goes on.
 type printing[T any] struct {
 	list    *render.List[T]
-	passes  func(T) bool              // Filters what was retrieved; nil: everything passes.
+	passes  func(T) bool              // Filters downloaded records. Nil passes all.
 	most    int                       // Records to print; 0 for any number.
-	printed func(apiclient.Record[T]) // Told of each record that left something in the output; may be nil.
+	printed func(apiclient.Record[T]) // Called for each printed record. May be nil.
 	absent  map[string]string         // The embedded objects of asked columns that no record had, with a column of each.
 	flushed error                     // Of the end of a page.
 	more    bool                      // There are, or may be, further records.
@@ -255,8 +253,7 @@ func (p *printing[T]) add(record apiclient.Record[T]) error {
 	return err
 }
 
-// EndList ends the output of a list that err ended, nil for its end. What broke off must not
-// look whole; what was read to its end is.
+// EndList ends the output of a list. err is the reason, or nil at its end. A list that broke off must not look whole.
 func EndList[T any](list *render.List[T], err error) error {
 	if err == nil {
 		return list.Close()
@@ -264,14 +261,13 @@ func EndList[T any](list *render.List[T], err error) error {
 	if abort := list.Abort(
 		errors.Is(err, apiclient.ErrAtEnd),
 	); abort != nil &&
-		!errors.Is(err, abort) { // Not told already.
+		!errors.Is(err, abort) { // Not reported already.
 		return fmt.Errorf("%w (and the output: %w)", aboutList(err), abort)
 	}
 	return aboutList(err)
 }
 
-// printPage prints one page as the service sends it; hint says how to get what lies
-// beside it.
+// printPage prints one page as the service sends it. hint describes how to get the pages around it.
 func (l List[T, O]) printPage(
 	cmd *cobra.Command,
 	client *apiclient.Client,
@@ -328,7 +324,7 @@ func (l List[T, O]) embedded(
 	return records
 }
 
-// printAll prints a list up to its limit; hint says when that was not everything.
+// printAll prints a list up to its limit. hint says if there is more.
 func (l List[T, O]) printAll(
 	cmd *cobra.Command,
 	client *apiclient.Client,
@@ -353,7 +349,7 @@ func (l List[T, O]) printAll(
 	return "printed " + printed + ", there are more: --limit N, or --all", nil
 }
 
-// walk is how the list is walked: a filtered one does not know how far.
+// walk returns the options of the walk. A filtered list cannot know how far it has to go.
 func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions {
 	o := apiclient.AllOptions{PageSize: l.pageSize, Reuse: true}
 	if l.all && !cmd.Flags().Changed("page-size") {
@@ -365,8 +361,7 @@ func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 	return o
 }
 
-// unreadable is the error of a list of which some records could not be read; atEnd says that
-// it was read to its end all the same.
+// unreadable returns the error of a list with unreadable records. atEnd means that all others were read.
 func unreadable(unread []error, atEnd bool) error {
 	e := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: unread[0].Error(), Err: unread[0]}
 	if atEnd {
@@ -412,8 +407,7 @@ func Get[T any, O apiclient.ListOptions](
 	return cmd
 }
 
-// getAll prints the named records as a list. One that is missing does not stand in the way
-// of the others; an account that is refused is, for all of them.
+// getAll prints the named records as a list. A missing one does not stop the others; a refused account does.
 func getAll[T any](
 	ctx context.Context,
 	ids []apitype.UUID,
@@ -446,12 +440,12 @@ func getAll[T any](
 	return cli.Partial(failed, len(ids))
 }
 
-// Persons are the persons of a service.
+// Persons returns the persons of a service.
 func Persons(c *apiclient.Client) *apiclient.Collection[apitype.Person, apitype.PersonListOptions] {
 	return c.Persons
 }
 
-// Pledges are the pledges of a service.
+// Pledges returns the pledges of a service.
 func Pledges(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, apitype.PledgeListOptions] {
 	return c.Pledges
 }

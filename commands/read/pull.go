@@ -20,7 +20,7 @@ import (
 	"fundesk/render"
 )
 
-// Pull is the command pull.
+// Pull returns the command pull.
 func Pull(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
@@ -38,17 +38,18 @@ func Pull(s *cli.Session) *cobra.Command {
 	)
 }
 
-// entityErased are the persons who were erased, which a program that keeps a copy erases, too.
+// entityErased are the erased persons. A program with a copy erases them, too.
 const entityErased apitype.EntityName = "erased"
 
 // puller retrieves what is new of one noun.
 type puller[T any] struct {
-	entity   apitype.EntityName
-	after    string // The filter of new records.
-	check    func() error
-	columns  func() []render.Column[T]
-	feed     func(c *apiclient.Client, since string) apiclient.Feed
-	allowed  func(context.Context, *apiclient.Client) error // Refuses what the service does not announce. Nil allows everything.
+	entity  apitype.EntityName
+	after   string // The filter of new records.
+	check   func() error
+	columns func() []render.Column[T]
+	feed    func(c *apiclient.Client, since string) apiclient.Feed
+	// Refuses what the service does not announce. Nil allows everything.
+	allowed  func(context.Context, *apiclient.Client) error
 	since    *apitype.Time
 	updated  bool
 	state    string
@@ -223,7 +224,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	})
 }
 
-// begin finds where the pull begins, and the file that keeps where it ends; "" for none.
+// begin returns the position where the pull begins, and the file for its end. The file is empty if none is kept.
 func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, string, error) {
 	t, err := p.session.Resolve()
 	if err != nil {
@@ -250,7 +251,7 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 	return last, path, keepable(path) // Before anything is printed or marked.
 }
 
-// keep keeps the position after everything was written, and says where the next pull begins.
+// keep stores the position after everything was written, and announces where the next pull begins.
 func (p *puller[T]) keep(path string, next position) error {
 	s, printed := p.session, p.list.Count()
 	if path == "" {
@@ -300,8 +301,8 @@ func onFirst[T any](
 	}
 }
 
-// pull writes what a round finds, and returns where the next one begins. It calls begun before it writes the first
-// record: a pull that is cut short has written records of the service's epoch.
+// pull writes the records of a round, and returns the position of the next one. It calls begun before the first record,
+// because a pull that is cut short has written records of the service's epoch.
 func (p *puller[T]) pull(
 	ctx context.Context,
 	round *apiclient.Round,

@@ -19,7 +19,7 @@ import (
 	"fundesk/render"
 )
 
-// position is what a pull leaves for the next one.
+// position is the end of a pull, where the next one begins.
 type position struct {
 	Service string `json:"service"`
 	Query   string `json:"query"` // The filters: another pull must not go on here.
@@ -71,8 +71,8 @@ func keepable(path string) error {
 	return nil
 }
 
-// positionPath is the file of a position: one for each profile, service and set of filters. A token of the
-// environment may be that of any account, whose position is one of its own: another one sees other records.
+// positionPath returns the file of a position: one for each profile, service and set of filters. A token of the
+// environment may belong to any account, so each account has its own position: another account sees other records.
 func positionPath(
 	ctx context.Context,
 	s *cli.Session,
@@ -95,7 +95,7 @@ func positionPath(
 	return filepath.Join(dir, "pull", s.Target.Name+"-"+string(entity)+"-"+durable.NameOf(key)+".json"), nil
 }
 
-// keptPosition is where one pull stands.
+// keptPosition is the stored position of one pull.
 type keptPosition struct {
 	Profile string       `json:"profile"`
 	Entity  string       `json:"entity"`

@@ -28,7 +28,7 @@ func (p *PersonSelection) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.name, "name", "", "only persons with these words in their name"+here)
 }
 
-// Passes is the filter, nil when there is none.
+// Passes returns the filter, or nil.
 func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool, error) {
 	for flag, text := range map[string]string{"phone": p.phone, "email": p.email, "name": p.name} {
 		if cmd.Flags().Changed(flag) && strings.TrimSpace(text) == "" {
@@ -51,10 +51,10 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 	}, nil
 }
 
-// minPhoneDigits is how many digits tell a number from others.
+// minPhoneDigits is the least number of digits that identifies a number.
 const minPhoneDigits = 6
 
-// digitsOf are the digits of a number without what stands before a national one.
+// digitsOf returns the digits of a number without the prefix of a national one.
 func digitsOf(number string) string {
 	return strings.TrimLeft(apitype.Digits(strings.Replace(number, "(0)", "", 1)), "0")
 }
@@ -65,7 +65,7 @@ func hasNumber(number *string, digits string) bool {
 	return number != nil && strings.HasSuffix(digitsOf(*number), digits)
 }
 
-// NeedSearch refuses what only a service with the search can do. wayOut is what does without.
+// NeedSearch refuses a request that only a service with the search can answer. wayOut is the alternative without it.
 func NeedSearch(ctx context.Context, client *apiclient.Client, what, wayOut string) error {
 	has, err := client.Has(ctx, apitype.ExtensionSearch)
 	if err != nil || has {
@@ -74,7 +74,7 @@ func NeedSearch(ctx context.Context, client *apiclient.Client, what, wayOut stri
 	return cli.WithHint(cli.UsageError(what), wayOut)
 }
 
-// PersonsOfPledges refuses a list of pledges with persons where the service has none.
+// PersonsOfPledges refuses a list of pledges with persons if the service has none.
 func PersonsOfPledges(o *apitype.PledgeListOptions) func(context.Context, *apiclient.Client) error {
 	return func(ctx context.Context, client *apiclient.Client) error {
 		if !slices.Contains(o.Include, apitype.IncludePerson) {
@@ -85,8 +85,8 @@ func PersonsOfPledges(o *apitype.PledgeListOptions) func(context.Context, *apicl
 	}
 }
 
-// batches gathers records, whose text may lie in a page that is used again, to work on
-// several at a time; an error comes with those before it.
+// batches gathers records, to work on several at a time. It copies their text, because a page's memory is reused. An
+// error comes after the records before it.
 func batches[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[[]apiclient.Record[T], error] {
 	const size = 20
 	return func(yield func([]apiclient.Record[T], error) bool) {
@@ -108,7 +108,7 @@ func batches[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[[]a
 	}
 }
 
-// withMember is an object with a member more, at its end; the rest stays as it was sent.
+// withMember returns an object with one more member at its end. The rest stays as it was sent.
 func withMember(raw json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	text := strings.TrimRight(string(raw), " \t\r\n")
 	separator := ","

@@ -26,7 +26,7 @@ import (
 type statRow struct {
 	Group  string         `json:"group"`
 	Value  string         `json:"value"`
-	Name   string         `json:"name,omitempty"` // Of an agent, where the profile or the service knows it.
+	Name   string         `json:"name,omitempty"` // The name of an agent, if the profile or the service knows it.
 	Count  int            `json:"count"`
 	Amount *json.Number   `json:"amount,omitempty"` // Of pledges by --by: Euros.
 	States map[string]int `json:"states,omitempty"` // By --by: how many are in each.
@@ -35,7 +35,7 @@ type statRow struct {
 	Once   *json.Number   `json:"euroOnce,omitempty"`
 }
 
-// statsNoun is how the records of a noun are counted.
+// statsNoun describes how the records of a noun are counted.
 type statsNoun[T any, O apiclient.ListOptions] struct {
 	noun    string
 	states  []string // The columns of --by.
@@ -45,11 +45,11 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	// prepare checks the filters, and asks for what the groups need.
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
-	// learn asks the service for what groups need of the listed records; nil: they need nothing.
+	// learn asks the service for data that groups need besides the listed records. Nil if they need none.
 	learn func(ctx context.Context, client *apiclient.Client, by []string, options O) error
 }
 
-// CallStats is the verb stats of calls.
+// CallStats returns the verb stats of calls.
 func CallStats(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
 	missing, done := missingChecks{}, &completions{now: s.App.Now}
@@ -97,7 +97,7 @@ func CallStats(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// PersonStats is the verb stats of persons.
+// PersonStats returns the verb stats of persons.
 func PersonStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PersonListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Person, apitype.PersonListOptions]{
@@ -113,7 +113,7 @@ func PersonStats(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// PledgeStats is the verb stats of pledges.
+// PledgeStats returns the verb stats of pledges.
 func PledgeStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Pledge, apitype.PledgeListOptions]{
@@ -136,7 +136,7 @@ func PledgeStats(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// statsCommand is the verb stats of a noun.
+// statsCommand returns the verb stats of a noun.
 func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T, O]) *cobra.Command {
 	var by []string
 	var names []string
@@ -221,7 +221,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	if err := cli.ShowList(s, "", columns, rows); err != nil || len(unread) == 0 {
 		return err
 	}
-	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
+	return aboutList(unreadable(unread, true)) // The numbers are without the unreadable ones.
 }
 
 // namesOf returns the single groups of --by.
@@ -233,8 +233,8 @@ func namesOf(by []string) []string {
 	return names
 }
 
-// chosenGroups returns those that --by names, otherwise those that are shown. One of two names, "agent+day",
-// has a value for each pair of theirs.
+// chosenGroups returns the groups that --by names, or the default ones. A group of two names, such as "agent+day", has
+// a value for each pair.
 func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
 	if len(by) == 0 {
 		return slices.DeleteFunc(all, func(g desk.Group[T]) bool { return !g.Shown })
@@ -274,7 +274,7 @@ func pairsOf[T any](groups []desk.Group[T], record T) []string {
 	return pairs
 }
 
-// byCheck is the group whose values are required checks that calls lack.
+// byCheck is the group whose values are the missing required checks of calls.
 const byCheck = "check"
 
 // missingChecks are the required checks that calls lack, by call.
@@ -301,7 +301,7 @@ func (m missingChecks) group() desk.Group[apitype.Call] {
 // byAgent is the group whose values are users.
 const byAgent = "agent"
 
-// nameAgents puts the names of agents beside their identifiers: those of the profile, else those of the service.
+// nameAgents adds the names of agents to their identifiers: the profile's, or else the service's.
 func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, rows []statRow) {
 	names := map[string]string{}
 	read, _, err := client.Settings(cmd.Context(), "")
@@ -335,7 +335,7 @@ func rowOf(group, value string, c desk.Count, by bool) statRow {
 	return row
 }
 
-// columnsFor returns those of the statistics; by has the states and what records add up to, too.
+// columnsFor returns the columns of the statistics. With by, they include the states and the sums.
 func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
