@@ -45,7 +45,6 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		{"person list --all -o tsv", "", 8, 2, badID, false},
 		{"call stats -o csv --no-header", "", 8, 5, badID, false},
 		{"call stats -o csv --no-header", "/null", 8, 5, "is not a record", false},
-		{"call list --watch --updated-after 2026-11-01 --limit 2 -o id", "", 8, 2, badID, false},
 		{"pull call", "", 0, 3, "3 records", true}, // As it was sent: nothing of it is lost.
 		{"pull call -o csv --no-header", "", 8, 2, badID, false},
 		{"pull call", "/null", 8, 2, "is not a record", false},

@@ -184,8 +184,8 @@ func TestResultThatOptsOut(t *testing.T) {
 	}
 }
 
-// An account that may not change donors is told so before it sends an opt-out, and may send the
-// result alone. A service without our extensions tells with its first refusal.
+// After the first refusal the Desk asks before it sends an opt-out that the account may not record, and the agent may
+// send the result alone.
 func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 	t.Parallel()
 	for name, newOf := range map[string]func(*testing.T) *world{"with extensions": newQueueWorld, "the interface alone": newWorld} {
@@ -194,13 +194,11 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			w := newOf(t)
 			w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsUpdate))
 			d := fixerOf(t, w)
-			if name == "the interface alone" {
-				d.enter("f", "9", "n", "ctrl+s")
-				w.Clock.Advance(6 * time.Second)
-				d.deliverOutbox(w)
-				d.press("n")
-				w.seen()
-			}
+			d.enter("f", "9", "n", "ctrl+s")
+			w.Clock.Advance(6 * time.Second)
+			d.deliverOutbox(w)
+			d.press("n")
+			w.seen()
 			call := d.app.Day.Call.UUID
 			before := len(w.entries(t))
 			d.enter("c", "3", "8", "ctrl+s")
