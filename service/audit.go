@@ -126,7 +126,14 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 // listed returns the line of a list that shows persons: the names of its filters, and the number of records.
 func (c Caller) listed(operation AuditOperation, query url.Values, records int, now apitype.Time) AuditLine {
 	filters := strings.Join(slices.Sorted(maps.Keys(query)), ",")
-	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Fields: filters, Records: &records}
+	return AuditLine{
+		At:        now,
+		Account:   &c.UUID,
+		RequestID: c.RequestID,
+		Operation: operation,
+		Fields:    filters,
+		Records:   &records,
+	}
 }
 
 // Audited returns the line of a caller's change.

@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A document is a record as list answers send it, stored as bytes beside the columns that lists filter by. An answer
-// copies it and inserts the parts that depend on the request or on other rows before its last brace. Nothing is
-// decoded for reading. Spec gap: L14.
+// A document is a record as list answers send it, stored as bytes next to the columns that lists filter by. An answer
+// copies it and inserts the parts that depend on the request or on other rows before its last brace. Nothing is decoded
+// for reading. Spec gap: L14.
 
 func encode(what string, value any) ([]byte, error) {
 	doc, err := json.Marshal(value)

@@ -30,8 +30,8 @@ const (
 	maxNameTerms = 20 // Words of one name.
 )
 
-// Search is what persons are searched by. Each part holds beginnings of terms, of which a person must have one. A
-// person has to match all parts.
+// Search has the parts of a search. Each part lists beginnings of terms, and a person must have a term with one of
+// them. A person has to match all parts.
 type Search [][]string
 
 // The bits of Letters: one for each first letter, one for all other first characters, the rest for longer beginnings.
@@ -203,7 +203,7 @@ func withoutBeginnings(terms []string) []string {
 	return kept
 }
 
-// letters are those that Unicode does not decompose into a plain letter and an accent.
+// letters are the ones that Unicode does not decompose into a plain letter and an accent.
 var letters = strings.NewReplacer(
 	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "ł", "l", "þ", "th", "ħ", "h", "ı", "i", "ŋ", "n")
 
@@ -249,7 +249,7 @@ func emailText(text string) string {
 	}, plain(text))
 }
 
-// addressText is how an address is found: by its postcode, house number and extension.
+// addressText returns the text by which an address is found: its postcode, house number and extension.
 func addressText(postcode, number string) string {
 	number = strings.Join(splitWords(number), " ")
 	digits := number
@@ -270,7 +270,9 @@ func reversed(text string) string {
 }
 
 // shortCodes are the codes of countries with two digits; 1 and 7 have one, others three.
-var shortCodes = strings.Fields("20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98")
+var shortCodes = strings.Fields(
+	"20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98",
+)
 
 // nationalCodes are the codes of countries in which the beginning of a national number is looked for: those with
 // calling hours of their own, and their neighbours.

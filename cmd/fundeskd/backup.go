@@ -85,7 +85,7 @@ func (p *program) streamBackup(ctx context.Context, store *sqlstore.Store) (sum 
 	}
 	path, isFile := strings.CutPrefix(name, "sqlite:")
 	if !isFile {
-		return store.Backup(ctx, "-") // Its error names the way out.
+		return store.Backup(ctx, "-") // Its error has a hint.
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), "fundeskd-backup-") // 0700
 	if err != nil {

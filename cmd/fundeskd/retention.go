@@ -19,7 +19,7 @@ import (
 // period is a retention period of the command line.
 type period struct {
 	isSet  bool
-	months *int // Nil for never.
+	months *int // Nil means never.
 }
 
 func periodFlag(flags *pflag.FlagSet, to *period, name, help string) {
@@ -80,12 +80,13 @@ func (p *program) retentionSet() *cobra.Command {
 		},
 		failure: "change the retention",
 		run: func(ctx context.Context, s *service.Service) (retentionView, error) {
-			r, err := privacy.New(s, nil).SetRetention(ctx, *cmp.Or(organization, new(apitype.UUID)), func(r *service.Retention) {
-				calls.apply(&r.Calls)
-				leads.apply(&r.Leads)
-				persons.apply(&r.Persons)
-				audit.apply(&r.Audit)
-			})
+			r, err := privacy.New(s, nil).
+				SetRetention(ctx, *cmp.Or(organization, new(apitype.UUID)), func(r *service.Retention) {
+					calls.apply(&r.Calls)
+					leads.apply(&r.Leads)
+					persons.apply(&r.Persons)
+					audit.apply(&r.Audit)
+				})
 			return viewRetention(r), err
 		},
 		text: func(w io.Writer, view retentionView) {

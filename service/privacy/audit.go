@@ -100,7 +100,18 @@ type ExportAudit struct {
 
 // ExportedAudit is a line of the audit in its printed form.
 func ExportedAudit(l service.AuditLine) ExportAudit {
-	e := ExportAudit{l.At, l.Account, l.User, l.RequestID, l.Operation, l.Record, l.Person, []string{}, l.Records, l.Reason}
+	e := ExportAudit{
+		l.At,
+		l.Account,
+		l.User,
+		l.RequestID,
+		l.Operation,
+		l.Record,
+		l.Person,
+		[]string{},
+		l.Records,
+		l.Reason,
+	}
 	if l.Fields != "" {
 		e.Fields = strings.Split(l.Fields, ",")
 	}

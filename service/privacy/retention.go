@@ -18,7 +18,11 @@ func (s *Service) Retentions(ctx context.Context) ([]service.Retention, error) {
 }
 
 // SetRetention changes the retention of an organization, or without one that of the whole database.
-func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*service.Retention)) (r service.Retention, err error) {
+func (s *Service) SetRetention(
+	ctx context.Context,
+	organization apitype.UUID,
+	set func(*service.Retention),
+) (r service.Retention, err error) {
 	err = s.rules.Write(ctx, service.WriteIsolated, "change the retention", func(tx service.Tx) error {
 		line := service.AuditLine{At: s.rules.TimeOf(tx), Operation: service.AuditRetentionSet, Fields: "audit"}
 		if !organization.IsZero() {
@@ -127,12 +131,17 @@ func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
 // doubt returns ErrDoubt if the clock or the number of persons to erase may be wrong.
 func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	var last *lastRun
-	facts, err := service.View(ctx, r.s.rules, "look at the newest change", func(reader service.Reader) (facts service.RetentionFacts, err error) {
-		if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
-			facts, err = reader.RetentionFacts()
-		}
-		return facts, err
-	})
+	facts, err := service.View(
+		ctx,
+		r.s.rules,
+		"look at the newest change",
+		func(reader service.Reader) (facts service.RetentionFacts, err error) {
+			if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
+				facts, err = reader.RetentionFacts()
+			}
+			return facts, err
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -146,9 +155,20 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	}
 	switch {
 	case !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet:
-		return fmt.Errorf("run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right", ErrDoubt, r.now, newest)
+		return fmt.Errorf(
+			"run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right",
+			ErrDoubt,
+			r.now,
+			newest,
+		)
 	case persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare:
-		return fmt.Errorf("run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes", ErrDoubt, persons, facts.Persons, maxShare)
+		return fmt.Errorf(
+			"run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes",
+			ErrDoubt,
+			persons,
+			facts.Persons,
+			maxShare,
+		)
 	}
 	return nil
 }
@@ -234,10 +254,13 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			if more = len(rows) == q.Limit; n == 0 || r.dry {
 				return nil
 			}
-			return errors.Join(tx.SetSetting(service.UncleanSetting+retiredPersons, r.s.rules.TimeOf(tx).String()), tx.Audit(service.AuditLine{
-				At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
-				Fields: "notes,result.notes,externalMetadata,recordingDuration",
-			}))
+			return errors.Join(
+				tx.SetSetting(service.UncleanSetting+retiredPersons, r.s.rules.TimeOf(tx).String()),
+				tx.Audit(service.AuditLine{
+					At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
+					Fields: "notes,result.notes,externalMetadata,recordingDuration",
+				}),
+			)
 		})
 		if err != nil {
 			return blanked, err
@@ -251,7 +274,12 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 // persons erases persons one by one, as they are erased on request.
 func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason string) (n int, err error) {
 	for {
-		found, err := service.View(ctx, r.s.rules, "look for persons", func(reader service.Reader) ([]service.PersonRow, error) { return reader.PersonsToRetain(q) })
+		found, err := service.View(
+			ctx,
+			r.s.rules,
+			"look for persons",
+			func(reader service.Reader) ([]service.PersonRow, error) { return reader.PersonsToRetain(q) },
+		)
 		if err != nil {
 			return n, err
 		}
@@ -274,7 +302,12 @@ func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason s
 }
 
 // person erases one person, unless something has happened since the person was found.
-func (r *retaining) person(ctx context.Context, id apitype.UUID, q service.RetainQuery, reason string) (isErased bool, err error) {
+func (r *retaining) person(
+	ctx context.Context,
+	id apitype.UUID,
+	q service.RetainQuery,
+	reason string,
+) (isErased bool, err error) {
 	line := service.AuditLine{
 		Operation: service.AuditRetentionRun,
 		Record:    &id,

@@ -39,7 +39,7 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 	return answer, q.rules.NoteRead(ctx, t.shown()...)
 }
 
-// shown are the lines of the persons who are shown with what was taken.
+// shown returns the audit lines of the persons whose data the answer shows.
 func (t *taking) shown() (lines []service.AuditLine) {
 	if !t.c.May(service.PersonsRead) {
 		return nil
@@ -60,11 +60,11 @@ type taking struct {
 	pending bool // The lease of a chosen call is pending.
 	expired int  // Claims that had expired and were replaced.
 
-	// refused are calls that were next and may not be given. One that comes again is left to the next take: it was
-	// changed beside this one.
+	// refused are calls that were next and may not be given. A call that comes again was changed during this take, and
+	// is left to the next one.
 	refused   map[apitype.UUID]bool
 	leases    []service.LeaseRow
-	repeated  int // Of the leases, those that the request was given before.
+	repeated  int // The number of leases that the request was given before.
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
@@ -77,7 +77,7 @@ func (t *taking) at(now apitype.Time) {
 	setTime(&t.query, now)
 }
 
-// begin looks at what came of the request before. It runs once for each try of the transaction.
+// begin reads the earlier result of the request. It runs once for each try of the transaction.
 func (t *taking) begin(before service.QueueRequest) {
 	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
 	t.query.Due, t.query.GaveBack, t.blockKey = before.Due, before.GaveBack, before.BlockKey
@@ -142,9 +142,9 @@ func workOf(leases []service.LeaseRow) (all []service.Work) {
 	return all
 }
 
-// lease claims the donors of calls, one call of each. A donor who opted out, or whose claim could not be seen, is passed
-// over. The first lease is saved before the others: by its ordinal the same request, in another process, meets
-// this one, whichever of the others are refused.
+// lease claims the donors of calls, one call of each. It skips a donor who opted out, or whose claim could not be seen.
+// It saves the first lease before the others: by its ordinal the same request in another process meets this one, even
+// if some of the others are refused.
 func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueRow, error) {
 	var leases []service.LeaseRow
 	ordinal, n := t.ordinal, t.want
@@ -174,7 +174,7 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 	}
 	t.expired += expired
 	for _, lease := range leases {
-		if !slices.Contains(saved, lease.LeaseUUID) { // The ordinal of a first one that was refused is the next one's.
+		if !slices.Contains(saved, lease.LeaseUUID) { // A refused first lease leaves its ordinal to the next one.
 			if err := service.RefreshEligibility(tx, lease.Person, t.now, nil); err != nil {
 				return nil, err
 			}
@@ -295,9 +295,9 @@ type queueRest struct {
 	NextDueAt *apitype.Time `json:"nextDueAt"`
 }
 
-// waiting is how many calls wait, up to the most that is counted. When so many wait for any user,
-// that is remembered for a moment: counted anew for each take, they cost more than the take
-// itself. Fewer are never remembered, since other processes change them.
+// waiting returns how many calls wait, up to the most that is counted. A full count for any user is cached for a
+// moment, because counting costs more than the take. Smaller counts are never cached, since other processes change
+// them.
 func (q *Queue) waiting(r service.Reader, query service.QueueQuery) (int, error) {
 	const life = 100 * time.Millisecond
 	asked := narrowing(query)

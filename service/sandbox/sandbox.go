@@ -188,7 +188,8 @@ type TokenOrder struct {
 	Permissions     []service.Permission `json:"permissions"`     // Without it, all.
 	Organizations   []apitype.UUID       `json:"organizations"`   // Without it, all.
 	ExternalSources []string             `json:"externalSources"` // That its processed entries may carry.
-	TTL             string               `json:"ttl"`             // A duration such as 1h, or -1h for a token that ended then; without it, 24h.
+	// A duration such as 1h, or -1h for a token that ended then; without it, 24h.
+	TTL string `json:"ttl"`
 }
 
 // Token is a token of an account.

@@ -122,7 +122,12 @@ func newData(t testing.TB) []string {
 // Standby starts a server that follows this one, and that its commits wait for.
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, newFolder(t), []string{"pg_basebackup", "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"}, "hot_standby=on")
+	return startCluster(
+		t,
+		newFolder(t),
+		[]string{"pg_basebackup", "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"},
+		"hot_standby=on",
+	)
 }
 
 // newFolder is one that is removed after the test. It is not below the test's own: the name of that

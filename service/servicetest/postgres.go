@@ -86,7 +86,14 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.make(context.Background(), copyOf(unused), "max_connections=400", "wal_level=minimal", "max_wal_senders=0", "full_page_writes=off")
+	err = c.make(
+		context.Background(),
+		copyOf(unused),
+		"max_connections=400",
+		"wal_level=minimal",
+		"max_wal_senders=0",
+		"full_page_writes=off",
+	)
 	return c, err
 })
 
@@ -225,7 +232,10 @@ func (p *databasePool) makeTemplate(ctx context.Context, server string) error {
 
 // resetOf returns the statements that give the tables of a database the rows that they have now.
 func resetOf(ctx context.Context, connection *pgx.Conn) (string, error) {
-	rows, err := connection.Query(ctx, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`)
+	rows, err := connection.Query(
+		ctx,
+		`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
+	)
 	if err != nil {
 		return "", err
 	}
@@ -243,7 +253,10 @@ func resetOf(ctx context.Context, connection *pgx.Conn) (string, error) {
 		}
 		if content != nil {
 			text := strings.ReplaceAll(string(*content), "'", "''")
-			reset = append(reset, fmt.Sprintf(`INSERT INTO %s SELECT * FROM json_populate_recordset(NULL::%s, '%s')`, table, table, text))
+			reset = append(
+				reset,
+				fmt.Sprintf(`INSERT INTO %s SELECT * FROM json_populate_recordset(NULL::%s, '%s')`, table, table, text),
+			)
 		}
 	}
 	reset = append(reset, `SELECT setval(seqrelid, seqstart, false) FROM pg_sequence`)

@@ -27,7 +27,10 @@ func insertAuditLines(lines int, or string) string {
 	rows := make([]string, lines)
 	for line := range rows {
 		row := placesFrom(line*auditArguments+1, auditArguments)
-		rows[line] = `(` + strings.Join(row, `, `) + `, (SELECT number FROM persons WHERE uuid = ` + row[slices.Index(auditColumns, "person_uuid")] + `))`
+		rows[line] = `(` + strings.Join(
+			row,
+			`, `,
+		) + `, (SELECT number FROM persons WHERE uuid = ` + row[slices.Index(auditColumns, "person_uuid")] + `))`
 	}
 	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
 }
@@ -61,16 +64,15 @@ func auditDest(l *service.AuditLine) []any {
 	}
 }
 
-// newLineUUID is an identifier that comes after those before it: lines of the same time stay in
-// their order.
+// newLineUUID returns an increasing identifier, so that lines of the same time keep their order.
 func newLineUUID() (id apitype.UUID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(time.Now().UnixNano()))
 	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
 	return id
 }
 
-// addLines adds the lines of the changes that SQLite's writer is about to commit. Where one is refused, all
-// that is about to be committed is: the pages need not be copied first to take them back.
+// addLines adds the audit lines of the changes that SQLite's writer is about to commit. If one fails, the whole commit
+// fails, so the pages need not be copied for a rollback.
 func (c *conn) addLines() error {
 	return inGroups(c.lines, func(lines [][]any) error {
 		text := insertAuditLine()
@@ -96,7 +98,14 @@ func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) 
 	if f.Account != nil {
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
-	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
+	text := `SELECT ` + strings.Join(
+		auditColumns[:auditArguments],
+		`, `,
+	) + ` FROM audit` + q.condition(
+		"",
+	) + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(
+		f.Limit,
+	)
 	return all(r.conn, text, q.args, auditDest)
 }
 

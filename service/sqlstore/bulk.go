@@ -17,8 +17,8 @@ var references = map[string]string{"person_number": "persons", "pledge_number": 
 // insertText returns the statement that inserts a row of some columns. Its references are identifiers.
 func insertText(table string, columns []string) string { return insertRows(table, columns, 1, true) }
 
-// insertRows returns the statement that inserts so many rows of some columns. With named, its references are
-// identifiers, otherwise numbers.
+// insertRows returns the statement that inserts a number of rows. named means that references are identifiers instead
+// of numbers.
 func insertRows(table string, columns []string, rows int, named bool) string {
 	values := make([]string, rows)
 	for row := range values {

@@ -24,8 +24,8 @@ func (e *sqliteEngine) isTaken(error) bool { return false }
 
 func (e *sqliteEngine) locking(string) string { return `` }
 
-// spelled has ? for $1, $2 and so on where they stand in this order, each once: SQLite looks up
-// the name of a parameter in a list whenever it is bound.
+// spelled replaces $1, $2, … by ?, if they come in this order and once each. SQLite looks up the name of a parameter in
+// a list whenever it is bound.
 func (*sqliteEngine) spelled(text string) string {
 	var b strings.Builder
 	rest := text
@@ -44,8 +44,8 @@ func (*sqliteEngine) spelled(text string) string {
 
 func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
-// maxTakers is how many changes of one process are at the queue at one time: each more passes
-// over what the others hold, and waits for the pages on which they work.
+// maxTakers limits the changes of one process at the queue. Each further one skips the rows that the others hold, and
+// waits for their pages.
 const maxTakers = 4
 
 func (e *postgresEngine) sharesQueue() bool { return true }
@@ -67,8 +67,7 @@ func (e *postgresEngine) excludeErasure(c *conn, load bool) error {
 	return err
 }
 
-// clockLife is how long the difference of two clocks is taken to stay the same, and clockSame
-// what is no difference.
+// clockLife is how long a measured difference of two clocks is used. clockSame is the difference that counts as none.
 const (
 	clockLife = 10 * time.Second
 	clockSame = 100 * time.Millisecond
@@ -76,7 +75,7 @@ const (
 
 // sharedClock is the server's clock as it was seen last.
 type sharedClock struct {
-	seen  atomic.Int64 // Nanoseconds since 1970; 0: never.
+	seen  atomic.Int64 // Nanoseconds since 1970. Zero means never.
 	ahead atomic.Int64
 }
 
@@ -97,8 +96,8 @@ func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, e
 	return ahead, err
 }
 
-// aheadBy is how far a clock is ahead that was read when it was asked, when it answered or at any moment
-// between; 0 where it may be the same.
+// aheadBy returns how far a clock is ahead that was read at some moment between asking and the answer. It returns 0 if
+// the clocks may agree.
 func aheadBy(read, asked, answered time.Time) time.Duration {
 	half := answered.Sub(asked) / 2
 	ahead := read.Sub(asked.Add(half))
@@ -131,7 +130,7 @@ func (e *postgresEngine) amongTexts(column, place string, texts []string) (cond 
 	return column + ` = ANY(` + place + `::text[])`, quotedTexts(`{`, texts, `}`)
 }
 
-// quotedTexts is a list of texts without quotes and backslashes in them.
+// quotedTexts returns a list of texts that contain no quotes and backslashes.
 func quotedTexts(begin string, texts []string, end string) string {
 	if len(texts) == 0 {
 		return begin + end
@@ -161,9 +160,11 @@ var insertPersonAudited = sync.OnceValue(func() string {
 	SELECT ` + strings.Join(placesFrom(terms+2, auditArguments), `, `) + `, number FROM person`
 })
 
-// insertPerson is one statement: being run at all is most of what a second one costs.
+// insertPerson uses one statement, because most of the cost of a second one is running it.
 func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
-	n, err := c.exec(insertPersonAudited(), slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, line)...)
+	n, err := c.exec(
+		insertPersonAudited(),
+		slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, line)...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

@@ -125,9 +125,13 @@ func moveMonth(ctx context.Context, c *conn, m month) error {
 // dropMonths drops the partitions of months that ended more than a month ago, if they are empty.
 func dropMonths(ctx context.Context, c *conn, now time.Time) (dropped []string, err error) {
 	dropped = []string{}
-	partitions, err := readColumn[string](ctx, c, `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+	partitions, err := readColumn[string](
+		ctx,
+		c,
+		`SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE i.inhparent = 'audit'::regclass AND c.relname < $1 AND c.relname <> 'audit_other' ORDER BY 1`,
-		monthOf(now).add(-1).table())
+		monthOf(now).add(-1).table(),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,8 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow
 
 func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p service.PersonRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT `+personFields()+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).scan(personDest(&p)...)
+	err = r.row(`SELECT `+personFields()+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).
+		scan(personDest(&p)...)
 	return p, err
 }
 
@@ -28,7 +29,11 @@ func (r *reader) personQuery(f service.PersonFilter, part service.Range) (*listQ
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.persons(f)
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part)
+		return q, r.filterByTime(
+			q,
+			timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}},
+			part,
+		)
 	}
 	return q, nil
 }
@@ -76,7 +81,18 @@ func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.Er
 }
 
 // personColumns are the columns of a person, in the order of personDest.
-var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc", "updated_at"}
+var personColumns = []string{
+	"uuid",
+	"owner",
+	"recruiting",
+	"created_at",
+	"iban",
+	"mandate_id",
+	"quality",
+	"rev",
+	"doc",
+	"updated_at",
+}
 
 var (
 	personFields = sync.OnceValue(func() string { return strings.Join(personColumns, `, `) })
@@ -109,9 +125,15 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 }
 
 func (t *tx) PersonsToLoad(ids []apitype.UUID) (map[apitype.UUID]service.PersonRow, error) {
-	return byIdentifier(t.conn, `SELECT uuid, owner, doc FROM persons WHERE erased_at IS NULL AND `, `uuid`, ids, func(p *service.PersonRow) []any {
-		return []any{uuidDest{&p.Owner}, docDest{&p.Doc}}
-	})
+	return byIdentifier(
+		t.conn,
+		`SELECT uuid, owner, doc FROM persons WHERE erased_at IS NULL AND `,
+		`uuid`,
+		ids,
+		func(p *service.PersonRow) []any {
+			return []any{uuidDest{&p.Owner}, docDest{&p.Doc}}
+		},
+	)
 }
 
 func (t *tx) UpdatePerson(p service.PersonRow) error {
@@ -123,8 +145,16 @@ func (t *tx) UpdatePerson(p service.PersonRow) error {
 	if err != nil {
 		return err
 	}
-	err = t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli(), p.CreatedAt.UnixMilli())
+	err = t.change(
+		`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		identifier(p.UUID),
+		p.Rev,
+		p.IBAN,
+		p.MandateID,
+		p.Doc,
+		p.UpdatedAt.UnixMilli(),
+		p.CreatedAt.UnixMilli(),
+	)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ type listQuery struct {
 	time     string // The column that the list is sorted by.
 	conds    []string
 	checks   []string // Further conditions, for which the engine chooses no index.
-	branches []string // Disjoint conditions of which one holds; empty: none needed.
+	branches []string // Disjoint conditions; a row must meet one. Empty if none is needed.
 	args     []any
-	bySort   string // Sort what a filter by this column finds, rather than walk the list in order; empty: walk.
+	bySort   string // Sort the rows that a filter by this column finds. Empty walks the list in order.
 	records  string // The table of the rows, found by another one. Empty for the table itself.
 	repeats  bool   // A branch may have a record more than once.
 }
@@ -47,10 +47,10 @@ func bind[T any](q *listQuery, values []T, as func(T) any) (places []string) {
 	return places
 }
 
-// isOne is the condition, behind a column, that it is one of some values.
+// isOne returns the condition, after a column, that it is in a list.
 func isOne(places []string) string { return ` IN (` + strings.Join(places, `, `) + `)` }
 
-// where adds a condition with one value, whose place stands for %s.
+// where adds a condition with one value. %s is the place of the value.
 func (q *listQuery) where(cond string, value any) {
 	q.conds = append(q.conds, fmt.Sprintf(cond, q.arg(value)))
 }
@@ -59,8 +59,8 @@ func (q *listQuery) where(cond string, value any) {
 // comes together is as frequent as each by itself, and it would walk the wrong one.
 func (q *listQuery) check(cond string) { q.checks = append(q.checks, `(`+cond+`) IS TRUE`) }
 
-// maxBranches is how many organizations are looked up one by one and merged. With more,
-// the list is walked in order and what does not belong is passed over.
+// maxBranches is the number of organizations that are looked up one by one and merged. With more, the list is walked in
+// order and other rows are skipped.
 const maxBranches = 16
 
 // scope limits the list to organizations by one column. Each is a branch of its own, so
@@ -87,8 +87,8 @@ func (q *listQuery) checkBranches() {
 	}
 }
 
-// organizations binds those of a scope; some is false when nothing is left to limit: all
-// are visible, or none is.
+// organizations binds the organizations of a scope. some is false if there is nothing to limit: all are visible, or
+// none.
 func (q *listQuery) organizations(scope service.Scope) (placeholders []string, some bool) {
 	if scope.All {
 		return nil, false
@@ -100,8 +100,7 @@ func (q *listQuery) organizations(scope service.Scope) (placeholders []string, s
 	return placeholders, len(placeholders) > 0
 }
 
-// visible is a further condition of a joined row: that one of some columns names an
-// organization of a scope.
+// visible returns a further condition of a joined row: one of some columns names an organization of the scope.
 func (q *listQuery) visible(scope service.Scope, columns ...string) string {
 	switch {
 	case scope.All:
@@ -130,7 +129,7 @@ func (q *listQuery) inRange(r service.Range) {
 	}
 }
 
-// condition is the WHERE clause of one branch.
+// condition returns the WHERE clause of one branch.
 func (q *listQuery) condition(branch string) string {
 	conds := slices.Concat(q.conds, q.checks)
 	if branch != "" {
@@ -142,7 +141,7 @@ func (q *listQuery) condition(branch string) string {
 	return ` WHERE ` + strings.Join(conds, ` AND `)
 }
 
-// order is the ORDER BY clause. A plus sign keeps the engine from walking the index.
+// order returns the ORDER BY clause. A plus sign keeps the engine from walking the index.
 func (q *listQuery) order(alias string, backward bool) string {
 	direction, plus := ` DESC`, ``
 	if backward {
@@ -154,17 +153,22 @@ func (q *listQuery) order(alias string, backward bool) string {
 	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
 }
 
-// asLimit follows a bound limit: SQLite plans a statement anew for each value of a bare one.
+// asLimit follows a bound limit: SQLite plans a statement again for each value of a bare one.
 const asLimit = ` + 0`
 
-// page is the query of a page's columns, with joins to other tables. Where rows are passed over,
-// sorted or merged, that is done by what the indexes hold, and the rows of the page are read then: by
-// their time, too, which tells where they lie in a table that is partitioned by it.
+// page returns the query of a page's columns, with joins to other tables. Skipping, sorting and merging use the indexes
+// only, and the rows of the page are read afterwards. They are read by their time, too, because that finds their
+// partition.
 func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit) + asLimit
 	one := strings.Join(q.branches, ``)
-	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
+	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(
+		one,
+	) + q.order(
+		"t",
+		r.Backward,
+	) + limit
 	switch {
 	case len(q.branches) > 1, q.records != "":
 		found = q.merged(r.Backward, limit)
@@ -175,14 +179,14 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	return `SELECT ` + columns + ` FROM ` + q.rows(found) + joins + q.order("t", r.Backward)
 }
 
-// rows are those of the table with the numbers and times that a query finds, each once.
+// rows selects the rows with the numbers and times that a query finds, each once.
 func (q *listQuery) rows(found string) string {
 	table := cmp.Or(q.records, q.table)
 	return fmt.Sprintf(`(%s) f JOIN %s t ON t.number = f.number AND t.%s = f.%s`, found, table, q.time, q.time)
 }
 
-// merged are the numbers and times of the first rows of all branches together. Those that are found by another table
-// may be in several.
+// merged selects the numbers and times of the first rows of all branches together. A row found through another table
+// may be in several branches.
 func (q *listQuery) merged(backward bool, limit string) string {
 	keys := make([]string, len(q.branches))
 	distinct, union := ``, ` UNION ALL `
@@ -196,14 +200,26 @@ func (q *listQuery) merged(backward bool, limit string) string {
 		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT %st.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
 			q.time, distinct, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
 	}
-	return `SELECT k.number, k.uuid, k.` + q.time + ` FROM (` + strings.Join(keys, union) + `) k` + q.order("k", backward) + limit
+	return `SELECT k.number, k.uuid, k.` + q.time + ` FROM (` + strings.Join(
+		keys,
+		union,
+	) + `) k` + q.order(
+		"k",
+		backward,
+	) + limit
 }
 
 // errFull ends the reading of a range of which nothing more is wanted.
 var errFull = errors.New("the range is read as far as it is wanted")
 
-// readPage reads the rows of a range until they are all that is wanted of it.
-func readPage[T interface{ Size() int }](r *reader, text string, args []any, part service.Range, scan func(*sql.Rows) (T, error)) (rows []T, err error) {
+// readPage reads the rows of a range until it has enough.
+func readPage[T interface{ Size() int }](
+	r *reader,
+	text string,
+	args []any,
+	part service.Range,
+	scan func(*sql.Rows) (T, error),
+) (rows []T, err error) {
 	bytes := 0
 	err = r.each(text, args, func(result *sql.Rows) error {
 		row, err := scan(result)
@@ -220,23 +236,21 @@ func readPage[T interface{ Size() int }](r *reader, text string, args []any, par
 	return rows, err
 }
 
-// few is how many rows are rather sorted than looked for by walking the list, and walked how many
-// rows of it are looked at before what passes is sorted after all, however much that is.
+// few is the number of rows up to which they are sorted instead of walking the list. walked is the number of rows that
+// a walk looks at before it sorts the matching rows after all.
 var few, walked = 3000, 1000
 
 // A timeFilter is a filter by a time other than the list's own.
 type timeFilter struct {
 	column string
 	after  apitype.Time
-	// Conditions of which one holds, each of which has an index that begins with the column; empty:
-	// there is one index.
+	// Alternative conditions, each with an index that begins with the column. Empty if there is one index.
 	parts []string
 }
 
-// filterByTime decides how such a list is read. When few rows pass the filter, they are found by
-// its index and sorted. When many do, the list is walked where that soon has the page that is
-// wanted, or an end; where it does not, as when the oldest records were changed last, they are
-// sorted as well, by the index alone: a walk would pass over all others, each a row.
+// filterByTime decides how such a list is read. If few rows pass the filter, its index finds them, and they are sorted.
+// If many do, the list is walked, as long as that soon fills the page or ends. Otherwise, for example if the oldest
+// records were changed last, the rows are sorted by the index alone, because a walk would skip all others one by one.
 func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range) error {
 	after := f.after.UnixMilli()
 	many, err := r.many(q.table, f)
@@ -274,10 +288,13 @@ func (r *reader) many(table string, f timeFilter) (bool, error) {
 	}
 	texts := make([]string, len(parts))
 	for i, part := range parts {
-		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1 ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(i)
+		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1 ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(
+			i,
+		)
 	}
 	var last int
-	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m LIMIT 1 OFFSET $2 - 1`, f.after.UnixMilli(), few).scan(&last)
+	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m LIMIT 1 OFFSET $2 - 1`, f.after.UnixMilli(), few).
+		scan(&last)
 	if errors.Is(err, service.ErrNoRow) {
 		return false, nil
 	}
@@ -409,7 +426,7 @@ func (d milliDest) Scan(value any) error {
 
 func (d milliDest) Value() (driver.Value, error) { return d.d.Milliseconds(), nil }
 
-// A jsonDest reads a document into a value, which stays as it is where there is none.
+// A jsonDest reads a document into a value. Without a document the value does not change.
 type jsonDest struct{ value any }
 
 func (d jsonDest) Scan(value any) error {

@@ -13,8 +13,23 @@ import (
 // is found by.
 var (
 	queueColumns = []string{
-		"call_uuid", "person_uuid", "owner", "type", "language", "requested_at", "attempts", "external", "opted_out", "due_at", "kept_for",
-		"eligible_at", "ready", "note", "opted_in", "country", "ended_at",
+		"call_uuid",
+		"person_uuid",
+		"owner",
+		"type",
+		"language",
+		"requested_at",
+		"attempts",
+		"external",
+		"opted_out",
+		"due_at",
+		"kept_for",
+		"eligible_at",
+		"ready",
+		"note",
+		"opted_in",
+		"country",
+		"ended_at",
 		"blocked_by",
 	}
 	newQueueColumns = append(slices.Clip(queueColumns), "kind", "call_number")
@@ -103,14 +118,14 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 var queueFacts = `SELECT c.` + strings.Join(queueColumns, `, c.`) + `,` + otherFacts + `
 	FROM queue_calls c`
 
-// otherFacts are what decides that lies in other tables.
+// otherFacts are the columns of other tables that decide whether a call may be given.
 const otherFacts = `
 		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)`
 
-// pledgesEnded is when the last pledge of the person $1 for the organization $2 ended. It is null if one is a lead or
-// active, if there is none, or if a later consent for phone lifts the end. It is the one place that decides it.
+// pledgesEnded selects the end of the last pledge of the person $1 for the organization $2. It is null if a pledge is a
+// lead or active, if there is none, or if a later consent for phone lifts the end. No other query decides it.
 const pledgesEnded = `(SELECT CASE WHEN e.going_on = 0 AND NOT EXISTS (` + consentAfter + `) THEN e.at END
 		FROM (
 			SELECT
@@ -139,22 +154,34 @@ func factsDest(q *service.QueueRow) []any {
 	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// QueueOfPerson is what waits of a person, locked: two changes of a call at one time would
-// not see what the other one knows. A transaction that sees what others commit reads when it has
-// the lock, since what decides lies in other tables; it leaves out what others have locked, which decide
-// after it.
+// QueueOfPerson returns and locks the waiting calls of a person: without the lock, two changes of a call at one time
+// would miss each other's result. A transaction that sees commits of others reads again when it has the lock, because
+// other tables decide as well. It leaves out rows that others have locked, because those decide after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
-		return all(t.conn, queueFacts+` WHERE c.`+ofPerson+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, factsDest)
+		return all(
+			t.conn,
+			queueFacts+` WHERE c.`+ofPerson+t.engine.locking(`UPDATE OF c`),
+			[]any{identifier(person)},
+			factsDest,
+		)
 	}
-	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE `+ofPerson+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
+	return t.lockedRows(
+		`SELECT call_uuid FROM queue_calls WHERE `+ofPerson+t.engine.locking(`UPDATE SKIP LOCKED`),
+		identifier(person),
+	)
 }
 
-// QueueOfAttempts is what waits of an organization's service-managed calls with so many attempts
-// at least, locked and read like QueueOfPerson; it waits for locks on them.
+// QueueOfAttempts returns an organization's waiting service-managed calls with a least number of attempts, locked and
+// read like QueueOfPerson. It waits for their locks.
 func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
-	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(`UPDATE`),
-		identifier(organization), least)
+	return t.lockedRows(
+		`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(
+			`UPDATE`,
+		),
+		identifier(organization),
+		least,
+	)
 }
 
 // lockedRows reads calls that wait when the query that finds them has locked them.
@@ -167,14 +194,14 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 	return all(t.conn, queueFacts+` WHERE c.`+cond, []any{arg}, factsDest)
 }
 
-// amongWaiting is the condition that a call that waits is one of some, given as $1.
+// amongWaiting returns the condition that a waiting call is in a list, given as $1.
 func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 	cond, arg = r.engine.among("uuid", calls)
 	return `call_number IN (SELECT number FROM calls WHERE ` + cond + `)`, arg
 }
 
-// mostMarked is how many calls are marked as eligible at one time, so that no take waits long for it: where more
-// become eligible at the same moment, the next take marks more.
+// mostMarked limits the calls that one take marks as eligible, so that no take waits long. If more become eligible at
+// the same moment, the next take marks them.
 const mostMarked = 5000
 
 func (t *tx) markEligible(now apitype.Time) error {

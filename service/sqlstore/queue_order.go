@@ -17,7 +17,8 @@ type queueParts struct {
 	listQuery
 	engine engine
 	query  service.QueueQuery
-	kinds  []string         // The kinds that the query is narrowed to, if they are few. Nil checks the conditions on each call.
+	// The kinds that the query is narrowed to, if they are few. Nil checks the conditions on each call.
+	kinds  []string
 	ruled  bool             // The rules limit what is asked for: only the kinds below are given.
 	open   []string         // The kinds of calls that were not deferred.
 	due    []string         // The kinds of callbacks.
@@ -361,7 +362,7 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	return rows, err
 }
 
-// spareOfKinds is how many more calls are read than are needed, and leastSpare how many of each kind at least: others
+// spareOfKinds is the number of calls that are read beyond the needed ones, leastSpare the least of each kind: others
 // may have locked the first ones.
 const (
 	spareOfKinds = 512

@@ -87,13 +87,11 @@ func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 	return errLogInUse
 }
 
-// maxRewritten is how large a table is, in bytes, that PostgreSQL writes anew: requests to it wait
-// meanwhile.
+// maxRewritten is the size, in bytes, up to which PostgreSQL rewrites a table. Requests to the table wait meanwhile.
 const maxRewritten = 1 << 30
 
-// scrubbed are the tables that may hold what is erased: ours, and then the server's statistics of
-// them, which keep some of the values that are found in columns. Its owner alone may write it
-// anew, and the owner of the database.
+// scrubbed are the tables that may contain erased values: ours, and the server's statistics about them, which keep some
+// values of columns. Only the owner of the statistics, or of the database, may rewrite them.
 var scrubbed = []string{
 	"persons",
 	"pledges",
@@ -121,9 +119,9 @@ const (
 
 func (e *postgresEngine) Held() []string { return scrubbed }
 
-// Scrub writes the tables anew that held the values. It gives way: a table that is in use is asked for a
-// second at a time, and is left to the next cleaning when it stays in use. A table that is too large is
-// vacuumed, and the values lie in it until their place is used again.
+// Scrub rewrites the tables that contained the values. It gives way: it tries a table in use for a second at a time,
+// and leaves it to the next cleaning if it stays in use. A larger table is vacuumed, and keeps the values until their
+// space is used again.
 func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
@@ -151,7 +149,7 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 			done.Rewritten = append(done.Rewritten, table)
 		default: // Too large; or another role's, which is passed over with no more than a warning.
 			done.Later = append(done.Later, table)
-			if table != statistics { // The server's: its own role may be the only one that rewrites it.
+			if table != statistics { // The statistics belong to the server's own role.
 				done.Left[table] = file
 			}
 		}

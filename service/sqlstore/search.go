@@ -214,7 +214,7 @@ func (q *listQuery) lead(p searchPart) {
 
 var likeText = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// checkTerms lets a person pass who has a term of each part.
+// checkTerms adds the condition that a person has a term of each part.
 func (q *listQuery) checkTerms(search service.Search) {
 	var parts []string
 	for _, wanted := range search {
@@ -229,7 +229,7 @@ func (q *listQuery) checkTerms(search service.Search) {
 		` FROM search_persons s WHERE s.created_at = t.created_at AND s.uuid = t.uuid)`)
 }
 
-// checkLetters lets a person pass whose names may match each part. It needs no other row.
+// checkLetters adds a condition on the first letters of names. It needs no other row.
 func (q *listQuery) checkLetters(search service.Search) {
 	for _, wanted := range search {
 		var all []int64
@@ -248,8 +248,8 @@ func (q *listQuery) checkLetters(search service.Search) {
 	}
 }
 
-// walk returns the numbers of the first persons of a part of the list who match a search: as many as the part has, or
-// those among the persons that are worth to be looked at.
+// walk returns the numbers of the first persons of a part of the list who match a search. It stops at the size of the
+// part, or when a walk stops paying off.
 func (r *reader) walk(f service.PersonFilter, part service.Range) (numbers []int64, err error) {
 	looked := max(firstWalk*walked, 2*part.Limit)
 	numbers, err = r.walkSome(f, part, looked)
@@ -333,13 +333,13 @@ func searchedRow(p service.PersonRow) searched {
 	return searched{p.UUID, p.Owner, p.CreatedAt, p.Terms}
 }
 
-// searchColumns are those of search_persons, and searchPlaces a row of values for them.
+// The columns of search_persons, and the places of one row of values.
 const (
 	searchColumns = `created_at, uuid, owner, letters, terms, number`
 	searchPlaces  = 5
 )
 
-// insertSearchRows adds rows of search_persons. onConflict says what becomes of those that are there.
+// insertSearchRows adds rows of search_persons. onConflict is the clause for existing rows.
 func (c *conn) insertSearchRows(persons []searched, onConflict string) error {
 	return inGroups(persons, func(group []searched) error {
 		var args []any
@@ -439,7 +439,7 @@ func (c *conn) updateSearched(before searched, p service.PersonRow) error {
 	return c.insertSearched([]searched{now})
 }
 
-// deleteSearched deletes the row of a person, and those of some terms.
+// deleteSearched deletes the row of a person, and some of its terms.
 func (c *conn) deleteSearched(p searched, terms []string) error {
 	if err := c.deleteTerms(p, terms); err != nil {
 		return err

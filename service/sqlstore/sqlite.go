@@ -23,8 +23,8 @@ import (
 	"fundesk/service"
 )
 
-// sqliteSettings are those of every connection. FULL keeps what was acknowledged over a
-// power loss; what is deleted is overwritten; without mmap_size readers do not scale over cores.
+// sqliteSettings hold for every connection. FULL keeps acknowledged changes over a power loss, deleted data is
+// overwritten, and readers scale over processors only with mmap_size.
 const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=secure_delete(ON)&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
 
@@ -51,7 +51,7 @@ type sqliteEngine struct {
 
 // openSQLite opens a file. Its records are personal data: only its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
-	openToOthers := durable.CheckClosed(path) // Told of files that are ours, or cannot be read.
+	openToOthers := durable.CheckClosed(path) // Others may read our files, or the check failed.
 	file, err := makeFile(path, o.Existing)
 	if err != nil {
 		return nil, cmp.Or(openToOthers, err)
@@ -93,7 +93,7 @@ var errNoTables = errors.New("it holds no tables; no fundeskd ever wrote to it")
 
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
-// makeFile makes a database's file where there is none, unless it has to be there or a restore was not finished.
+// makeFile creates the database's file if there is none, unless it has to exist or a restore was not finished.
 func makeFile(path string, existing bool) (about os.FileInfo, err error) {
 	flags := os.O_RDWR
 	if !existing {
@@ -151,7 +151,7 @@ const (
 func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 	file, err := os.Stat(e.path)
 	if err != nil || file.Size() < maxMapped {
-		return nil // A file that is away is SQLite's to tell of.
+		return nil // SQLite reports a missing file itself.
 	}
 	if _, err = raw.ExecContext(context.Background(), unmappedRead); err != nil {
 		return errors.Join(err, raw.Close())
@@ -159,9 +159,9 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 	return nil
 }
 
-// openPools lets so many connections read lists, and as many single records. Those of lists map the
-// file; where another connection has written, SQLite drops a mapping, and each page of a new one
-// has to be faulted in: for the few pages of a record that costs more than to read them.
+// openPools opens connections that read lists, and as many for single records. Connections for lists map the file.
+// After a change by another connection SQLite drops a mapping, and each page of a new one has to be faulted in. For the
+// few pages of a record that costs more than reading them.
 func (e *sqliteEngine) openPools(size int) {
 	e.readers = newPool(size, e.connect)
 	e.records = newPool(size, func() (*conn, error) { return e.connectWith(`PRAGMA mmap_size = 0`) })
@@ -202,14 +202,14 @@ func (e *sqliteEngine) read(ctx context.Context, mode service.ReadMode, read fun
 	}))
 }
 
-// writableSetting is what is written to see whether changes can be made: little, and after a
-// refusal, which may have been for want of space, more than a change needs.
+// The settings that a probe writes: a small one, and after a refusal, perhaps by a full disk, one that is larger than a
+// change.
 const (
 	writableSetting = "writable"
 	writableRoom    = 128 << 10
 )
 
-// PingChanges lets the writer make a change durable: a full disk, or one that fails, shows only then.
+// PingChanges makes a change durable, because only that shows a full or failing disk.
 func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.damaged.Load() {
 		return errDamaged
@@ -239,7 +239,7 @@ func (e *sqliteEngine) Close() (err error) {
 // advanceNumbers does nothing: new rows are numbered after the largest anyway.
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
-// insertPerson leaves the line to those that are added before the commit.
+// insertPerson adds the audit line to the lines that are written before the commit.
 func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
 	if err := c.insert(insertPerson(), personDest(&p)...); err != nil {
 		return err
@@ -254,7 +254,7 @@ func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) er
 	return err
 }
 
-// The number of the person that was added last is that of the last row: tables without one do not change it.
+// last_insert_rowid is the number of the person: tables without a row number do not change it.
 const (
 	searchNewPerson = `INSERT INTO search_persons (` + searchColumns + `) VALUES ($1, $2, $3, $4, $5, last_insert_rowid())`
 	searchNewTerms  = `INSERT INTO search_terms (created_at, uuid, owner, letters, term, number)
@@ -264,7 +264,7 @@ const (
 // Analyze does nothing: every index was chosen without statistics.
 func (e *sqliteEngine) Analyze(context.Context) error { return nil }
 
-// integrity is what SQLite finds wrong with its file.
+// integrity returns the damage that SQLite finds in its file.
 func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {
 	err = e.readers.with(ctx, func(c *conn) error {
 		found, err = all(c, `PRAGMA integrity_check`, nil, textDest)
@@ -276,8 +276,7 @@ func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error
 // What is done when an operator moves, replaces or removes the file of an open database: the
 // connections keep the file that they opened, and what is saved there is lost.
 
-// unmoved refuses when the path names another file than the one that was opened, or none.
-// Spec gap: S39.
+// unmoved fails if the path no longer names the open file. Spec gap: S39.
 func (e *sqliteEngine) unmoved() error {
 	now, err := os.Stat(e.path)
 	if err == nil && os.SameFile(e.file, now) {
@@ -288,14 +287,17 @@ func (e *sqliteEngine) unmoved() error {
 	default:
 	}
 	if err == nil {
-		err = fmt.Errorf("%s is another file than the one that was opened; put that one back, or start the program anew", e.path)
+		err = fmt.Errorf(
+			"%s is another file than the one that was opened; put that one back, or start the program anew",
+			e.path,
+		)
 	}
 	return &service.Error{Kind: service.Unavailable, Detail: "the file of the database was moved or replaced", Cause: err}
 }
 
 const checkpointTruncate = `PRAGMA wal_checkpoint(TRUNCATE)`
 
-// checkpoint brings the log into the file; busy is 0 where no other connection prevented that.
+// checkpoint moves the log into the file. busy is 0 unless another connection prevented that.
 func (c *conn) checkpoint(text string) (busy int, err error) {
 	var log, moved int
 	err = c.raw.QueryRowContext(c.ctx, text).Scan(&busy, &log, &moved)
@@ -354,9 +356,9 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 // wait for another writer, ten seconds and in vain.
 const logHeader = 32
 
-// inspectSettings are those of a connection that changes nothing. Reading a log needs its
-// index, the file beside it, which is only read too. Without a log, or a change in it, no program has
-// the file open, and it is read as one that never changes: SQLite would make both files otherwise.
+// inspectSettings returns the settings of a connection that changes nothing. Reading a log needs its index, the file
+// next to it, which is only read too. Without a log, or an empty one, no program has the file open. Then it is read as
+// immutable, because SQLite would create both files otherwise.
 func inspectSettings(path string) (string, error) {
 	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
 	log, err := os.Stat(path + "-wal")
@@ -373,7 +375,11 @@ func inspectSettings(path string) (string, error) {
 	case err == nil:
 		return always + "&readonly_shm=1", nil
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("its log %s-wal is there without the index %s-shm; fundeskd migrate brings the log into the file", path, path)
+		return "", fmt.Errorf(
+			"its log %s-wal is there without the index %s-shm; fundeskd migrate brings the log into the file",
+			path,
+			path,
+		)
 	default:
 		return "", err
 	}
@@ -398,7 +404,8 @@ func foreign(ctx context.Context, path string) (err error) {
 func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	var s schema
 	var tables, own int
-	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).Scan(&s.version, &tables, &own)
+	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).
+		Scan(&s.version, &tables, &own)
 	switch {
 	case err != nil:
 		return err

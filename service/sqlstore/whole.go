@@ -33,7 +33,8 @@ const (
 	wholeCall
 )
 
-// The row of the record: the time that its list is sorted by, and its pledge, which is the record itself or beside it.
+// The row of the record: the time by which its list is sorted, and its pledge, which is the record itself or belongs to
+// it.
 var (
 	wholeOfCall = sync.OnceValue(func() string {
 		return fmt.Sprintf(

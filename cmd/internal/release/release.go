@@ -2,5 +2,5 @@
 // the same, and so does the first heading of CHANGELOG.md.
 package release
 
-// Version is that of both programs.
+// Version is the version of both programs.
 const Version = "0.2.0"

@@ -79,7 +79,8 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	} else if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = defaultConnectTimeout
 	}
-	config.RuntimeParams["client_encoding"] = "UTF8"                                               // As pgx sends text, whatever the role has set.
+	// As pgx sends text, whatever the role has set.
+	config.RuntimeParams["client_encoding"] = "UTF8"
 	if named := config.RuntimeParams["application_name"]; !strings.HasPrefix(named, application) { // Also of PGAPPNAME.
 		config.RuntimeParams["application_name"] = strings.TrimSpace(application + " " + named)
 	}
@@ -101,7 +102,8 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	}
 	// A load that waits for its input is no idle session, whatever is set for the role.
 	settings = append(settings, `SET idle_in_transaction_session_timeout = 0`)
-	if answerTimeout > 0 { // A page of a list is made by one process of the server, and leaves the others to other requests.
+	// A page of a list is made by one process of the server, and leaves the others to other requests.
+	if answerTimeout > 0 {
 		settings = append(settings, `SET max_parallel_workers_per_gather = 0`)
 	}
 	prepare := func(ctx context.Context, c *pgx.Conn) error {
