@@ -203,7 +203,12 @@ func newTransport(base *url.URL) *http.Transport {
 	transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
 	transport.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("the proxy %s answered %d %s", proxy.Host, answer.StatusCode, http.StatusText(answer.StatusCode))
+			return fmt.Errorf(
+				"the proxy %s answered %d %s",
+				proxy.Host,
+				answer.StatusCode,
+				http.StatusText(answer.StatusCode),
+			)
 		}
 		return nil
 	}

@@ -33,7 +33,10 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 	}
 	switch {
 	case (n.ClientCert == "") != (n.ClientKey == ""):
-		return &Error{Kind: KindUsage, Message: "a client certificate and its key go together (client_cert, client_key)"}
+		return &Error{
+			Kind:    KindUsage,
+			Message: "a client certificate and its key go together (client_cert, client_key)",
+		}
 	case n.ClientCert != "":
 		pair, err := tls.LoadX509KeyPair(n.ClientCert, n.ClientKey)
 		if err != nil {
@@ -50,7 +53,8 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 		transport.Proxy = nil
 	default:
 		proxy, err := url.Parse(n.Proxy)
-		if err != nil || proxy.Host == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
+		if err != nil || proxy.Host == "" ||
+			proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
 			return &Error{
 				Kind:    KindUsage,
 				Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",

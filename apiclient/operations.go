@@ -279,7 +279,11 @@ func newChange(op string, id apitype.UUID, request any) (ch Change, err error) {
 		return ch, nil
 	}
 	if ch.Body, err = json.Marshal(request); err != nil {
-		return Change{}, &Error{Kind: KindUsage, Message: "the request cannot be written as JSON: " + err.Error(), Err: err}
+		return Change{}, &Error{
+			Kind:    KindUsage,
+			Message: "the request cannot be written as JSON: " + err.Error(),
+			Err:     err,
+		}
 	}
 	return ch, nil
 }

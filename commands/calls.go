@@ -19,8 +19,15 @@ func callCommand(s *cli.Session) *cobra.Command {
 		"Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
-			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
-			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats, "checks": read.Checks,
+			"list":     callList,
+			"get":      callGet,
+			"create":   callCreate,
+			"attempt":  change.Attempt,
+			"complete": change.Complete,
+			"cancel":   change.Cancel,
+			"expire":   change.Expire,
+			"stats":    read.CallStats,
+			"checks":   read.Checks,
 			"import": func(s *cli.Session) *cobra.Command {
 				return load.Import(
 					s,

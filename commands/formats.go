@@ -29,8 +29,10 @@ var (
 		columns: true,
 	}
 	records = outputKind{formats: render.Formats, columns: true}
-	written = outputKind{formats: []render.Format{render.Table, render.JSON, render.NDJSON}} // Text for people, or JSON.
-	pulled  = outputKind{
+	written = outputKind{
+		formats: []render.Format{render.Table, render.JSON, render.NDJSON},
+	} // Text for people, or JSON.
+	pulled = outputKind{
 		formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID},
 		columns: true,
 		endless: true,

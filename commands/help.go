@@ -81,7 +81,10 @@ func helpCommand(s *cli.Session) *cobra.Command {
 			}
 			for _, page := range flagPages {
 				if len(args) == 1 && args[0] == page.name {
-					_, err := fmt.Fprint(s.App.Out, page.title+"\n\n"+flagsOf(cmd.Root(), page.name).FlagUsagesWrapped(helpWidth))
+					_, err := fmt.Fprint(
+						s.App.Out,
+						page.title+"\n\n"+flagsOf(cmd.Root(), page.name).FlagUsagesWrapped(helpWidth),
+					)
 					return err
 				}
 			}

@@ -16,7 +16,10 @@ import (
 )
 
 func personCommand(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
+	return cli.Group(
+		s,
+		"person",
+		"Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
 		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		cli.Verbs{
 			"list": personList, "get": personGet, "create": personCreate, "update": personUpdate,
@@ -24,7 +27,8 @@ func personCommand(s *cli.Session) *cobra.Command {
 			"stats":  read.PersonStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, personRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, personRows()) },
-		})
+		},
+	)
 }
 
 func personRows() load.Rows {
@@ -58,7 +62,9 @@ func personList(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if passes != nil {
-				s.Note("the service does not filter by --phone, --email and --name; fundesk applies them after the download")
+				s.Note(
+					"the service does not filter by --phone, --email and --name; fundesk applies them after the download",
+				)
 			}
 			l := read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(),
@@ -110,7 +116,13 @@ func personCreate(s *cli.Session) *cobra.Command {
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
 			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n  fundesk person create --file person.json --dry-run",
 	}
-	return change.Create(s, cmd, change.Fields(apitype.PersonFields(), apitype.Created), render.PersonColumns(), newPerson)
+	return change.Create(
+		s,
+		cmd,
+		change.Fields(apitype.PersonFields(), apitype.Created),
+		render.PersonColumns(),
+		newPerson,
+	)
 }
 
 // newPerson returns the creation of a person from its body. The profile supplies defaults.
@@ -145,8 +157,11 @@ func personUpdate(s *cli.Session) *cobra.Command {
 }
 
 func changePerson(s *cli.Session, id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {
-	return change.Make(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) },
+	return change.Make(
+		object,
+		func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) },
 		func(r apitype.UpdatePersonRequest) (apiclient.Change, error) {
 			return apiclient.UpdatePersonChange(id, r)
-		})
+		},
+	)
 }

@@ -17,14 +17,22 @@ import (
 )
 
 func pledgeCommand(s *cli.Session) *cobra.Command {
-	return cli.Group(s, "pledge", "Pledges are persons' commitments to donate, once or at an interval.",
+	return cli.Group(
+		s,
+		"pledge",
+		"Pledges are persons' commitments to donate, once or at an interval.",
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		cli.Verbs{
-			"list": pledgeList, "get": pledgeGet, "create": pledgeCreate, "update": pledgeUpdate, "action": change.Action,
+			"list":   pledgeList,
+			"get":    pledgeGet,
+			"create": pledgeCreate,
+			"update": pledgeUpdate,
+			"action": change.Action,
 			"stats":  read.PledgeStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, pledgeRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, pledgeRows()) },
-		})
+		},
+	)
 }
 
 func pledgeRows() load.Rows {
@@ -97,7 +105,13 @@ func pledgeCreate(s *cli.Session) *cobra.Command {
 			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
 	}
-	return change.Create(s, cmd, change.Fields(apitype.PledgeFields(), apitype.Created), render.PledgeColumns(), newPledge)
+	return change.Create(
+		s,
+		cmd,
+		change.Fields(apitype.PledgeFields(), apitype.Created),
+		render.PledgeColumns(),
+		newPledge,
+	)
 }
 
 // newPledge returns the creation of a pledge from its body. The profile supplies defaults.
@@ -120,7 +134,9 @@ func newPledge(s *cli.Session, object map[string]any) (apiclient.Change, error) 
 
 func pledgeUpdate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update UUID… | -", Short: "Change fields of pledges", Args: cli.NeedArgs(1),
+		Use:   "update UUID… | -",
+		Short: "Change fields of pledges",
+		Args:  cli.NeedArgs(1),
 		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. Amount, interval\n" +
 			"and end of an external pledge are its own system's, and the service refuses them. Several pledges get the\n" +
 			"same values; apply gives each its own.",

@@ -18,14 +18,31 @@ func versionCommand(s *cli.Session) *cobra.Command {
 		RunE: func(_ *cobra.Command, _ []string) error {
 			version := s.Version()
 			if s.Flags.Output == "" && s.Flags.JQ == "" {
-				_, err := fmt.Fprintf(s.App.Out, "fundesk %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				_, err := fmt.Fprintf(
+					s.App.Out,
+					"fundesk %s %s %s/%s\n",
+					version,
+					runtime.Version(),
+					runtime.GOOS,
+					runtime.GOARCH,
+				)
 				return err
 			}
-			value := map[string]string{"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+			value := map[string]string{
+				"version": version,
+				"go":      runtime.Version(),
+				"os":      runtime.GOOS,
+				"arch":    runtime.GOARCH,
+			}
 			return cli.ShowOne(
 				s,
 				value,
-				[]cli.Pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}},
+				[]cli.Pair{
+					{"version", version},
+					{"go", runtime.Version()},
+					{"os", runtime.GOOS},
+					{"arch", runtime.GOARCH},
+				},
 			)
 		},
 	}

@@ -114,7 +114,9 @@ func (s Source) OpenCalls(ctx context.Context, prefix string) []string {
 func callValue(call apitype.Call) Value {
 	return Value{
 		call.UUID.String(),
-		strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status)),
+		strings.TrimSpace(
+			render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status),
+		),
 	}
 }
 

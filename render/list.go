@@ -46,7 +46,11 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 	}
 	l := &List[T]{order: order, out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
 	if o.Format == Table {
-		l.rows = &table[T]{columns: selected, options: o, view: View{Now: o.Now, Location: o.Location, Locale: o.Locale}}
+		l.rows = &table[T]{
+			columns: selected,
+			options: o,
+			view:    View{Now: o.Now, Location: o.Location, Locale: o.Locale},
+		}
 	}
 	return l, nil
 }

@@ -24,10 +24,18 @@ func PersonList() []Column[apitype.Person] {
 	return onScreen(PersonColumns(), []Column[person]{
 		{Name: "name", Width: 20, Grow: true, Cell: func(p person, _ View) Text { return Text{Text: PersonName(p)} }},
 		{Name: "address.city", Width: 12},
-		{Name: "phone", Width: 19, Cell: func(p person, v View) Text { return Text{Text: v.Locale.Spoken(PersonPhone(p))} }},
+		{
+			Name:  "phone",
+			Width: 19,
+			Cell:  func(p person, v View) Text { return Text{Text: v.Locale.Spoken(PersonPhone(p))} },
+		},
 		{Name: "createdAt", Width: 7},
 		{Name: "email", Width: 12, Grow: true},
-		{Name: "language", Width: 9, Cell: func(p person, _ View) Text { return Text{Text: Language(text(p.Language))} }},
+		{
+			Name:  "language",
+			Width: 9,
+			Cell:  func(p person, _ View) Text { return Text{Text: Language(text(p.Language))} },
+		},
 		{Name: "uuid", Title: "UUID", Width: 8},
 	})
 }

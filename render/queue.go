@@ -20,7 +20,10 @@ func QueueStateColumns() []Column[apitype.QueueState] {
 		numberColumn("deferred", func(s state) int { return s.Deferred }),
 		numberColumn("dueNextHour", func(s state) int { return s.DueNextHour }),
 		numberColumn("leased", func(s state) int { return s.Leased }),
-		shown(timeColumn("oldestRequestedAt", "", func(s state) *apitype.Time { return s.OldestRequestedAt }), "oldest"),
+		shown(
+			timeColumn("oldestRequestedAt", "", func(s state) *apitype.Time { return s.OldestRequestedAt }),
+			"oldest",
+		),
 		numberColumn("closed", func(s state) int { return s.Closed }),
 		shown(timeColumn("opensAt", "", func(s state) *apitype.Time { return s.OpensAt }), "opens"),
 	}
@@ -157,7 +160,11 @@ func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.Queue
 	return onScreen(QueueAgentColumns(), []Column[agent]{
 		{Name: "name", Width: 22, Cell: func(a agent, _ View) Text { return Text{Text: name(a)} }},
 		{Name: "type", Width: 12},
-		{Name: "takenAt", Width: 8, Cell: func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} }},
+		{
+			Name:  "takenAt",
+			Width: 8,
+			Cell:  func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} },
+		},
 		{Name: "taken", Title: "Today", Width: 5},
 		{Name: "completed", Width: 7},
 		{Name: "attempts", Width: 8},

@@ -57,7 +57,11 @@ type field struct {
 // fields writes all fields of a record in its own order. The lines of a long text are aligned.
 func fields(out io.Writer, o Options, raw []byte) error {
 	var lines []field
-	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(
+		bytes.NewReader(raw),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	)
 	if err := flatten(&lines, "", dec, o); err != nil {
 		return err
 	}

@@ -213,7 +213,10 @@ func (a Account) check() error {
 	}
 	for _, name := range a.ExternalSources {
 		if utf8.RuneCountInString(name) > maxSource {
-			return &Error{Kind: Invalid, Detail: fmt.Sprintf("the name %q is longer than %d characters", name, maxSource)}
+			return &Error{
+				Kind:   Invalid,
+				Detail: fmt.Sprintf("the name %q is longer than %d characters", name, maxSource),
+			}
 		}
 	}
 	for _, p := range a.Permissions {

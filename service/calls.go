@@ -42,8 +42,12 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
-			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
-				func(CallRow) bool { return c.May(PersonsRead) }) // An account that may see the call may see its person.
+			transactions, err = transactionsOf(
+				r,
+				rows,
+				func(row CallRow) *PledgeRow { return row.PledgeRow },
+				func(CallRow) bool { return c.May(PersonsRead) },
+			) // An account that may see the call may see its person.
 			return err
 		}
 	}
@@ -151,7 +155,10 @@ func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err err
 		return person, err
 	}
 	if erasing != "" {
-		return person, &Error{Kind: NotFound, Detail: "the person of this call is being erased; nothing of this was kept"}
+		return person, &Error{
+			Kind:   NotFound,
+			Detail: "the person of this call is being erased; nothing of this was kept",
+		}
 	}
 	return call.PersonUUID, nil
 }

@@ -30,7 +30,10 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 			return err
 		}
 		if len(known) >= apitype.MaxConsents {
-			return &Error{Kind: Conflict, Detail: fmt.Sprintf("the person has %d consents, and takes no more", len(known))}
+			return &Error{
+				Kind:   Conflict,
+				Detail: fmt.Sprintf("the person has %d consents, and takes no more", len(known)),
+			}
 		}
 		now, err := s.ChangeTime(tx)
 		if err != nil {

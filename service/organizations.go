@@ -163,7 +163,13 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 			return err
 		}
 		id = apitype.NewUUID()
-		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.TimeOf(tx)}
+		account := Account{
+			UUID:        id,
+			Name:        name,
+			Permissions: Permissions,
+			Scope:       Scope{All: true},
+			CreatedAt:   s.TimeOf(tx),
+		}
 		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
 		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
 	})
@@ -204,7 +210,9 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 		if err := tx.InsertUser(u); err != nil {
 			return orTaken(err, "user")
 		}
-		return tx.Audit(AuditLine{At: s.TimeOf(tx), Operation: AuditUserAdd, Record: &u.UUID, Fields: "name,organization"})
+		return tx.Audit(
+			AuditLine{At: s.TimeOf(tx), Operation: AuditUserAdd, Record: &u.UUID, Fields: "name,organization"},
+		)
 	})
 }
 

@@ -109,11 +109,19 @@ func (s *Service) CreatePledge(
 		if err != nil {
 			return err
 		}
-		row = PledgeRow{Person: request.PersonUUID, External: request.IsExternal(), Rev: 1, ReleasedAt: request.ReleasedAt}
+		row = PledgeRow{
+			Person:     request.PersonUUID,
+			External:   request.IsExternal(),
+			Rev:        1,
+			ReleasedAt: request.ReleasedAt,
+		}
 		if !row.External {
 			row.ReleasedAt = new(apitype.NewTime(now.Add(refs.owner.CoolingOff))) // Spec gap: G2
 		}
-		row.Private, err = encode("pledge", pledgePrivate{CancelledAt: request.CancelledAt, DroppedAt: request.DroppedAt})
+		row.Private, err = encode(
+			"pledge",
+			pledgePrivate{CancelledAt: request.CancelledAt, DroppedAt: request.DroppedAt},
+		)
 		if err != nil {
 			return err
 		}
@@ -268,7 +276,10 @@ func (s *Service) ActOnPledge(
 		return Answer{}, err
 	}
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
-		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
+		return Answer{}, &Error{
+			Kind:   NotFound,
+			Detail: "there is no such action; known are " + joined(apitype.PledgeActions),
+		}
 	}
 	return s.changePledge(
 		ctx,
@@ -372,7 +383,12 @@ func (s *Service) Signature(
 	if subtle.ConstantTimeCompare([]byte(signature), want) != 1 {
 		return nil, notFound(noSignature)
 	}
-	content, err = View(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
+	content, err = View(
+		ctx,
+		s,
+		"read the signature file",
+		func(r Reader) ([]byte, error) { return r.Signature(pledge) },
+	)
 	return content, OrNotFound(err, noSignature)
 }
 

@@ -78,7 +78,12 @@ func wordParts(word string) Search {
 	var parts Search
 	german := splitWords(withoutUmlauts(word))
 	for i, piece := range splitWords(word) {
-		spellings := []string{piece, german[i], strings.ReplaceAll(piece, "ij", "y"), strings.ReplaceAll(piece, "y", "ij")}
+		spellings := []string{
+			piece,
+			german[i],
+			strings.ReplaceAll(piece, "ij", "y"),
+			strings.ReplaceAll(piece, "y", "ij"),
+		}
 		slices.Sort(spellings)
 		var part []string
 		for _, spelling := range slices.Compact(spellings) {

@@ -252,7 +252,10 @@ type QueueReader interface {
 	LeaseOfPerson(
 		person apitype.UUID,
 	) (LeaseRow, error) // The last claim, which may have expired.
-	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) // Nil if there is none since then.
+	NumbersContacted(
+		numbers []apitype.UUID,
+		since apitype.Time,
+	) (*apitype.Time, error) // Nil if there is none since then.
 	// BlockedSince returns when the first of some numbers was blocked for an organization of a scope.
 	BlockedSince(numbers []apitype.UUID, scope Scope) (*apitype.Time, error)
 	Leases(q LeaseQuery) ([]LeaseRow, error)          // The oldest first.

@@ -107,7 +107,9 @@ func CountItems(data []byte) apitype.Violations {
 			continue
 		}
 		if n, err := countArray(d, limit); n > limit {
-			return apitype.Violations{{Pointer: "/" + member, Message: fmt.Sprintf("must have %d items at most", limit)}}
+			return apitype.Violations{
+				{Pointer: "/" + member, Message: fmt.Sprintf("must have %d items at most", limit)},
+			}
 		} else if err != nil {
 			return nil
 		}

@@ -205,7 +205,10 @@ func (s *Service) ReplaceTokens(
 	ttl, overlap time.Duration,
 ) (token string, expires apitype.Time, ended []IssuedToken, err error) {
 	if overlap < 0 || overlap >= ttl {
-		return "", expires, nil, &Error{Kind: Invalid, Detail: "tokens are replaced at once, or while the new one is valid"}
+		return "", expires, nil, &Error{
+			Kind:   Invalid,
+			Detail: "tokens are replaced at once, or while the new one is valid",
+		}
 	}
 	token, expires, err = s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
 		tokens, err := tx.Tokens(&id)
@@ -216,7 +219,10 @@ func (s *Service) ReplaceTokens(
 			return conflict("the account is one that a program keeps for itself; its tokens are not replaced")
 		}
 		at := apitype.NewTime(issued.IssuedAt.Add(overlap))
-		ended = slices.DeleteFunc(tokens, func(t IssuedToken) bool { return t.UUID == issued.UUID || !t.isGood(at.Time) })
+		ended = slices.DeleteFunc(
+			tokens,
+			func(t IssuedToken) bool { return t.UUID == issued.UUID || !t.isGood(at.Time) },
+		)
 		for i := range ended {
 			ended[i].EndedAt = &at
 			if err := tx.EndToken(ended[i].UUID, at); err != nil {

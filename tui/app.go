@@ -282,7 +282,10 @@ func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
 	case a.Day.Changes.Trouble != nil:
-		line = a.Say("What you typed could not be saved and is lost then: %s.", a.Say(desk.Cause(a.Day.Changes.Trouble)))
+		line = a.Say(
+			"What you typed could not be saved and is lost then: %s.",
+			a.Say(desk.Cause(a.Day.Changes.Trouble)),
+		)
 	case !a.Day.Form.HasDraft():
 		return a.finish()
 	}

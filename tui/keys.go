@@ -136,8 +136,24 @@ func deskActions() []*action {
 
 func listActions() []*action {
 	return []*action{
-		row("open", page.ScopeLists, "enter", "open", "open", on(page.Opener.OpenRecord), onWhy(page.Opener.WhyNotOpen)),
-		row("back", page.ScopeLists, "esc backspace", "back", "back", on(page.Lister.Back), onWhy(page.Lister.WhyNotBack)),
+		row(
+			"open",
+			page.ScopeLists,
+			"enter",
+			"open",
+			"open",
+			on(page.Opener.OpenRecord),
+			onWhy(page.Opener.WhyNotOpen),
+		),
+		row(
+			"back",
+			page.ScopeLists,
+			"esc backspace",
+			"back",
+			"back",
+			on(page.Lister.Back),
+			onWhy(page.Lister.WhyNotBack),
+		),
 		row(
 			page.ActFilter,
 			page.ScopeLists,
@@ -147,7 +163,15 @@ func listActions() []*action {
 			on(page.Lister.AskFilter),
 			onWhy(page.Lister.WhyNotFilter),
 		),
-		row("sort", page.ScopeLists, "o", "sort by a column…", "", on(page.Lister.AskSort), onWhy(page.Lister.WhyNotFilter)),
+		row(
+			"sort",
+			page.ScopeLists,
+			"o",
+			"sort by a column…",
+			"",
+			on(page.Lister.AskSort),
+			onWhy(page.Lister.WhyNotFilter),
+		),
 		row(
 			"columns",
 			page.ScopeLists,
@@ -247,7 +271,15 @@ func listActions() []*action {
 			func(a *app) tea.Cmd { return a.Perform(a.Day.Changes.SendNow()) },
 			nil,
 		),
-		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
+		row(
+			"period",
+			page.ScopeStats,
+			"P",
+			"choose the period that is counted…",
+			"period",
+			on((*page.Stats).AskPeriod),
+			nil,
+		),
 		row(
 			"free",
 			page.ScopeFloor,
@@ -423,7 +455,17 @@ func everywhereActions() []*action {
 			nil,
 		),
 		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
-		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
+		row(
+			"redraw",
+			page.ScopeEverywhere,
+			"ctrl+l",
+			"draw the screen again",
+			"",
+			(*app).redraw,
+			nil,
+			inText,
+			whenSmall,
+		),
 		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil, isRare),
 	})
 }
@@ -515,7 +557,10 @@ func (k keymap) in(scopes []page.Scope) []*action {
 //	[desk]
 //	not-reached = ["a", "f2"]
 func loadKeymap(configDir string, hidden []string) (keymap, error) {
-	k := slices.DeleteFunc(keymap(registry()), func(a *action) bool { return a.ofDesk() && slices.Contains(hidden, a.id) })
+	k := slices.DeleteFunc(
+		keymap(registry()),
+		func(a *action) bool { return a.ofDesk() && slices.Contains(hidden, a.id) },
+	)
 	if configDir == "" {
 		return k, nil
 	}

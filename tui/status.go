@@ -111,7 +111,10 @@ func (a *app) news(width int) string {
 		line = widget.Fit(page.Clean(a.Messages.Text), width)
 	case a.Day.Changes.Trouble != nil:
 		line = a.Styles.Bad(
-			widget.Fit(a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))), width),
+			widget.Fit(
+				a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))),
+				width,
+			),
 		)
 	}
 	return line + a.Styles.Dim(suffix)
@@ -125,7 +128,11 @@ func (a *app) banner() []string {
 	}
 	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 	if a.Day.LoggedOut {
-		text = a.Say("The login at %s has ended: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
+		text = a.Say(
+			"The login at %s has ended: %s.",
+			a.Day.Client.BaseURL(),
+			a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)),
+		)
 		if a.login != "" {
 			text += " " + a.Say(a.login) + "."
 		}

@@ -228,7 +228,12 @@ func CallFields() []Field[Call] {
 			In:     Created,
 			Help:   "further properties, a JSON object",
 		},
-		{Sent: "externalSource.name", In: Created, Flag: "external-source-name", Help: "external calls: name of the source"},
+		{
+			Sent: "externalSource.name",
+			In:   Created,
+			Flag: "external-source-name",
+			Help: "external calls: name of the source",
+		},
 		{
 			Sent: "externalSource.identifier",
 			In:   Created,
@@ -440,9 +445,14 @@ func hasAttempts(groups []string, n int) bool {
 // CallSelections returns the filters that look at retrieved records.
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
-		{"status", "", "applied after the download: requested, completed, cancelled, expired", func(o *CallSelection) field {
-			return listField(&o.Statuses, CallStatuses, true)
-		}},
+		{
+			"status",
+			"",
+			"applied after the download: requested, completed, cancelled, expired",
+			func(o *CallSelection) field {
+				return listField(&o.Statuses, CallStatuses, true)
+			},
+		},
 		{"type", "", "applied after the download: verification, happy_call, winback", func(o *CallSelection) field {
 			return listField(&o.Types, CallTypes, true)
 		}},

@@ -17,7 +17,11 @@ func DecodeExact(data []byte, into any) error {
 // RecordUUID returns the uuid of a JSON record, even if other parts are malformed or cut off. Of several the last one
 // counts, as for every decoder of the record.
 func RecordUUID(raw []byte) (id UUID, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(
+		bytes.NewBuffer(raw),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	)
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
 		return UUID{}, errUUID
 	}

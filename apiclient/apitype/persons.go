@@ -61,7 +61,12 @@ func PersonFields() []Field[Person] {
 			Help:    "UUID (version 4) of the new person; chosen when omitted",
 			Value:   func(p Person) any { return p.UUID },
 		},
-		{Name: "academicTitle", In: Written, Help: "academic title", Value: func(p Person) any { return p.AcademicTitle }},
+		{
+			Name:  "academicTitle",
+			In:    Written,
+			Help:  "academic title",
+			Value: func(p Person) any { return p.AcademicTitle },
+		},
 		{
 			Name:    "initials",
 			Sent:    "name.initials",
@@ -321,7 +326,10 @@ func PersonFields() []Field[Person] {
 			Example: ExampleUUID,
 		},
 		{Name: "owningOrganization.name", Value: owner(func(o OrganizationReference) any { return o.Name })},
-		{Name: "owningOrganization.abbreviation", Value: owner(func(o OrganizationReference) any { return o.Abbreviation })},
+		{
+			Name:  "owningOrganization.abbreviation",
+			Value: owner(func(o OrganizationReference) any { return o.Abbreviation }),
+		},
 		{Name: "qualityResult.percentage", Value: func(p Person) any {
 			if q := p.QualityResult.Pointer(); q != nil {
 				return q.Percentage

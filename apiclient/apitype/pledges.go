@@ -257,7 +257,12 @@ func PledgeFields() []Field[Pledge] {
 			Value:   func(p Pledge) any { return p.PreferredPaymentDay },
 		},
 		{Name: "campaignCode", Value: func(p Pledge) any { return p.CampaignCode }},
-		{Name: "collectionDate", Kind: TimeField, Title: "collection", Value: func(p Pledge) any { return p.CollectionDate }},
+		{
+			Name:  "collectionDate",
+			Kind:  TimeField,
+			Title: "collection",
+			Value: func(p Pledge) any { return p.CollectionDate },
+		},
 		{
 			Name:  "externalSource.name",
 			In:    Created,
@@ -272,7 +277,12 @@ func PledgeFields() []Field[Pledge] {
 			Help:  "identifier in the external system; makes the pledge external",
 			Value: func(p Pledge) any { return p.ExternalSource.Value().Identifier },
 		},
-		{Sent: "externalMetadata", Kind: ObjectField, In: Written, Help: "properties of an external system, a JSON object"},
+		{
+			Sent: "externalMetadata",
+			Kind: ObjectField,
+			In:   Written,
+			Help: "properties of an external system, a JSON object",
+		},
 		{
 			Sent:   "focusAreaUuids",
 			Recast: true,
@@ -565,8 +575,13 @@ func (r *UpdatePledgeRequest) Validate() Violations {
 func (r *UpdatePledgeRequest) ValidateFor(pledge Pledge, external bool) Violations {
 	var v Violations
 	if external {
-		refuse(&v, "is not allowed for an external pledge", givenField{"donationInterval", !r.DonationInterval.IsZero()},
-			givenField{"donationAmount", !r.DonationAmount.IsZero()}, givenField{"endsAt", !r.EndsAt.IsZero()})
+		refuse(
+			&v,
+			"is not allowed for an external pledge",
+			givenField{"donationInterval", !r.DonationInterval.IsZero()},
+			givenField{"donationAmount", !r.DonationAmount.IsZero()},
+			givenField{"endsAt", !r.EndsAt.IsZero()},
+		)
 		return v
 	}
 	start, end := &pledge.StartsAt, pledge.EndsAt

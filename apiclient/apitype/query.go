@@ -112,7 +112,11 @@ func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *
 func (q *queryReader) finish() Violations {
 	for name := range q.values {
 		if !slices.Contains(q.known, name) {
-			q.violations.addParameter(name, "is not a parameter of this list; known are %s", strings.Join(q.known, ", "))
+			q.violations.addParameter(
+				name,
+				"is not a parameter of this list; known are %s",
+				strings.Join(q.known, ", "),
+			)
 		}
 	}
 	slices.SortStableFunc(q.violations, func(a, b Violation) int { return strings.Compare(a.Parameter, b.Parameter) })

@@ -150,7 +150,8 @@ func (h HoursOfDays) On(day time.Weekday) string {
 func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	if !maps.EqualFunc(s.Results, o.Results, func(a, b []ResultChoice) bool {
 		return slices.EqualFunc(a, b, func(a, b ResultChoice) bool {
-			return a.Code == b.Code && a.Label == b.Label && a.AsksNotes == b.AsksNotes && equalValues(a.Effect, b.Effect)
+			return a.Code == b.Code && a.Label == b.Label && a.AsksNotes == b.AsksNotes &&
+				equalValues(a.Effect, b.Effect)
 		})
 	}) {
 		names = append(names, "results")
@@ -205,7 +206,11 @@ func (s *OrganizationSettings) Validate() Violations {
 		_, problem := checkLanguage(language)
 		switch {
 		case !slices.Contains(CallTypes, CallType(kind)) || hasLanguage && problem != "":
-			v.Add("/scripts/"+name, "is no name of a script: a type of call, or one with a language such as %s", scriptExample)
+			v.Add(
+				"/scripts/"+name,
+				"is no name of a script: a type of call, or one with a language such as %s",
+				scriptExample,
+			)
 		case len(s.Scripts[name]) > MaxScript:
 			v.Add("/scripts/"+name, "must have at most %d bytes", MaxScript)
 		default:
@@ -344,7 +349,10 @@ func ParseSpan(text string) (Span, error) {
 	start, isStart := minutesOf(from)
 	end, isEnd := minutesOf(until)
 	if !isStart || !isEnd || start >= end {
-		return Span{}, fmt.Errorf(`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`, text)
+		return Span{}, fmt.Errorf(
+			`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`,
+			text,
+		)
 	}
 	return Span{start, end}, nil
 }

@@ -113,7 +113,10 @@ func ParseTimeAhead(text string, now time.Time, zone *time.Location) (time.Time,
 	const layout = "2 January 2006 15:04"
 	switch {
 	case len(readings) == 0:
-		return time.Time{}, fmt.Errorf("%q is no time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours", text)
+		return time.Time{}, fmt.Errorf(
+			"%q is no time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours",
+			text,
+		)
 	case len(possible) == 1:
 		return possible[0].At, nil
 	case len(possible) > 1:

@@ -228,7 +228,8 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 		number, unit, n := lengthOf(rest)
 		_, decimals, _ := strings.Cut(tokens[0], ".")
 		if n == 0 ||
-			bare && (unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) { // 18 uur and 14.30h are times of day.
+			bare &&
+				(unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) { // 18 uur and 14.30h are times of day.
 			return nil
 		}
 		total += number * float64(w.units[unit])

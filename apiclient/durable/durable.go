@@ -70,7 +70,10 @@ func MakeFolders(paths ...string) error {
 		}
 	}
 	for folder := range changed {
-		if err := SyncFolder(folder); err != nil && !errors.Is(err, fs.ErrPermission) { // It may be written, and not read.
+		if err := SyncFolder(
+			folder,
+		); err != nil &&
+			!errors.Is(err, fs.ErrPermission) { // It may be written, and not read.
 			return err
 		}
 	}

@@ -58,7 +58,10 @@ func Read(text []byte) (s apitype.OrganizationSettings, err error) {
 				path[i] = cmp.Or(keys[word], word)
 			}
 		}
-		problems = append(problems, fmt.Sprintf("line %d: %s %s", lineOf(text, path), strings.Join(path, "."), v.Message))
+		problems = append(
+			problems,
+			fmt.Sprintf("line %d: %s %s", lineOf(text, path), strings.Join(path, "."), v.Message),
+		)
 	}
 	if len(problems) > 0 {
 		return s, problems
@@ -71,9 +74,21 @@ func readJSON(text []byte, s *apitype.OrganizationSettings) error {
 	at := int64(0)
 	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 		if at = semantic.ByteOffset; errors.Is(err, jsonv2.ErrUnknownName) {
-			return Problems{fmt.Sprintf("line %d: there is no %s", lineAt(text, at), strings.TrimPrefix(string(semantic.JSONPointer), "/"))}
+			return Problems{
+				fmt.Sprintf(
+					"line %d: there is no %s",
+					lineAt(text, at),
+					strings.TrimPrefix(string(semantic.JSONPointer), "/"),
+				),
+			}
 		}
-		return Problems{fmt.Sprintf("line %d: %s is of another kind", lineAt(text, at), strings.TrimPrefix(string(semantic.JSONPointer), "/"))}
+		return Problems{
+			fmt.Sprintf(
+				"line %d: %s is of another kind",
+				lineAt(text, at),
+				strings.TrimPrefix(string(semantic.JSONPointer), "/"),
+			),
+		}
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return Problems{fmt.Sprintf("line %d: %s", lineAt(text, syntactic.ByteOffset), syntactic.Err)}
@@ -102,7 +117,10 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 	var problems Problems
 	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks"} { // The library takes a map from anything.
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
-			problems = append(problems, fmt.Sprintf("line %d: %s is a table, with values below it", tomlLine(text, []string{key}), key))
+			problems = append(
+				problems,
+				fmt.Sprintf("line %d: %s is a table, with values below it", tomlLine(text, []string{key}), key),
+			)
 		}
 	}
 	for _, key := range meta.Undecoded() {

@@ -124,7 +124,8 @@ func (f *follower) read() (endings []Ending, err error) {
 		f.upTo[day.Name()] += int64(len(whole))
 		for line := range bytes.Lines(whole) {
 			var ending Ending
-			if json.Unmarshal(line, &ending) == nil && ending.At.After(oldest) && f.box.Owns(ending.BaseURL, ending.Account) {
+			if json.Unmarshal(line, &ending) == nil && ending.At.After(oldest) &&
+				f.box.Owns(ending.BaseURL, ending.Account) {
 				endings = append(endings, ending)
 			}
 		}

@@ -93,7 +93,12 @@ func (p *program) auditPrune() *cobra.Command {
 			"part of each run.",
 		example: "  fundeskd audit prune --before 2024-12-31",
 		flags: func(flags *pflag.FlagSet) {
-			p.pastFlag(flags, &before, "before", "delete the lines before this `time`: RFC 3339, a date, or an age such as 800d")
+			p.pastFlag(
+				flags,
+				&before,
+				"before",
+				"delete the lines before this `time`: RFC 3339, a date, or an age such as 800d",
+			)
 			flags.BoolVar(&yes, "yes", false, "do not ask")
 		},
 		check: func(*pflag.FlagSet) error {

@@ -31,9 +31,13 @@ import (
 
 // erasuresFlag adds --erasures-log.
 func erasuresFlag(flags *pflag.FlagSet, to *string) {
-	flags.StringVar(to, "erasures-log", "",
+	flags.StringVar(
+		to,
+		"erasures-log",
+		"",
 		"`file` outside the database that records each erasure with its time (default: the SQLite file with .erasures; "+
-			"for PostgreSQL DATABASE.erasures in the data folder)")
+			"for PostgreSQL DATABASE.erasures in the data folder)",
+	)
 }
 
 // erasuresFile returns the file of erasures: the one of --erasures-log, of serve's variable, or beside the database.

@@ -37,7 +37,8 @@ func (p *program) loadCommand() *cobra.Command {
 			return p.printSaved(saved)
 		}),
 	}
-	c.Flags().BoolVar(&skipExisting, "skip-existing", false, "skip records that exist, instead of refusing the whole file")
+	c.Flags().
+		BoolVar(&skipExisting, "skip-existing", false, "skip records that exist, instead of refusing the whole file")
 	return c
 }
 

@@ -83,10 +83,15 @@ func newMetrics() *metrics {
 		Help:        "1, with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": release.Version, "go": runtime.Version()},
 	}).Set(1)
-	m.gauge("fundeskd_memory_anonymous_bytes",
+	m.gauge(
+		"fundeskd_memory_anonymous_bytes",
 		"Memory of the process without the pages of files, which the system can take back; NaN: unknown on this system.",
-		func(context.Context) (float64, error) { return anonymousMemory() })
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		func(context.Context) (float64, error) { return anonymousMemory() },
+	)
+	registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	return m
 }
 

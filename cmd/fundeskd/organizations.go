@@ -205,8 +205,10 @@ func (p *program) organizationSet() *cobra.Command {
 			hasAny := change != organizationChange{} || file != ""
 			isTwice := change.maxAttempts != nil && change.anyAttempts || country != "" && anyHour
 			if !hasAny || isTwice {
-				return usage("use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
-					"--settings FILE, or several")
+				return usage(
+					"use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, " +
+						"--settings FILE, or several",
+				)
 			}
 			if file == "" {
 				return nil

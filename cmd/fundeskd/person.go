@@ -77,7 +77,9 @@ func (p *program) personErase() *cobra.Command {
 				return usage("--reason is needed; it is kept in the audit")
 			}
 			if !yes && !request.DryRun {
-				return usage("an erasure cannot be undone: use --dry-run to see what it would erase, and --yes to erase it")
+				return usage(
+					"an erasure cannot be undone: use --dry-run to see what it would erase, and --yes to erase it",
+				)
 			}
 			_, err := p.erasuresFile(log)
 			return err

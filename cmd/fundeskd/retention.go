@@ -55,7 +55,12 @@ func (p *program) retentionSet() *cobra.Command {
 			"  fundeskd retention set --audit 24mo",
 		flags: func(flags *pflag.FlagSet) {
 			uuidFlag(flags, &organization, "organization", "`uuid` of the organization that owns the persons")
-			periodFlag(flags, &calls, "calls", "`months`, such as 24mo or 2y, after which calls lose their notes; or never")
+			periodFlag(
+				flags,
+				&calls,
+				"calls",
+				"`months`, such as 24mo or 2y, after which calls lose their notes; or never",
+			)
 			periodFlag(flags, &leads, "leads", "`months` after which persons without a pledge are erased; or never")
 			periodFlag(flags, &persons, "persons",
 				"`months` after which persons without a pledge in force are erased; or never")

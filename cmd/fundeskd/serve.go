@@ -144,8 +144,11 @@ func (o *serveOptions) check() error {
 	}
 	for flag, address := range map[string]string{"listen": o.listen, "metrics-listen": o.metricsAt} {
 		if strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") {
-			return usage("--%s %q names a socket of this machine; only TCP is served: HOST:PORT, such as 127.0.0.1:8080",
-				flag, address)
+			return usage(
+				"--%s %q names a socket of this machine; only TCP is served: HOST:PORT, such as 127.0.0.1:8080",
+				flag,
+				address,
+			)
 		}
 	}
 	isNumber := o.rate >= 0 && !math.IsInf(o.rate, 1) // NaN compares false.
@@ -153,7 +156,11 @@ func (o *serveOptions) check() error {
 		return usage("--rate must be a number of requests, and not negative")
 	}
 	if o.rate > 0 && o.rate < minRate {
-		return usage("--rate %v is less than a request in 1000 seconds; use %v or more, or 0 for any number", o.rate, minRate)
+		return usage(
+			"--rate %v is less than a request in 1000 seconds; use %v or more, or 0 for any number",
+			o.rate,
+			minRate,
+		)
 	}
 	least := min(o.connectTimeout, o.answerTimeout, o.drain, time.Duration(o.connections))
 	if least < 0 {

@@ -126,7 +126,11 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (*server, erro
 func (s *server) warnShared() {
 	name, err := s.program.databaseName()
 	if err == nil && sqlstore.IsServed(name) {
-		s.logger.Warn("another program has this database file open; both serve it, and wait for each other", "database", name)
+		s.logger.Warn(
+			"another program has this database file open; both serve it, and wait for each other",
+			"database",
+			name,
+		)
 	}
 }
 
@@ -145,7 +149,11 @@ func (s *server) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	served, err := p.newService(ctx, store, service.Options{AuditReads: s.options.auditReads, TokenEnds: s.warnTokenEnds})
+	served, err := p.newService(
+		ctx,
+		store,
+		service.Options{AuditReads: s.options.auditReads, TokenEnds: s.warnTokenEnds},
+	)
 	if err != nil {
 		return err
 	}
@@ -225,8 +233,12 @@ func (s *server) listen(ctx context.Context) error {
 	}
 	if s.certificate == nil && !isLoopback(address) {
 		s.front.isOpen = true
-		s.logger.Warn("tokens and donors' data are not encrypted on this address, and only this machine sees /metrics; "+
-			"use --tls-cert and --tls-key, or --listen 127.0.0.1:8080 behind a proxy", "listen", address)
+		s.logger.Warn(
+			"tokens and donors' data are not encrypted on this address, and only this machine sees /metrics; "+
+				"use --tls-cert and --tls-key, or --listen 127.0.0.1:8080 behind a proxy",
+			"listen",
+			address,
+		)
 	}
 	// SIGHUP ends a program whose terminal closes, unless a certificate can be read again.
 	if s.certificate != nil || !isTerminal(s.program.In) {

@@ -98,7 +98,13 @@ func (p *program) replaceTokens(ctx context.Context, s *service.Service, o token
 		return err
 	}
 	for _, t := range ended {
-		fmt.Fprintf(p.Err, "token %s, issued on %s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), t.EndedAt)
+		fmt.Fprintf(
+			p.Err,
+			"token %s, issued on %s, ends %s\n",
+			t.UUID,
+			t.IssuedAt.UTC().Format(time.DateOnly),
+			t.EndedAt,
+		)
 	}
 	if len(ended) == 0 {
 		fmt.Fprintln(p.Err, "the account had no other token")

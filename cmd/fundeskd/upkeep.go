@@ -28,14 +28,18 @@ func (p *program) migrateCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			p.noMigrate = false
 			version := 0
-			err := p.withStore(c.Context(), access{create: true, patient: true}, func(store *sqlstore.Store) (err error) {
-				version, err = store.Version(c.Context())
-				if err != nil {
+			err := p.withStore(
+				c.Context(),
+				access{create: true, patient: true},
+				func(store *sqlstore.Store) (err error) {
+					version, err = store.Version(c.Context())
+					if err != nil {
+						return err
+					}
+					_, err = store.SigningSeed(c.Context()) // Makes the key of a new database.
 					return err
-				}
-				_, err = store.SigningSeed(c.Context()) // Makes the key of a new database.
-				return err
-			})
+				},
+			)
 			if err != nil {
 				return err
 			}
@@ -246,9 +250,12 @@ func (p *program) warnTablesLeft(tables []string) {
 	if len(tables) == 0 {
 		return
 	}
-	fmt.Fprintf(p.Err, "fundeskd: erased bytes stay in the unused space of the tables %s until the next fundeskd clean; "+
-		"of a table that has more than 1 GiB or belongs to another role, until its owner runs VACUUM FULL\n",
-		strings.Join(tables, ", "))
+	fmt.Fprintf(
+		p.Err,
+		"fundeskd: erased bytes stay in the unused space of the tables %s until the next fundeskd clean; "+
+			"of a table that has more than 1 GiB or belongs to another role, until its owner runs VACUUM FULL\n",
+		strings.Join(tables, ", "),
+	)
 }
 
 func (p *program) openAPICommand() *cobra.Command {

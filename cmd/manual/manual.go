@@ -58,7 +58,13 @@ func pages(root *cobra.Command, sections []Section) (map[string]string, error) {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 		var page bytes.Buffer
 		cmd.DisableAutoGenTag = true
-		header := &doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: &time.Time{}, Source: root.Name(), Manual: root.Name()}
+		header := &doc.GenManHeader{
+			Title:   strings.ToUpper(name),
+			Section: "1",
+			Date:    &time.Time{},
+			Source:  root.Name(),
+			Manual:  root.Name(),
+		}
 		errs = append(errs, doc.GenMan(cmd, header, &page))
 		all[name+".1"] = ascii(within(tidy(page.String()), common(sections)))
 		for _, child := range cmd.Commands() {
@@ -138,8 +144,14 @@ func common(sections []Section) string {
 func topic(program string, s Section) string {
 	name := program + "-" + s.Title
 	title, _, _ := strings.Cut(s.Text, "\n")
-	return ".nh\n.TH \"" + strings.ToUpper(name) + "\" \"7\" \"" + dated + "\" \"" + program + "\" \"" + program + "\"\n.SH NAME\n" + name + " \\- " +
-		strings.ToLower(title) + "\n.SH DESCRIPTION\n" + literal(strings.TrimLeft(strings.TrimPrefix(s.Text, title), "\n"))
+	return ".nh\n.TH \"" + strings.ToUpper(
+		name,
+	) + "\" \"7\" \"" + dated + "\" \"" + program + "\" \"" + program + "\"\n.SH NAME\n" + name + " \\- " +
+		strings.ToLower(
+			title,
+		) + "\n.SH DESCRIPTION\n" + literal(
+		strings.TrimLeft(strings.TrimPrefix(s.Text, title), "\n"),
+	)
 }
 
 // literal is a text line by line, as it is written.

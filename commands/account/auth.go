@@ -171,7 +171,9 @@ func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token strin
 
 func authLogout(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "logout", Short: "Remove the stored token", Args: cli.NoArgs,
+		Use:   "logout",
+		Short: "Remove the stored token",
+		Args:  cli.NoArgs,
 		Long: "Remove the token of the profile from the keyring or the file where login put it. The token itself stays\n" +
 			"valid until it expires or is revoked at the service.",
 		Example: "  fundesk auth logout --profile prod\n" +
@@ -246,7 +248,10 @@ func authStatus(s *cli.Session) *cobra.Command {
 				return err
 			}
 			state.note(apiclient.ClaimsOf(token))
-			_, problem := client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
+			_, problem := client.Calls.List(
+				cmd.Context(),
+				apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}},
+			)
 			switch apiclient.KindOf(problem) {
 			case "", apiclient.KindForbidden:
 				state.Accepted, problem = new(true), nil

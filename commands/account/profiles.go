@@ -153,7 +153,9 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 // isForAnother refuses to make a profile one of another service by the way.
 func isForAnother(name string, p profile.Profile, address string) error {
 	return cli.WithHint(
-		cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address)),
+		cli.UsageError(
+			"profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address),
+		),
 		"choose another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(address),
 	)
 }
@@ -207,9 +209,12 @@ func agentNamed(
 
 func profileUse(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", ValidArgsFunction: s.ProfileNames, Short: "Make a profile the current one", Args: cli.NeedExactly(1),
-		Long:    "Make a profile the one that commands use without --profile.",
-		Example: "  fundesk profile use prod\n  fundesk profile use demo",
+		Use:               "use NAME",
+		ValidArgsFunction: s.ProfileNames,
+		Short:             "Make a profile the current one",
+		Args:              cli.NeedExactly(1),
+		Long:              "Make a profile the one that commands use without --profile.",
+		Example:           "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := profileNamed(s, args[0]); err != nil {
 				return err
@@ -224,7 +229,10 @@ func profileUse(s *cli.Session) *cobra.Command {
 
 func profileShow(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", ValidArgsFunction: s.ProfileNames, Short: "Show the settings of a profile", Args: cli.AtMost(1),
+		Use:               "show [NAME]",
+		ValidArgsFunction: s.ProfileNames,
+		Short:             "Show the settings of a profile",
+		Args:              cli.AtMost(1),
 		Long: "Show the settings of a profile, by default of the one that commands use here, and the service that they\n" +
 			"reach. Tokens are never shown.",
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",

@@ -132,7 +132,11 @@ func settings() []setting {
 			"language of the Desk's texts: en, nl or de (default: from the locale)",
 			func(p *profile.Profile) any { return &p.Language },
 		},
-		{"mouse", "accept clicks and the wheel in the terminal interface", func(p *profile.Profile) any { return &p.Mouse }},
+		{
+			"mouse",
+			"accept clicks and the wheel in the terminal interface",
+			func(p *profile.Profile) any { return &p.Mouse },
+		},
 		{
 			"ca_cert",
 			"file of certificates (PEM) to trust in addition to the system's",

@@ -107,9 +107,12 @@ func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cl
 		}
 		fallthrough
 	default:
-		return situation{"The service at " + cli.ShownURL(t.BaseURL) + " is not in reach: " + err.Error() + ".", []cli.Pair{
-			findOut, waiting,
-			{"fundesk tui" + cli.TargetFlag(t), "go on; what you do waits in the outbox"},
-		}}
+		return situation{
+			"The service at " + cli.ShownURL(t.BaseURL) + " is not in reach: " + err.Error() + ".",
+			[]cli.Pair{
+				findOut, waiting,
+				{"fundesk tui" + cli.TargetFlag(t), "go on; what you do waits in the outbox"},
+			},
+		}
 	}
 }

@@ -70,7 +70,12 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 			return nil
 		}
 		text := func() string { return strings.Join(*values, ",") }
-		value := &cli.Value{Word: wordOf(field.Kind), Text: text, Read: read, Choice: func() []string { return field.values }}
+		value := &cli.Value{
+			Word:   wordOf(field.Kind),
+			Text:   text,
+			Read:   read,
+			Choice: func() []string { return field.values },
+		}
 		flag := cmd.Flags().VarPF(value, field.flag, "", field.usage)
 		if field.Kind == apitype.YesNoField {
 			value.Choice = func() []string { return []string{"true", "false"} }
@@ -130,7 +135,10 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 			b.Fields,
 			func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") },
 		) {
-			return nil, cli.UsageError("--clear: there is no field "+cli.Quote(name), "fields: "+strings.Join(b.Paths(), ", "))
+			return nil, cli.UsageError(
+				"--clear: there is no field "+cli.Quote(name),
+				"fields: "+strings.Join(b.Paths(), ", "),
+			)
 		}
 		SetPath(object, name, nil)
 	}
@@ -184,7 +192,9 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	case apitype.DateField:
 		day, err := apitype.ParseDate(text)
 		if at, other := apitype.ParseTypedTime(text, s.App.Now()); err != nil && other == nil {
-			if day, err = apitype.ParseDate(text[:min(len(text), len(time.DateOnly))]); err != nil { // Its own day, in any zone.
+			if day, err = apitype.ParseDate(
+				text[:min(len(text), len(time.DateOnly))],
+			); err != nil { // Its own day, in any zone.
 				day, err = apitype.DateOf(at.In(time.Local)), nil
 			}
 		} else if _, hasTwo := errors.AsType[*apitype.AmbiguousTime](other); hasTwo {
@@ -402,7 +412,10 @@ func (b *Body) byFlags(err error) error {
 		case len(given) > 0 && slices.Contains([]string{"", "null"}, given[len(given)-1]) && b.update:
 			hints = append(hints, "--clear "+v.Where()+" leaves it without a value")
 		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
-			hints = append(hints, "add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"))
+			hints = append(
+				hints,
+				"add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"),
+			)
 		}
 		if detail = append(detail, v.Where()+": "+ofFlag(v.Message)); b.file == "" || len(given) > 0 {
 			flags = append(flags, "--"+flag+" "+ofFlag(v.Message))

@@ -380,7 +380,10 @@ func PrintOutcomes[I any](
 		if outcome.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
 		}
-		if known, _ := cli.ErrorAs(outcome.Err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
+		if known, _ := cli.ErrorAs(
+			outcome.Err,
+		); known != nil && known.Kind == apiclient.KindInterrupted &&
+			!known.Sent {
 			continue // It was not begun, so it has no result.
 		}
 		printed.Add(r)

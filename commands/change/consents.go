@@ -56,7 +56,9 @@ type addedConsent struct {
 func consentAdd(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &addedConsent{}
 	cmd := &cobra.Command{
-		Use: "add UUID… | -", Short: "Add a consent of persons", Args: cli.NeedArgs(1),
+		Use:   "add UUID… | -",
+		Short: "Add a consent of persons",
+		Args:  cli.NeedArgs(1),
 		Long: "Add the proof of an opt-in, or of an objection. --basis consent sets the opt-in of the channel,\n" +
 			"withdrawn clears it, and customer (a donor who has a relation with the organization) changes none. A\n" +
 			"consent that is older than the newest of its channel changes no opt-in. For phone, withdrawn blocks\n" +

@@ -185,7 +185,8 @@ func Complete(s *cli.Session) *cobra.Command {
 				checks.read(cmd.Context(), s)
 			}
 			question := ""
-			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
+			if result := r.Result; result.ResultCode == nil && result.Notes == nil &&
+				result.DonorRetentionRating == nil {
 				// The result is the purpose of the call: it is more often forgotten than left out.
 				question = "without any result, complete"
 			}

@@ -50,7 +50,9 @@ func shownEntry(e outbox.Entry) render.Entry {
 
 func outboxList(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List unsent changes", Args: cli.NoArgs,
+		Use:   "list",
+		Short: "List unsent changes",
+		Args:  cli.NoArgs,
 		Long: "List changes that wait for the service, were refused, or have an unknown outcome. They stay on disk\n" +
 			"until they are sent or dropped.",
 		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
@@ -285,7 +287,11 @@ func sendOutcome(report outbox.Report) error {
 		)
 	case report.Newer > 0:
 		return cli.WithHint(
-			cli.Failure(apiclient.KindPartial, "%d made by a later version of fundesk, which can send them", report.Newer),
+			cli.Failure(
+				apiclient.KindPartial,
+				"%d made by a later version of fundesk, which can send them",
+				report.Newer,
+			),
 			"see: fundesk outbox list",
 		)
 	case report.Stuck > 0:

@@ -152,7 +152,11 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	s.Note("erased %s", cli.Count(erased, "file"))
 	if left > 0 {
 		return cli.WithHint(
-			cli.Failure(apiclient.KindFailure, "%s about the person left: on its way, or in use", cli.Count(left, "file")),
+			cli.Failure(
+				apiclient.KindFailure,
+				"%s about the person left: on its way, or in use",
+				cli.Count(left, "file"),
+			),
 			"list them with --dry-run; send what is on its way: fundesk outbox send",
 		)
 	}
@@ -167,6 +171,7 @@ func mentions(content []byte, ids []string) bool {
 	_, stored, _ := bytes.Cut(content, []byte("\n")) // Behind a checksum.
 	_ = json.Unmarshal(stored, &entry)               // Other files have none.
 	return slices.ContainsFunc(ids, func(id string) bool {
-		return bytes.Contains(bytes.ToLower(content), []byte(id)) || bytes.Contains(bytes.ToLower(entry.Body), []byte(id))
+		return bytes.Contains(bytes.ToLower(content), []byte(id)) ||
+			bytes.Contains(bytes.ToLower(entry.Body), []byte(id))
 	})
 }

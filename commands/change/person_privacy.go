@@ -90,7 +90,10 @@ func Erase(s *cli.Session) *cobra.Command {
 				return local.eraseLocal(cmd.Context(), s, id, dry, yes)
 			}
 			if r.Reason == "" {
-				return cli.WithHint(cli.UsageError("no reason is given"), "add --reason TEXT, such as the number of the request")
+				return cli.WithHint(
+					cli.UsageError("no reason is given"),
+					"add --reason TEXT, such as the number of the request",
+				)
 			}
 			body, err := json.Marshal(r)
 			if err != nil {

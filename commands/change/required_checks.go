@@ -51,7 +51,10 @@ func (r *requiredChecks) ask(ctx context.Context, s *cli.Session, yes bool, id a
 	}
 	what := "call " + id.String() + " lacks required checks: " + strings.Join(missing, ", ")
 	if !s.CanAsk() {
-		return cli.WithHint(cli.UsageError(what), "--without-checks completes it all the same; the service marks such calls")
+		return cli.WithHint(
+			cli.UsageError(what),
+			"--without-checks completes it all the same; the service marks such calls",
+		)
 	}
 	r.asked = true
 	s.Warn("%s", what)

@@ -137,7 +137,12 @@ func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
 		return token, nil
 	case isElsewhere:
 		return "", WithHint(
-			Failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", Quote(t.Name), elsewhere),
+			Failure(
+				apiclient.KindUnauthenticated,
+				"the base URL of profile %s was changed: %s",
+				Quote(t.Name),
+				elsewhere,
+			),
 			"log in to "+elsewhere.Named+": "+loginCommand(t)+"; or change it back in "+s.Store().Path(),
 		)
 	case errors.Is(err, profile.ErrNoToken):

@@ -119,7 +119,10 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 			for _, verb := range cmd.Commands() {
 				verbs = append(verbs, verb.Name())
 			}
-			return WithHint(UsageError("a verb is missing before "+Quote(args[i+1])), "verbs: "+strings.Join(verbs, ", "))
+			return WithHint(
+				UsageError("a verb is missing before "+Quote(args[i+1])),
+				"verbs: "+strings.Join(verbs, ", "),
+			)
 		}
 		return UnknownVerb(cmd, names[1])
 	}

@@ -44,7 +44,11 @@ func PrintAnswer(s *Session, options render.Options, answer *apiclient.Response)
 	}
 	if !jsontext.Value(answer.Body).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		if options.Query != nil || options.Format.IsJSON() {
-			return &apiclient.Error{Kind: apiclient.KindUnavailable, Status: answer.Status, Message: "the answer is not JSON"}
+			return &apiclient.Error{
+				Kind:    apiclient.KindUnavailable,
+				Status:  answer.Status,
+				Message: "the answer is not JSON",
+			}
 		}
 		text := string(answer.Body)
 		if options.Terminal {

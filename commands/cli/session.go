@@ -55,7 +55,12 @@ func (g *globals) Register(root *cobra.Command) {
 		"",
 		"table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)",
 	)
-	f.StringSliceVar(&g.Columns, "columns", nil, "columns of table, tsv and csv: their csv names, or any path of the JSON")
+	f.StringSliceVar(
+		&g.Columns,
+		"columns",
+		nil,
+		"columns of table, tsv and csv: their csv names, or any path of the JSON",
+	)
 	f.StringVar(
 		&g.SortBy,
 		"sort-by",
@@ -118,7 +123,12 @@ func (s *Session) dir(variable, xdg, fallback string) string {
 	base, below := s.home(), []string{filepath.FromSlash(fallback), "fundesk"}
 	switch {
 	case runtime.GOOS == "windows":
-		base, below = s.App.Getenv("LOCALAPPDATA"), []string{"fundesk", strings.TrimPrefix(filepath.Base(fallback), ".")}
+		base, below = s.App.Getenv(
+			"LOCALAPPDATA",
+		), []string{
+			"fundesk",
+			strings.TrimPrefix(filepath.Base(fallback), "."),
+		}
 	case runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME":
 		below = []string{"Library", "Application Support", "fundesk"}
 	}

@@ -84,7 +84,10 @@ func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
 		return nil
 	}
 	if !s.CanAsk() {
-		return WithHint(UsageError(question+": not confirmed, and without a terminal there is no way to ask"), "add --yes")
+		return WithHint(
+			UsageError(question+": not confirmed, and without a terminal there is no way to ask"),
+			"add --yes",
+		)
 	}
 	s.Prompt(question + "? [y/N] ")
 	answer, err := s.Line(ctx)

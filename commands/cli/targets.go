@@ -34,7 +34,10 @@ func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) (
 		if err == nil && len(ids) == 0 && !allowEmpty {
 			// As kubectl does: an empty pipe is more often a command that failed before than
 			// a wish to change nothing.
-			err = WithHint(UsageError("stdin named no record; nothing was done"), "add --allow-empty where that is fine")
+			err = WithHint(
+				UsageError("stdin named no record; nothing was done"),
+				"add --allow-empty where that is fine",
+			)
 		}
 		return ids, RefusedInput(err)
 	}

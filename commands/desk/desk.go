@@ -184,7 +184,10 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
-			l.perform(ctx, l.day.Wake())           // After the computer slept, everything is read before the answer counts.
+			l.perform(
+				ctx,
+				l.day.Wake(),
+			) // After the computer slept, everything is read before the answer counts.
 			l.day.Guard.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
 			switch answer = strings.TrimSpace(answer); {
 			case errors.Is(err, io.EOF) && answer == "":

@@ -78,7 +78,10 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 			func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) },
 		},
 	}
-	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
+	return slices.DeleteFunc(
+		all,
+		func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) },
+	)
 }
 
 // action returns the answer for an action of the desk.

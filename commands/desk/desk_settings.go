@@ -45,7 +45,9 @@ func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 	of.Results, of.CallingHours = p.Results, desk.CallingHours{}
 	for country, set := range p.CallingHours {
 		if _, known := hours.Zone(country); !known {
-			return of, cli.UsageError("calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are")
+			return of, cli.UsageError(
+				"calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are",
+			)
 		}
 		of.CallingHours[strings.ToUpper(country)] = set
 	}
@@ -97,7 +99,9 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	}
 	for _, name := range p.HiddenActions {
 		if !tui.IsOfDesk(name) {
-			return cli.UsageError("hidden_actions: the Desk has no action " + cli.Quote(name) + "; see: fundesk help keys")
+			return cli.UsageError(
+				"hidden_actions: the Desk has no action " + cli.Quote(name) + "; see: fundesk help keys",
+			)
 		}
 	}
 	if p.Language != "" {

@@ -32,7 +32,9 @@ func TUI(s *cli.Session) *cobra.Command {
 				page = args[0]
 			}
 			if !slices.Contains(pages, page) {
-				return cli.UsageError("there is no page " + cli.Quote(page) + "; there are " + strings.Join(pages, ", "))
+				return cli.UsageError(
+					"there is no page " + cli.Quote(page) + "; there are " + strings.Join(pages, ", "),
+				)
 			}
 			return runTUI(s, cmd, page, ascii)
 		},

@@ -63,7 +63,9 @@ func queueList(s *cli.Session) *cobra.Command {
 		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.QueueCallListOptions]{
-				Columns: render.CallColumns(), Options: &o, At: func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				Columns: render.CallColumns(),
+				Options: &o,
+				At:      func(p apitype.Paging) { o.First, o.After = p.First, p.After },
 				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.QueueCallListOptions] {
 					return c.Queue.Calls
 				},
@@ -173,7 +175,8 @@ func queueRelease(s *cli.Session) *cobra.Command {
 		endsLease: true,
 	}
 	cmd := &cobra.Command{
-		Use: "release LEASE… | --user UUID", Short: "Give leased calls back",
+		Use:   "release LEASE… | --user UUID",
+		Short: "Give leased calls back",
 		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +
 			"With --user and no LEASE, everything that this user has is given back, for example when an agent leaves.\n" +
 			"--deferrals also opens the user's callbacks to every agent. --pending also frees donors whose call the user\n" +
@@ -196,7 +199,8 @@ func queueRelease(s *cli.Session) *cobra.Command {
 	d.register(cmd)
 	cmd.Flags().Lookup("user").Usage = "with --at: reserve it for this user (default: the profile's agent). Without LEASE: give back all calls of this user"
 	cmd.Flags().BoolVar(&what.Deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
-	cmd.Flags().BoolVar(&what.Pending, "pending", false, "with --user: also free donors whose change is still to be sent")
+	cmd.Flags().
+		BoolVar(&what.Pending, "pending", false, "with --user: also free donors whose change is still to be sent")
 	return cmd
 }
 

@@ -221,7 +221,10 @@ func aboutDeferral(err error) error {
 	if _, isLeased := errors.AsType[*apiclient.LeaseHeldError](err); isLeased {
 		return cli.WithHint(err, "its user can defer it; see: fundesk queue leases, and fundesk queue release")
 	}
-	return cli.WithHint(err, "fundesk queue callbacks lists what is deferred now; to replace that, run the command again")
+	return cli.WithHint(
+		err,
+		"fundesk queue callbacks lists what is deferred now; to replace that, run the command again",
+	)
 }
 
 // noteUntil notes the time that was understood.

@@ -43,8 +43,10 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 		Example: "  fundesk queue callbacks\n  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return read.RunList(s, cmd, flags, read.List[apitype.Deferral, apitype.QueueDeferralListOptions]{
-				Columns: render.DeferralColumns(), Options: &o, Identifier: "callUuid",
-				At: func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				Columns:    render.DeferralColumns(),
+				Options:    &o,
+				Identifier: "callUuid",
+				At:         func(p apitype.Paging) { o.First, o.After = p.First, p.After },
 				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Deferral, apitype.QueueDeferralListOptions] {
 					return c.Queue.Deferrals
 				},

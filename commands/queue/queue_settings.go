@@ -133,7 +133,9 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	var organization *apitype.UUID
 	var yes, dryRun bool
 	cmd := &cobra.Command{
-		Use: "set FILE", Short: "Replace the settings of an organization", Args: cli.NeedExactly(1),
+		Use:   "set FILE",
+		Short: "Replace the settings of an organization",
+		Args:  cli.NeedExactly(1),
 		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or JSON. It is\n" +
 			"checked as a whole before anything is sent. The account needs the permission settings:write. What changes is\n" +
 			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.\n\n" +

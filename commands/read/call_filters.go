@@ -202,6 +202,11 @@ func RefuseParameters(violations apitype.Violations) error {
 		return nil
 	}
 	v := violations[0]
-	partner := strings.NewReplacer("requestedUntil", "--requested-until", "externalReferenceId", "--external-reference-id")
+	partner := strings.NewReplacer(
+		"requestedUntil",
+		"--requested-until",
+		"externalReferenceId",
+		"--external-reference-id",
+	)
 	return cli.UsageError("--" + apitype.Kebab(v.Parameter) + " " + partner.Replace(v.Message))
 }

@@ -70,7 +70,9 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	p.session = s
 	entity := string(p.entity)
 	cmd := &cobra.Command{
-		Use: entity, Short: "Retrieve new " + entity + "s", Args: cli.NoArgs,
+		Use:   entity,
+		Short: "Retrieve new " + entity + "s",
+		Args:  cli.NoArgs,
 		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after everything\n" +
 			"was written. Each profile remembers its position. --since does not move it, unless --state names a file.\n" +
 			"Every pull reaches back two minutes and drops repeats. If the service was restored, or the account may see\n" +
@@ -145,7 +147,9 @@ func pullCalls(s *cli.Session) *cobra.Command {
 func pullPledges(s *cli.Session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	p := &puller[apitype.Pledge]{
-		entity: apitype.EntityPledge, after: "releasedAfter", check: func() error { return RefuseParameters(o.Validate()) },
+		entity: apitype.EntityPledge,
+		after:  "releasedAfter",
+		check:  func() error { return RefuseParameters(o.Validate()) },
 		columns: func() []render.Column[apitype.Pledge] {
 			return FilledColumns(
 				s,
@@ -188,8 +192,13 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
 			return cmp.Or(
 				err,
-				cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased"),
-					"for new ones: fundesk pull person"),
+				cli.WithHint(
+					cli.Failure(
+						apiclient.KindRejected,
+						"the service does not say which persons were changed or erased",
+					),
+					"for new ones: fundesk pull person",
+				),
 			)
 		}
 	}
@@ -214,7 +223,10 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		}
 		next, err := p.pull(cmd.Context(), round, begun)
 		if errors.Is(err, apiclient.ErrEpoch) || errors.Is(err, apiclient.ErrBehind) {
-			return false, cli.WithHint(err, fmt.Sprintf("begin again from the start: fundesk pull %s --reset", p.entity))
+			return false, cli.WithHint(
+				err,
+				fmt.Sprintf("begin again from the start: fundesk pull %s --reset", p.entity),
+			)
 		}
 		if err != nil {
 			return false, err

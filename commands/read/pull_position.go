@@ -133,7 +133,10 @@ func pullStatus(s *cli.Session) *cobra.Command {
 				k.Service, k.Query, k.After = last.Service, strings.TrimSuffix(last.Query, "?"), last.After
 				all = append(all, k)
 			}
-			slices.SortFunc(all, func(a, b keptPosition) int { return strings.Compare(a.Entity+a.Query, b.Entity+b.Query) })
+			slices.SortFunc(
+				all,
+				func(a, b keptPosition) int { return strings.Compare(a.Entity+a.Query, b.Entity+b.Query) },
+			)
 			return cli.ShowList(s, "file", positionColumns(), all)
 		},
 	}

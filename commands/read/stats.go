@@ -251,7 +251,10 @@ func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
 			chosen = append(chosen, parts[0])
 			continue
 		}
-		chosen = append(chosen, desk.Group[T]{Name: name, Each: func(value T) []string { return pairsOf(parts, value) }})
+		chosen = append(
+			chosen,
+			desk.Group[T]{Name: name, Each: func(value T) []string { return pairsOf(parts, value) }},
+		)
 	}
 	return chosen
 }
@@ -349,7 +352,12 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 		columns = slices.Insert(
 			columns,
 			2,
-			render.Column[statRow]{Name: "name", Default: true, Flexible: true, Value: func(r statRow) string { return r.Name }},
+			render.Column[statRow]{
+				Name:     "name",
+				Default:  true,
+				Flexible: true,
+				Value:    func(r statRow) string { return r.Name },
+			},
 		)
 	}
 	for _, state := range n.states {

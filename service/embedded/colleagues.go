@@ -146,7 +146,13 @@ func read(answer service.Answer, err error, into any) error {
 // finish records the result of a call: every third donor is reached.
 func (c *colleagues) finish(ctx context.Context, one colleague) error {
 	if c.rand.IntN(3) > 0 {
-		_, err := c.rules.AddAttempt(ctx, c.caller, one.call.CallUUID, nil, apitype.AddAttemptRequest{UserUUID: &one.user})
+		_, err := c.rules.AddAttempt(
+			ctx,
+			c.caller,
+			one.call.CallUUID,
+			nil,
+			apitype.AddAttemptRequest{UserUUID: &one.user},
+		)
 		return err
 	}
 	call := one.call.Call.Value()
@@ -158,7 +164,8 @@ func (c *colleagues) finish(ctx context.Context, one colleague) error {
 		return errors.New("the sample data has no result for " + string(call.Type))
 	}
 	result := apitype.CallResultRequest{
-		ResultCode: &rows[c.rand.IntN(len(rows))].Code, DonorRetentionRating: new(apitype.NumberFromInt(5 + c.rand.IntN(6))),
+		ResultCode:           &rows[c.rand.IntN(len(rows))].Code,
+		DonorRetentionRating: new(apitype.NumberFromInt(5 + c.rand.IntN(6))),
 	}
 	_, err := c.rules.CompleteCall(
 		ctx,

@@ -52,7 +52,13 @@ func (s *sampler) terms(p *service.LoadedPledge) {
 	p.DonationAmount = p.InitialDonationAmount
 	p.InitialDonationInterval = weighted(
 		s,
-		[]weight[apitype.DonationInterval]{{"monthly", 80}, {"quarterly", 8}, {"half-yearly", 3}, {"yearly", 6}, {"once", 3}},
+		[]weight[apitype.DonationInterval]{
+			{"monthly", 80},
+			{"quarterly", 8},
+			{"half-yearly", 3},
+			{"yearly", 6},
+			{"once", 3},
+		},
 	)
 	p.DonationInterval = p.InitialDonationInterval
 	if s.maybe(8) {
@@ -71,7 +77,9 @@ func (s *sampler) terms(p *service.LoadedPledge) {
 // origin chooses the manager of the pledge, and its signature.
 func (s *sampler) origin(p *service.LoadedPledge) {
 	if s.maybe(20) {
-		p.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "recruitment-app", Identifier: "P-" + s.digits(7)})
+		p.ExternalSource = apitype.Embed(
+			apitype.ExternalSource{Name: "recruitment-app", Identifier: "P-" + s.digits(7)},
+		)
 		p.ExternalMetadata = new(apitype.Object(`{"device":"tablet-` + s.digits(2) + `","batch":` + s.digits(5) + `}`))
 	}
 	if s.maybe(70) {

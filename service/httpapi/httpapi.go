@@ -154,7 +154,9 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		duration := time.Since(start)
 		if a.observe != nil {
-			a.observe(Observation{Route: note.route, Status: recorded.status, Duration: duration, Bytes: recorded.bytes})
+			a.observe(
+				Observation{Route: note.route, Status: recorded.status, Duration: duration, Bytes: recorded.bytes},
+			)
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()

@@ -53,9 +53,24 @@ func (a *api) operations() []route {
 		},
 		{http.MethodGet, "/fundesk/v1", "", read(a.extensions)},
 		{http.MethodGet, "/fundesk/v1/queue", service.CallsRead, list(apitype.ParseQueueOptions, q.State)},
-		{http.MethodGet, "/fundesk/v1/queue/calls", service.CallsRead, list(apitype.ParseQueueCallListOptions, q.Calls)},
-		{http.MethodGet, "/fundesk/v1/queue/leases", service.CallsRead, list(apitype.ParseQueueLeaseListOptions, q.Leases)},
-		{http.MethodGet, "/fundesk/v1/queue/agents", service.CallsRead, list(apitype.ParseQueueAgentsOptions, q.Agents)},
+		{
+			http.MethodGet,
+			"/fundesk/v1/queue/calls",
+			service.CallsRead,
+			list(apitype.ParseQueueCallListOptions, q.Calls),
+		},
+		{
+			http.MethodGet,
+			"/fundesk/v1/queue/leases",
+			service.CallsRead,
+			list(apitype.ParseQueueLeaseListOptions, q.Leases),
+		},
+		{
+			http.MethodGet,
+			"/fundesk/v1/queue/agents",
+			service.CallsRead,
+			list(apitype.ParseQueueAgentsOptions, q.Agents),
+		},
 		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, q.Take))},
 		{
 			http.MethodGet,
@@ -94,7 +109,12 @@ func (a *api) operations() []route {
 		},
 		{http.MethodGet, "/fundesk/v1/settings", service.CallsRead, read(s.Settings)},
 		{http.MethodPut, "/fundesk/v1/settings/{uuid}", service.SettingsWrite, change(s.PutSettings)},
-		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, s.ListErasures)},
+		{
+			http.MethodGet,
+			"/fundesk/v1/erasures",
+			service.PersonsRead,
+			list(apitype.ParseErasureListOptions, s.ListErasures),
+		},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(p.ExportFor)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(p.EraseFor)},
 	}

@@ -73,7 +73,11 @@ func (s *Service) Erase(ctx context.Context, id apitype.UUID, request apitype.Er
 	if err != nil {
 		return Erasure{}, err
 	}
-	line := service.AuditLine{Operation: service.AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
+	line := service.AuditLine{
+		Operation: service.AuditPersonErase,
+		Record:    &id,
+		Reason:    strings.TrimSpace(request.Reason),
+	}
 	return s.erase(ctx, line, request.DryRun, nil)
 }
 
@@ -265,7 +269,13 @@ func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson
 			return err
 		}
 		now := s.rules.TimeOf(tx)
-		line := service.AuditLine{At: now, Operation: service.AuditPersonErase, Record: &id, Person: &id, Reason: "replayed"}
+		line := service.AuditLine{
+			At:        now,
+			Operation: service.AuditPersonErase,
+			Record:    &id,
+			Person:    &id,
+			Reason:    "replayed",
+		}
 		if isUnknown {
 			err := tx.EraseUnknown(id, person.ErasedAt)
 			if err != nil {

@@ -153,7 +153,11 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 				return nil
 			}
 			return inBatches(e.kept.Calls, callSize, batchBytes/4, func(ids []apitype.UUID) error {
-				rows, err := readKept(ctx, e, func(r service.Reader) ([]service.QueueRow, error) { return r.KeptWaiting(ids) })
+				rows, err := readKept(
+					ctx,
+					e,
+					func(r service.Reader) ([]service.QueueRow, error) { return r.KeptWaiting(ids) },
+				)
 				for _, row := range rows {
 					item(row)
 				}
@@ -334,7 +338,9 @@ func (s *Service) ExportFor(ctx context.Context, c service.Caller, id apitype.UU
 	if err != nil {
 		return service.Answer{}, err
 	}
-	return service.Answer{Stream: func(ctx context.Context, w io.Writer) error { return export.Write(ctx, w, false) }}, nil
+	return service.Answer{
+		Stream: func(ctx context.Context, w io.Writer) error { return export.Write(ctx, w, false) },
+	}, nil
 }
 
 func (s *Service) export(ctx context.Context, line service.AuditLine, c *service.Caller) (*Export, error) {

@@ -38,7 +38,10 @@ func (s *Service) SetRetention(
 			return err
 		}
 		r = service.Retention{Organization: organization}
-		if i := slices.IndexFunc(all, func(r service.Retention) bool { return r.Organization == organization }); i >= 0 {
+		if i := slices.IndexFunc(
+			all,
+			func(r service.Retention) bool { return r.Organization == organization },
+		); i >= 0 {
 			r = all[i]
 		}
 		set(&r)
@@ -257,8 +260,13 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			return errors.Join(
 				tx.SetSetting(service.UncleanSetting+retiredPersons, r.s.rules.TimeOf(tx).String()),
 				tx.Audit(service.AuditLine{
-					At: r.s.rules.TimeOf(tx), Operation: service.AuditRetentionRun, Record: &q.Organization, Records: &n,
-					Fields: "notes,result.notes,externalMetadata,recordingDuration",
+					At: r.s.rules.TimeOf(
+						tx,
+					),
+					Operation: service.AuditRetentionRun,
+					Record:    &q.Organization,
+					Records:   &n,
+					Fields:    "notes,result.notes,externalMetadata,recordingDuration",
 				}),
 			)
 		})

@@ -364,7 +364,10 @@ func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err e
 	if row.DueAt != nil {
 		now = "put off until " + row.DueAt.String() + " by now"
 	}
-	return false, &service.Error{Kind: service.Conflict, Detail: "the call was changed since it was shown: it is " + now}
+	return false, &service.Error{
+		Kind:   service.Conflict,
+		Detail: "the call was changed since it was shown: it is " + now,
+	}
 }
 
 // same reports whether two values are equal, or both absent.

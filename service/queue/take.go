@@ -45,7 +45,10 @@ func (t *taking) shown() (lines []service.AuditLine) {
 		return nil
 	}
 	for _, lease := range t.leases {
-		lines = append(lines, t.c.Audited(service.AuditQueueTake, lease.CallUUID, t.now).Of(lease.Person).By(&lease.UserUUID))
+		lines = append(
+			lines,
+			t.c.Audited(service.AuditQueueTake, lease.CallUUID, t.now).Of(lease.Person).By(&lease.UserUUID),
+		)
 	}
 	return lines
 }

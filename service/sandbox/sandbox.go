@@ -231,7 +231,10 @@ func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
 		return false
 	}
 	header.Set("Access-Control-Allow-Origin", origin)
-	header.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions")
+	header.Set(
+		"Access-Control-Expose-Headers",
+		"ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions",
+	)
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

@@ -236,8 +236,15 @@ func newCallNode(f service.CallFilter) *callNode {
 		n.dest = append(n.dest, &n.number)
 	}
 	if f.WithPledge {
-		n.dest = append(n.dest, uuidDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
-			docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
+		n.dest = append(
+			n.dest,
+			uuidDest{&n.pledge.UUID},
+			nullTimeDest{&n.pledge.ReleasedAt},
+			&n.external,
+			&n.hasSignature,
+			docDest{&n.pledge.Doc},
+			docDest{&n.pledge.RecruiterUser},
+		)
 	}
 	return n
 }

@@ -48,7 +48,10 @@ func (t *tx) BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apityp
 	q := &listQuery{}
 	q.where(`organization = %s`, identifier(organization))
 	q.conds = append(q.conds, `digest`+isOne(bind(q, numbers, identifier)))
-	text := `UPDATE do_not_call SET blocked_at = blocked_at WHERE ` + strings.Join(q.conds, ` AND `) + ` RETURNING digest`
+	text := `UPDATE do_not_call SET blocked_at = blocked_at WHERE ` + strings.Join(
+		q.conds,
+		` AND `,
+	) + ` RETURNING digest`
 	found, err := t.identifiers(text, q.args...)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -68,7 +71,9 @@ func (t *tx) WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID)
 	q := &listQuery{}
 	q.where(`owner = %s`, identifier(organization))
 	q.conds = append(q.conds, `blocked_by`+isOne(bind(q, numbers, identifier)))
-	return t.identifiers(`SELECT DISTINCT person_uuid FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `), q.args...)
+	return t.identifiers(
+		`SELECT DISTINCT person_uuid FROM queue_calls WHERE `+strings.Join(q.conds, ` AND `),
+		q.args...)
 }
 
 func (r *reader) BlockedSince(numbers []apitype.UUID, scope service.Scope) (at *apitype.Time, err error) {

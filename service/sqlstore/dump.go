@@ -65,9 +65,21 @@ func copyTables() []copyTable {
 		{"do_not_call", 3, blockColumns, copyBatch, ``},
 		{"missing_checks", 1, missingColumns, copyBatch, ``},
 		{"consents", 2, consentColumns, copyBatch, ``},
-		{"ended_leases", 1, slices.Concat([]string{"lease_uuid", "person_uuid"}, columnsOf(endedFields)[2:]), copyBatch, ``},
+		{
+			"ended_leases",
+			1,
+			slices.Concat([]string{"lease_uuid", "person_uuid"}, columnsOf(endedFields)[2:]),
+			copyBatch,
+			``,
+		},
 		{"queue_hours", 4, workColumns, copyBatch, ``},
-		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+		{
+			"processed",
+			4,
+			[]string{"account", "source", "entity_name", "entity", "processed_at", "consumer"},
+			copyBatch,
+			``,
+		},
 		{"retention", 1, []string{"organization", "calls", "leads", "persons", "audit"}, copyBatch, ``},
 		{"audit", 2, auditColumns, copyBatch, ``},
 	}
@@ -108,7 +120,9 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 					return err
 				}
 			}
-			if err := each(service.LoadRecord{Kind: kind, Data: service.LoadedRow{Table: t.name, Values: values}}); err != nil {
+			if err := each(
+				service.LoadRecord{Kind: kind, Data: service.LoadedRow{Table: t.name, Values: values}},
+			); err != nil {
 				return err
 			}
 		}

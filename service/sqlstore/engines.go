@@ -35,7 +35,11 @@ func (*sqliteEngine) spelled(text string) string {
 		if !found {
 			return b.String()
 		}
-		if rest, found = strings.CutPrefix(after, strconv.Itoa(n)); !found || rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+		if rest, found = strings.CutPrefix(
+			after,
+			strconv.Itoa(n),
+		); !found ||
+			rest != "" && '0' <= rest[0] && rest[0] <= '9' {
 			return text
 		}
 		b.WriteByte('?')

@@ -87,9 +87,13 @@ func makeMonths(ctx context.Context, c *conn, now time.Time, ahead int) (made []
 	for n := range ahead + 1 {
 		m := present.add(n)
 		var isThere, hasLines bool
-		err := c.raw.QueryRowContext(ctx,
+		err := c.raw.QueryRowContext(
+			ctx,
 			`SELECT to_regclass($1) IS NOT NULL, EXISTS (SELECT 1 FROM audit_other WHERE done_at >= $2 AND done_at < $3)`,
-			m.table(), m.begin.UnixMilli(), m.add(1).begin.UnixMilli()).Scan(&isThere, &hasLines)
+			m.table(),
+			m.begin.UnixMilli(),
+			m.add(1).begin.UnixMilli(),
+		).Scan(&isThere, &hasLines)
 		if err != nil {
 			return nil, c.fail(err)
 		}

@@ -252,7 +252,10 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	case err != nil:
 		return s, err
 	case encoding != "UTF8" && encoding != "SQL_ASCII":
-		return s, fmt.Errorf("its encoding is %s, which cannot hold every name; make one with ENCODING 'UTF8'", encoding)
+		return s, fmt.Errorf(
+			"its encoding is %s, which cannot hold every name; make one with ENCODING 'UTF8'",
+			encoding,
+		)
 	case !there:
 		return s, nil
 	}
@@ -359,8 +362,13 @@ func checkServedBy(text *string) error {
 	}
 	if n, err := strconv.Atoi(*text); err != nil || n > known() {
 		return &service.Error{
-			Kind: service.Unavailable, Detail: "the database is of a later version than this program",
-			Cause: fmt.Errorf("its schema is served by programs that know version %s; this one knows %d", *text, known()),
+			Kind:   service.Unavailable,
+			Detail: "the database is of a later version than this program",
+			Cause: fmt.Errorf(
+				"its schema is served by programs that know version %s; this one knows %d",
+				*text,
+				known(),
+			),
 		}
 	}
 	return nil

@@ -60,14 +60,20 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 	if f.WithRev {
 		columns += `, t.rev`
 	}
-	return readPage(r, q.page(columns, ``, part), q.args, part, func(result *sql.Rows) (p service.PersonRow, err error) {
-		dest := []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc}}
-		if f.WithRev {
-			dest = append(dest, &p.Rev)
-		}
-		err = result.Scan(dest...)
-		return p, err
-	})
+	return readPage(
+		r,
+		q.page(columns, ``, part),
+		q.args,
+		part,
+		func(result *sql.Rows) (p service.PersonRow, err error) {
+			dest := []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc}}
+			if f.WithRev {
+				dest = append(dest, &p.Rev)
+			}
+			err = result.Scan(dest...)
+			return p, err
+		},
+	)
 }
 
 func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {

@@ -47,7 +47,13 @@ type PoolStats struct {
 
 func (p *pool) stats() PoolStats {
 	return PoolStats{
-		p.turns.Held(), p.turns.Size(), p.opened.Load(), p.lost.Load(), p.waited.Load(), p.timedOut.Load(), p.retried.Load(),
+		p.turns.Held(),
+		p.turns.Size(),
+		p.opened.Load(),
+		p.lost.Load(),
+		p.waited.Load(),
+		p.timedOut.Load(),
+		p.retried.Load(),
 	}
 }
 

@@ -190,7 +190,8 @@ func (e *postgresEngine) read(ctx context.Context, mode service.ReadMode, read f
 	}
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
-		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
+		if c.broken &&
+			(e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
 			err = errBegin{err}
 		}
 		return err
@@ -236,7 +237,10 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = errDamaged
 	}
 	if err == nil && e.refused.Load() { // A small write to another table proves nothing.
-		err = &service.Error{Kind: service.Unavailable, Detail: "the database refused a change, and has taken none since"}
+		err = &service.Error{
+			Kind:   service.Unavailable,
+			Detail: "the database refused a change, and has taken none since",
+		}
 	}
 	if err == nil && e.failed.Load() {
 		err = e.probe.ask(e.failed.Load, func() error {
@@ -382,7 +386,9 @@ func (e *postgresEngine) commit(c *conn) error {
 	isChange := len(lines) > 0 || c.given > 0 // Of a record.
 	var late atomic.Bool
 	end := func() error {
-		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))
+		err := c.fail(
+			c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }),
+		)
 		switch {
 		case err == nil && (isChange || late.Load()): // What changes nothing does not wait.
 			e.waits.Store(false)

@@ -173,7 +173,12 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	case len(q.branches) > 1, q.records != "":
 		found = q.merged(r.Backward, limit)
 	case q.bySort == "" && len(q.checks) == 0:
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) + limit
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(
+			one,
+		) + q.order(
+			"t",
+			r.Backward,
+		) + limit
 	}
 	q.bySort = ""
 	return `SELECT ` + columns + ` FROM ` + q.rows(found) + joins + q.order("t", r.Backward)

@@ -140,7 +140,10 @@ func (p *queueParts) narrowed() (conds []string) {
 	}
 	if len(p.query.Languages) > 0 {
 		languages := append([]string{``}, p.query.Languages...)
-		conds = append(conds, `language`+isOne(bind(&p.listQuery, languages, func(language string) any { return language })))
+		conds = append(
+			conds,
+			`language`+isOne(bind(&p.listQuery, languages, func(language string) any { return language })),
+		)
 	}
 	return conds
 }
@@ -248,7 +251,9 @@ func (p *queueParts) givenBack() queuePart {
 		}
 		open := p.ofKinds(kindOfRow, p.open)
 		due := p.ofKinds(kindOfRow, p.due)
-		return append(append(conds, `(due_at IS NULL AND `+open+` OR due_at IS NOT NULL AND `+due+`)`), p.notLapsed()...)
+		return append(
+			append(conds, `(due_at IS NULL AND `+open+` OR due_at IS NOT NULL AND `+due+`)`),
+			p.notLapsed()...)
 	}}
 }
 

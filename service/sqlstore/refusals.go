@@ -26,8 +26,14 @@ func sqliteError(err error) error {
 		return service.ErrBusy
 	case sqlite3.SQLITE_FULL:
 		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left", Cause: refused}
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY: // Or the process has too many files open.
-		return &service.Error{Kind: service.Unavailable, Detail: "the database cannot be read or written", Cause: refused}
+	case sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN,
+		sqlite3.SQLITE_READONLY: // Or the process has too many files open.
+		return &service.Error{
+			Kind:   service.Unavailable,
+			Detail: "the database cannot be read or written",
+			Cause:  refused,
+		}
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &service.Error{Kind: service.Unavailable, Detail: "the database is damaged", Cause: refused}
 	default:

@@ -91,7 +91,11 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 		q.check(`(SELECT p.iban = ` + q.arg(f.IBAN) + ` FROM persons p WHERE p.number = t.number)`)
 	}
 	if f.UpdatedAfter != nil {
-		q.check(`(SELECT p.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()) + ` FROM persons p WHERE p.number = t.number)`)
+		q.check(
+			`(SELECT p.updated_at > ` + q.arg(
+				f.UpdatedAfter.UnixMilli(),
+			) + ` FROM persons p WHERE p.number = t.number)`,
+		)
 	}
 	if len(f.Search) > 1 {
 		q.checkTerms(f.Search)
@@ -279,7 +283,11 @@ func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int
 		passing.checkLetters(f.Search)
 	}
 	passing.checkTerms(f.Search)
-	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition("") + ` LIMIT ` + passing.arg(part.Limit) + asLimit
+	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition(
+		"",
+	) + ` LIMIT ` + passing.arg(
+		part.Limit,
+	) + asLimit
 	return all(r.conn, text, passing.args, func(n *int64) []any { return []any{n} })
 }
 
@@ -346,7 +354,10 @@ func (c *conn) insertSearchRows(persons []searched, onConflict string) error {
 		var rows []string
 		for i, p := range group {
 			places := placesFrom(i*searchPlaces+1, searchPlaces)
-			rows = append(rows, `(`+strings.Join(places, `, `)+`, (SELECT number FROM persons WHERE uuid = `+places[1]+`))`)
+			rows = append(
+				rows,
+				`(`+strings.Join(places, `, `)+`, (SELECT number FROM persons WHERE uuid = `+places[1]+`))`,
+			)
 			args = append(args, searchValues(p)...)
 		}
 		text := `INSERT INTO search_persons (` + searchColumns + `) VALUES ` + strings.Join(rows, `, `)

@@ -292,7 +292,11 @@ func (e *sqliteEngine) unmoved() error {
 			e.path,
 		)
 	}
-	return &service.Error{Kind: service.Unavailable, Detail: "the file of the database was moved or replaced", Cause: err}
+	return &service.Error{
+		Kind:   service.Unavailable,
+		Detail: "the file of the database was moved or replaced",
+		Cause:  err,
+	}
 }
 
 const checkpointTruncate = `PRAGMA wal_checkpoint(TRUNCATE)`

@@ -130,7 +130,8 @@ const maxMarks = 4000
 func (m *settledMarks) pass(oldest openTransactions) (at int64) {
 	for len(m.marks) > 0 {
 		first := m.marks[0]
-		isOpen := oldest.number != nil && *oldest.number < first.number || oldest.begun != nil && *oldest.begun < first.clock
+		isOpen := oldest.number != nil && *oldest.number < first.number ||
+			oldest.begun != nil && *oldest.begun < first.clock
 		if isOpen {
 			break
 		}

@@ -184,9 +184,15 @@ func newWholeRow() *wholeRow {
 func (r *wholeRow) addTo(w *service.WholeCall) {
 	switch pledge := w.Pledge; r.part {
 	case wholeTransaction:
-		pledge.Transactions = append(pledge.Transactions, service.TransactionRow{UUID: r.uuid, CreatedAt: r.at, Doc: r.doc})
+		pledge.Transactions = append(
+			pledge.Transactions,
+			service.TransactionRow{UUID: r.uuid, CreatedAt: r.at, Doc: r.doc},
+		)
 	case wholeCall:
-		pledge.Calls = append(pledge.Calls, service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc})
+		pledge.Calls = append(
+			pledge.Calls,
+			service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc},
+		)
 	default:
 		w.CallRow = service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc, Rev: r.rev.Int64}
 		if !r.person.Owner.IsZero() {

@@ -31,7 +31,9 @@ func (c *Canvas) stage() {
 			}
 		}
 		changed = c.advance(changed, whole)
-		c.renderer.SetScrollOptim(first && runtime.GOOS != "windows") // Its terminals move the cursor out of what scrolls.
+		c.renderer.SetScrollOptim(
+			first && runtime.GOOS != "windows",
+		) // Its terminals move the cursor out of what scrolls.
 		c.renderer.Render(c.staged)
 	}
 }

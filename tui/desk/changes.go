@@ -304,7 +304,10 @@ func (c *Changes) onQueued(q queued) bool {
 		c.notify(
 			Notice{
 				Level: Urgent,
-				Text:  ErrorText(c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)), q.left),
+				Text: ErrorText(
+					c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)),
+					q.left,
+				),
 			},
 		)
 	}

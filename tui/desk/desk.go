@@ -138,10 +138,16 @@ func New(o Options) *Day {
 	}
 	b := &base{Options: o}
 	d := &Day{
-		base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Gate: gate{base: b}, leases: leases{base: b},
-		Form: &Form{base: b, refusedOps: map[string]bool{}},
-		Card: &Card{base: b}, Search: &Search{base: b}, Ask: &Questions{base: b},
-		Accepted: map[string]int{}, screens: screens{box: o.Outbox},
+		base:     b,
+		Changes:  &Changes{base: b, Autosave: NewAutosave(o.Outbox)},
+		Gate:     gate{base: b},
+		leases:   leases{base: b},
+		Form:     &Form{base: b, refusedOps: map[string]bool{}},
+		Card:     &Card{base: b},
+		Search:   &Search{base: b},
+		Ask:      &Questions{base: b},
+		Accepted: map[string]int{},
+		screens:  screens{box: o.Outbox},
 	}
 	b.day = d
 	d.leases.startedAt = o.Now()
@@ -184,7 +190,11 @@ func (d *Day) Begin() []Event {
 	d.Guard.Touch(d.Now())
 	d.Changes.readOutbox()
 	d.discover()
-	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir) }, d.Card.onScripts)
+	do(
+		&d.events,
+		func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir) },
+		d.Card.onScripts,
+	)
 	return d.drain()
 }
 

@@ -105,7 +105,11 @@ func (s *Search) ask() {
 	}
 	s.reading = true
 	typed := s.typed
-	do(&s.events, func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) }, s.onDonors)
+	do(
+		&s.events,
+		func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) },
+		s.onDonors,
+	)
 }
 
 // searchDonors asks the service for donors, or reads the donors of the newest calls.
@@ -380,7 +384,9 @@ const mostFound = 9
 // Find asks for the donor on the line. It puts the open call on the Desk, or asks about a new one.
 func (q *Questions) Find(search string) Answer {
 	if search == "" {
-		return Answer{Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }}}
+		return Answer{
+			Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }},
+		}
 	}
 	return Answer{Events: q.day.Search.SearchFor(search), Then: func() Answer { return q.found() }}
 }
@@ -402,14 +408,18 @@ func (q *Questions) found() Answer {
 		return Answer{}
 	}
 	if len(found) == 0 && isHere {
-		return Answer{Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.calls)}
+		return Answer{
+			Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.calls),
+		}
 	}
 	if len(found) == 0 {
 		return Answer{Wrong: "no donor was found"}
 	}
 	ask := &Question{Title: "number of the donor"}
 	if isHere {
-		ask.Lines = []string{q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls)}
+		ask.Lines = []string{
+			q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls),
+		}
 	}
 	for _, donor := range found {
 		known := slices.DeleteFunc(

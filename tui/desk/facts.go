@@ -126,7 +126,8 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 				fact.Parts = append(fact.Parts, Part{" · ", proof, proof})
 			}
 		}
-		if number := e.day.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil && first.Key == "dateOfBirth" {
+		if number := e.day.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil &&
+			first.Key == "dateOfBirth" {
 			masked := string(*number)
 			if !e.day.Card.IsRevealed {
 				masked = render.MaskDigits(masked)

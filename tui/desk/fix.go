@@ -77,7 +77,10 @@ func recordedFixes(call apitype.Call) []Fix {
 		f.ofPledge = true
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b Fix) int { return strings.Index(fixOrder, a.Press) - strings.Index(fixOrder, b.Press) })
+	slices.SortFunc(
+		all,
+		func(a, b Fix) int { return strings.Index(fixOrder, a.Press) - strings.Index(fixOrder, b.Press) },
+	)
 	return all
 }
 

@@ -180,8 +180,11 @@ func (s *leases) takeLease() {
 		s.request = apitype.NewUUID()
 	}
 	request := apitype.TakeRequest{
-		RequestUUID: s.request, UserUUID: s.agent(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: s.Filter,
-		Ahead: !s.day.Wanted,
+		RequestUUID:  s.request,
+		UserUUID:     s.agent(),
+		LeaseSeconds: new(int(leaseTime / time.Second)),
+		QueueFilter:  s.Filter,
+		Ahead:        !s.day.Wanted,
 	}
 	now := s.Now()
 	do(&s.events, func(ctx context.Context) (taken, error) {
@@ -285,7 +288,11 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	change, err := apiclient.DeferCallChange(call, request)
 	what := d.Say("later") + ": " + SayDate(d.Say, at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
 	d.finish(
-		Change{Change: change, Label: d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose, err: err},
+		Change{
+			Change: change,
+			Label:  d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose,
+			err:    err,
+		},
 		what,
 		false,
 	)
@@ -483,7 +490,10 @@ func (s *leases) tend() {
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
 				s.day.Card.isFreed = true
-				s.failOf(ofCall(l.CallUUID), s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)))
+				s.failOf(
+					ofCall(l.CallUUID),
+					s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)),
+				)
 			}
 		default:
 			s.keepLease(l)
@@ -522,7 +532,11 @@ func (s *leases) extend(l lease) {
 // change.
 func (s *leases) extended(ctx context.Context, id apitype.UUID, ahead *bool) (apitype.Lease, error) {
 	return apiclient.Decoded(
-		s.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}),
+		s.Client.Queue.Extend(
+			ctx,
+			id,
+			apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead},
+		),
 	)
 }
 

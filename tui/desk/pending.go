@@ -369,5 +369,6 @@ func (d *Day) keepsBack(call apitype.UUID) bool {
 	isRefused := func(e outbox.Entry) bool {
 		return e.UUID == call && e.State == outbox.StateRejected && endsCall(e.Op)
 	}
-	return d.leases.marks.isWanted(call) || d.Changes.isPending(call) || slices.ContainsFunc(d.Changes.Entries, isRefused)
+	return d.leases.marks.isWanted(call) || d.Changes.isPending(call) ||
+		slices.ContainsFunc(d.Changes.Entries, isRefused)
 }

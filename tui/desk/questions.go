@@ -83,7 +83,11 @@ func (q *Questions) onceAllowed(then func() Answer) Answer {
 
 // confirm asks for a yes, and does something then, if the call is still on the desk.
 func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Question {
-	return &Question{Title: title, Lines: lines, Choices: []Choice{{Key: "y", Label: q.Say("yes"), Pick: q.onCall(yes)}}}
+	return &Question{
+		Title:   title,
+		Lines:   lines,
+		Choices: []Choice{{Key: "y", Label: q.Say("yes"), Pick: q.onCall(yes)}},
+	}
 }
 
 // onCall does something unless the call has left the Desk during the question.
@@ -212,7 +216,11 @@ func (q *Questions) recordAttempt() Answer {
 		return Answer{Events: d.NotReached()}
 	}
 	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
-		{Key: "n", Label: q.Say("with the attempt: the next agent reads them"), Pick: q.onCall(does(d.NotReachedWithNote))},
+		{
+			Key:   "n",
+			Label: q.Say("with the attempt: the next agent reads them"),
+			Pick:  q.onCall(does(d.NotReachedWithNote)),
+		},
 		{Key: "d", Label: q.Say("into a draft: only you see them"), Pick: q.onCall(does(d.NotReached))},
 	}}}
 }
@@ -292,7 +300,10 @@ func (q *Questions) complete() Answer {
 		}, lines...)}
 	}
 	if d.Form.DeniesCorrections() {
-		line := q.Say("The result says %q. Send it with the corrections all the same?", render.Clean(d.Form.ResultWords()))
+		line := q.Say(
+			"The result says %q. Send it with the corrections all the same?",
+			render.Clean(d.Form.ResultWords()),
+		)
 		return Answer{Next: q.confirm(q.Say("The record was corrected"), does(d.CompleteCall), line)}
 	}
 	return Answer{Events: d.CompleteCall()}
@@ -558,10 +569,13 @@ func (q *Questions) Ticks() Answer {
 		if f.Checked {
 			label += ", " + q.Say("checked")
 		}
-		ask.Choices = append(ask.Choices, Choice{Key: cmp.Or(f.Press, f.id), Label: label, Pick: q.onCall(func() Answer {
-			q.day.Form.Tick(f)
-			return q.Ticks()
-		})})
+		ask.Choices = append(
+			ask.Choices,
+			Choice{Key: cmp.Or(f.Press, f.id), Label: label, Pick: q.onCall(func() Answer {
+				q.day.Form.Tick(f)
+				return q.Ticks()
+			})},
+		)
 	}
 	return Answer{Next: ask}
 }
@@ -628,7 +642,8 @@ func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer
 	was, _ := apitype.ParseAmount(f.Was)
 	before, _ := was.Cents()
 	now, isCents := amount.Cents()
-	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
+	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now ||
+		amount.Fixed() == f.Is {
 		return nil
 	}
 	ask.Lines = []string{q.Say("The amount is %s Euros now.", q.Locale.Amount(was))}

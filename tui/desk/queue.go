@@ -92,8 +92,12 @@ type listed struct {
 func newListed(call apitype.Call) listed {
 	l := listed{
 		Candidate: Candidate{
-			ID: call.UUID, person: call.PersonUUID, Type: unique.Make(call.Type).Value(), RequestedAt: call.RequestedAt.Time,
-			Attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
+			ID:          call.UUID,
+			person:      call.PersonUUID,
+			Type:        unique.Make(call.Type).Value(),
+			RequestedAt: call.RequestedAt.Time,
+			Attempts:    call.AttemptsCount,
+			lastAttempt: lastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
 		code:      Value(call.Result.Value().ResultCode),

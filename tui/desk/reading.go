@@ -221,7 +221,10 @@ func (d *Day) onReread(read callRead, err error) {
 func (d *Day) onRead(read callRead, err error) {
 	d.Taking = d.Taking && err == nil
 	if read.torn != nil {
-		d.failOf(ofCall(read.id), ErrorText(d.Say("cannot read what was typed for call %s", ShortID(read.id)), read.torn))
+		d.failOf(
+			ofCall(read.id),
+			ErrorText(d.Say("cannot read what was typed for call %s", ShortID(read.id)), read.torn),
+		)
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
@@ -495,7 +498,9 @@ func (d *Day) onOutcome(e outbox.Event) {
 	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
 		opened := d.opening
 		d.opening = apitype.UUID{}
-		d.Gate.admit(arrival{asked: d.openedAt, text: d.Say("the new call is there"), run: func() { d.takeCall(opened) }})
+		d.Gate.admit(
+			arrival{asked: d.openedAt, text: d.Say("the new call is there"), run: func() { d.takeCall(opened) }},
+		)
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID, unasked)
 	case d.Wanted && d.Offline == "":

@@ -113,14 +113,18 @@ func (g *gate) sendAlone() {
 			"the result was sent alone; not corrected: %s",
 			g.day.Changes.entryName(e)+" ("+g.day.fixedText(e)+")",
 		)
-		do(&g.day.events, func(context.Context) (any, error) { return nil, g.Outbox.Detach(e.ID) }, func(_ any, err error) {
-			if err != nil {
-				g.day.fail("outbox", err)
-				return
-			}
-			g.day.notify(Notice{Level: Failed, Text: text, See: SeeOutbox, Owner: e.ID})
-			g.day.Changes.readOutbox()
-		})
+		do(
+			&g.day.events,
+			func(context.Context) (any, error) { return nil, g.Outbox.Detach(e.ID) },
+			func(_ any, err error) {
+				if err != nil {
+					g.day.fail("outbox", err)
+					return
+				}
+				g.day.notify(Notice{Level: Failed, Text: text, See: SeeOutbox, Owner: e.ID})
+				g.day.Changes.readOutbox()
+			},
+		)
 	}
 }
 

@@ -33,7 +33,13 @@ func readScripts(configDir string) (map[string][]string, error) {
 			if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
 				errs = append(
 					errs,
-					fmt.Errorf("scripts/%s.md, line %d: there is no {{.%s}}; there are %s", name, i+1, unknown, scriptFieldNames()),
+					fmt.Errorf(
+						"scripts/%s.md, line %d: there is no {{.%s}}; there are %s",
+						name,
+						i+1,
+						unknown,
+						scriptFieldNames(),
+					),
 				)
 			}
 		}
@@ -103,7 +109,10 @@ func (k *Card) pickScript() {
 				k.day.Call.Type != apitype.CallWinback {
 				k.Script = append(
 					k.Script,
-					"> "+k.Say("The pledge is %s: nothing is collected, whatever the script says.", k.Say(PledgeWords(pledge.Status))),
+					"> "+k.Say(
+						"The pledge is %s: nothing is collected, whatever the script says.",
+						k.Say(PledgeWords(pledge.Status)),
+					),
 					"",
 				)
 			}
@@ -162,9 +171,14 @@ func scriptFields() []scriptField {
 		})},
 		{
 			"Pledge.Interval",
-			pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) }),
+			pledge(
+				func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) },
+			),
 		},
-		{"Pledge.Charity", pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name })},
+		{
+			"Pledge.Charity",
+			pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name }),
+		},
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
 			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
 		})},

@@ -145,7 +145,10 @@ func (d *Day) readToday() {
 			return
 		}
 		is := apitype.QueueAgent{}
-		if i := slices.IndexFunc(answer.Agents, func(a apitype.QueueAgent) bool { return a.UserUUID == agent }); i >= 0 {
+		if i := slices.IndexFunc(
+			answer.Agents,
+			func(a apitype.QueueAgent) bool { return a.UserUUID == agent },
+		); i >= 0 {
 			is = answer.Agents[i]
 		}
 		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)

@@ -238,7 +238,10 @@ func lastAgent(c apitype.Call) string {
 	if len(attempts) == 0 {
 		return ""
 	}
-	last := slices.MaxFunc(attempts, func(a, b apitype.CallAttempt) int { return a.AttemptAt.Compare(b.AttemptAt.Time) })
+	last := slices.MaxFunc(
+		attempts,
+		func(a, b apitype.CallAttempt) int { return a.AttemptAt.Compare(b.AttemptAt.Time) },
+	)
 	if last.UserUUID == nil {
 		return ""
 	}

@@ -193,7 +193,12 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 	k.holder = nil
 	for _, l := range all {
 		if l.UserUUID != agent {
-			k.holder = &apitype.LeaseHolder{UserUUID: l.UserUUID, Name: l.Name, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt}
+			k.holder = &apitype.LeaseHolder{
+				UserUUID:  l.UserUUID,
+				Name:      l.Name,
+				TakenAt:   l.TakenAt,
+				ExpiresAt: l.ExpiresAt,
+			}
 		}
 	}
 }

@@ -45,7 +45,9 @@ type card struct {
 func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if d.Day.Call == nil {
 		return frame.Close(
-			append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
+			append(
+				[]string{frame.Top(d.Styles.bold("fundesk"), "")},
+				frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
 			height,
 		)
 	}
@@ -125,7 +127,9 @@ func (c *card) head() [][]string {
 		{c.headLine()},
 		c.frame.Lines(c.nameLines(person, c.width)...),
 		c.frame.Lines(
-			append(c.numberLines(person), c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
+			append(
+				c.numberLines(person),
+				c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
 	}
 }
 
@@ -187,7 +191,9 @@ func detailsOf(c *card) []string {
 		return nil
 	}
 	return append(
-		[]string{c.frame.Rule(c.Styles.bold(c.Say("Details")), c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"))},
+		[]string{
+			c.frame.Rule(c.Styles.bold(c.Say("Details")), c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects")),
+		},
 		c.frame.Lines(lines...)...)
 }
 
@@ -232,7 +238,8 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	if is := d.Day.Form.CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
 		was, now := d.Day.Card.About(*p), d.Day.Card.About(*is)
-		if p.Language != is.Language && desk.Value(p.Language) != desk.Value(is.Language) && desk.Value(p.Language) != "" {
+		if p.Language != is.Language && desk.Value(p.Language) != desk.Value(is.Language) &&
+			desk.Value(p.Language) != "" {
 			now[0] = ansi.Strip(d.turned(was[0], now[0]))
 		}
 		right = Clean(strings.Join(now, " · "))
@@ -358,7 +365,15 @@ func checkRuleOf(c *card) string {
 	}
 	return c.frame.Rule(
 		title,
-		c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"),
+		c.Styles.Key(
+			c.Host.KeyOf(ActTick),
+		)+" "+c.Say(
+			"ticks",
+		)+" · "+c.Styles.Key(
+			c.Host.KeyOf(ActFix),
+		)+" "+c.Say(
+			"corrects",
+		),
 	)
 }
 
@@ -453,7 +468,12 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 			text += s.Dim(why)
 		}
 	} else if f.IsSecret() && !c.Day.Card.IsRevealed && known {
-		if hint := "  " + s.Key(c.Host.KeyOf(ActReveal)) + " " + c.Say("shows"); !packed && render.Width(text+hint) <= room {
+		if hint := "  " + s.Key(
+			c.Host.KeyOf(ActReveal),
+		) + " " + c.Say(
+			"shows",
+		); !packed &&
+			render.Width(text+hint) <= room {
 			text += hint
 		}
 	}

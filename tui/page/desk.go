@@ -196,7 +196,10 @@ func (d *Desk) AskCopy() tea.Cmd {
 	for _, c := range d.Day.Card.Copies() {
 		options = append(
 			options,
-			Option{Label: d.Say(c.Name) + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(d.Say(c.Name), c.Text) }},
+			Option{
+				Label: d.Say(c.Name) + "  " + Clean(c.Text),
+				Run:   func() tea.Cmd { return copyText(d.Say(c.Name), c.Text) },
+			},
 		)
 	}
 	d.Dialog = NewChoice("Copy", "", options)
@@ -212,7 +215,12 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 	for _, p := range d.Day.PassedOver() {
 		lines = append(
 			lines,
-			widget.Fit(Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))), skippedName)+"  "+Clean(d.Say(p.Reason)),
+			widget.Fit(
+				Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))),
+				skippedName,
+			)+"  "+Clean(
+				d.Say(p.Reason),
+			),
 		)
 	}
 	if len(lines) == 0 {

@@ -327,7 +327,10 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 			if i == 0 {
 				more = strings.TrimPrefix(parts[0], d.Styles.WarnSign+" ") + " …"
 			}
-			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" "+d.Say("shows all")))
+			return append(
+				lines,
+				d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.Host.KeyOf(ActWarnings)+" "+d.Say("shows all")),
+			)
 		}
 		for _, part := range parts {
 			lines = append(lines, paint(part))

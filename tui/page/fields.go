@@ -104,7 +104,10 @@ func (f *fields) phones(p apitype.Person) {
 		number *string
 	}{{"mobile", p.MobilePhoneNumber}, {"phone", p.PhoneNumber}} {
 		if text := desk.Value(n.number); text != "" {
-			f.all = append(f.all, field{label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold})
+			f.all = append(
+				f.all,
+				field{label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold},
+			)
 		}
 	}
 }

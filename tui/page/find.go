@@ -108,7 +108,10 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, s.Dim(widget.Fit(f.note(len(found))+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)))
+	lines = append(
+		lines,
+		s.Dim(widget.Fit(f.note(len(found))+"; "+s.DueSign+" "+f.desk.Say("has an open call"), width)),
+	)
 	return f.desk.Day.Search.Title(), lines
 }
 

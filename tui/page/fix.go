@@ -287,7 +287,17 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 // typed returns the value that is being typed, or the intervals to choose from.
 func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
 	if fix.IsYesNo() {
-		return f.desk.fixText(fix) + "  " + s.Key("y") + " " + f.desk.Say("yes") + "  " + s.Key("n") + " " + f.desk.Say("no")
+		return f.desk.fixText(
+			fix,
+		) + "  " + s.Key(
+			"y",
+		) + " " + f.desk.Say(
+			"yes",
+		) + "  " + s.Key(
+			"n",
+		) + " " + f.desk.Say(
+			"no",
+		)
 	}
 	if !fix.IsInterval() {
 		return f.editor.Line(max(width, 2), s.cursor)

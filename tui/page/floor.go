@@ -92,7 +92,11 @@ func (v *Floor) Refresh() tea.Cmd {
 	}
 	v.reading = true
 	now := v.Day.Now()
-	return Load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) }, v.takeIn)
+	return Load(
+		v.Env,
+		func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) },
+		v.takeIn,
+	)
 }
 
 // readFloor reads the agents, and the waiting calls of each type.
@@ -164,12 +168,17 @@ func (v *Floor) Lines(l Layout) []string {
 	waiting := v.waitingLines(frame.Inner())
 	rows := l.Rows() - len(waiting) - 2
 	v.table.SetHeight(max(rows, 1))
-	lines := v.table.Lines(v.agents, frame.Inner(), s.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
-		if chosen {
-			return s.chosen(line)
-		}
-		return line
-	})
+	lines := v.table.Lines(
+		v.agents,
+		frame.Inner(),
+		s.head,
+		func(_ apitype.QueueAgent, chosen bool, line string) string {
+			if chosen {
+				return s.chosen(line)
+			}
+			return line
+		},
+	)
 	if len(v.agents) == 0 {
 		lines = append(lines, s.Dim(" "+v.Say("no agent has taken a call today")))
 	}
@@ -269,7 +278,9 @@ func (v *Floor) AskFree() tea.Cmd {
 	}
 	v.Dialog = &Confirm{
 		Title: v.Say("Free what %s holds?", name),
-		Lines: []string{v.Say("The calls go back to the queue, and other agents get them. Callbacks stay with %s.", name)},
+		Lines: []string{
+			v.Say("The calls go back to the queue, and other agents get them. Callbacks stay with %s.", name),
+		},
 		Yes: func() tea.Cmd {
 			return Load(v.Env, free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
 				if err != nil {

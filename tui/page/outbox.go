@@ -54,11 +54,21 @@ func (r outboxRow) shown(s *Env) render.Entry {
 		}
 	case r.draft != nil:
 		return render.Entry{
-			State: "draft", Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
-			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(desk.DraftText(s.Day, *r.draft))),
+			State: "draft",
+			Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
+			CreatedAt: new(
+				apitype.NewTime(r.draft.SavedAt),
+			),
+			Tries:     -1,
+			LastError: new(Clean(desk.DraftText(s.Day, *r.draft))),
 		}
 	default:
-		return render.Entry{State: "damaged", Label: s.Say("file"), Tries: -1, LastError: new(Clean(s.Say(r.damaged.Reason)))}
+		return render.Entry{
+			State:     "damaged",
+			Label:     s.Say("file"),
+			Tries:     -1,
+			LastError: new(Clean(s.Say(r.damaged.Reason))),
+		}
 	}
 }
 
@@ -238,7 +248,10 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	}
 	for _, other := range v.Day.Changes.Entries {
 		if other.After == e.ID {
-			lines = append(lines, v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))))
+			lines = append(
+				lines,
+				v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))),
+			)
 		}
 	}
 	v.Dialog = &Confirm{

@@ -46,7 +46,12 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	}
 	var options []Option
 	for _, c := range q.Choices {
-		o := Option{Key: c.Key, Label: Clean(c.Label), Why: c.Why, Run: func() tea.Cmd { return d.Answer(c.Pick(), back) }}
+		o := Option{
+			Key:   c.Key,
+			Label: Clean(c.Label),
+			Why:   c.Why,
+			Run:   func() tea.Cmd { return d.Answer(c.Pick(), back) },
+		}
 		if c.IsOn != nil {
 			o.Label = d.onSign(*c.IsOn) + o.Label
 		}
@@ -56,10 +61,14 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	case q.IsYesNo():
 		d.Dialog = &Confirm{Title: title, Lines: lines, Yes: options[0].Run, No: left}
 	case q.Typed != nil:
-		p := &Prompt{Title: title, left: func() tea.Cmd { left(); return nil }, done: func(text string) (string, tea.Cmd) {
-			a := q.Typed(text)
-			return a.Wrong, d.Answer(a, back)
-		}}
+		p := &Prompt{
+			Title: title,
+			left:  func() tea.Cmd { left(); return nil },
+			done: func(text string) (string, tea.Cmd) {
+				a := q.Typed(text)
+				return a.Wrong, d.Answer(a, back)
+			},
+		}
 		p.Editor.SetValue(q.Value)
 		d.Dialog = p
 	case q.IsKeyed:

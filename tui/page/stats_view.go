@@ -202,7 +202,10 @@ func (v *Stats) callTables(width int) []string {
 	}
 	for _, group := range apitype.AttemptsGroups() {
 		if n := grouped[group]; n > 0 {
-			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("attempts="+group, "requestedAfter")})
+			attempts = append(
+				attempts,
+				bar{label: group, n: n, list: v.callsBehind("attempts="+group, "requestedAfter")},
+			)
 		}
 	}
 	return slices.Concat(
@@ -238,7 +241,11 @@ func (v *Stats) dayLines(width int) []string {
 	lines := v.chart("Completed by day and type, mean rating", bars, width)
 	return slices.Concat(lines[:1], []string{
 		v.line("calls a day", counts, v.Say("up to %s", v.Day.Locale.Count(int(slices.Max(counts))))),
-		v.line("mean rating", ratings, v.Say("up to %s", v.Day.Locale.Decimal(fmt.Sprintf("%.1f", slices.Max(ratings))))),
+		v.line(
+			"mean rating",
+			ratings,
+			v.Say("up to %s", v.Day.Locale.Decimal(fmt.Sprintf("%.1f", slices.Max(ratings)))),
+		),
 	}, lines[1:], []string{""})
 }
 
@@ -250,7 +257,14 @@ func (v *Stats) line(label string, values []float64, more string) string {
 		step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
 		b.WriteString(v.Styles.steps[step])
 	}
-	return widget.Fit("  "+v.Say(label), barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
+	return widget.Fit(
+		"  "+v.Say(label),
+		barLabel+barNumber,
+	) + " " + v.Styles.accent(
+		b.String(),
+	) + " " + v.Styles.Dim(
+		more,
+	)
 }
 
 func (v *Stats) otherTables(width int) []string {
@@ -267,7 +281,12 @@ func (v *Stats) otherTables(width int) []string {
 		most := slices.MaxFunc(typesOf(types), func(a, b apitype.CallType) int { return types[a] - types[b] })
 		results = append(
 			results,
-			bar{label: v.Say(v.Day.Codes.Words(most, code)), n: byCode[code].Records, kinds: byCode[code].Types, list: list},
+			bar{
+				label: v.Say(v.Day.Codes.Words(most, code)),
+				n:     byCode[code].Records,
+				kinds: byCode[code].Types,
+				list:  list,
+			},
 		)
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold(v.Say("Retention rating by type")))
@@ -328,7 +347,10 @@ func (v *Stats) pledgeLines(width int) []string {
 		lines = append(
 			lines,
 			v.Styles.Dim(
-				widget.Fit(" "+v.Say("without %s of an interval that is not known", v.Day.Count(n, "pledge", "pledges")), width),
+				widget.Fit(
+					" "+v.Say("without %s of an interval that is not known", v.Day.Count(n, "pledge", "pledges")),
+					width,
+				),
 			),
 		)
 	}

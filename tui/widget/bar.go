@@ -12,7 +12,11 @@ func Bar(done, all, width int, ascii bool) string {
 	if ascii {
 		full, empty = '#', '.'
 	}
-	bar := progress.New(progress.WithoutPercentage(), progress.WithWidth(width), progress.WithFillCharacters(full, empty))
+	bar := progress.New(
+		progress.WithoutPercentage(),
+		progress.WithWidth(width),
+		progress.WithFillCharacters(full, empty),
+	)
 	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // The caller sets the colours.
 	return bar.ViewAs(float64(done) / float64(max(all, 1)))
 }

@@ -172,7 +172,13 @@ func day(ctx context.Context) error {
 	if err := ask(ctx, http.MethodPost, "/api/v1/calls", create, nil); err != nil {
 		return err
 	}
-	if err := ask(ctx, http.MethodPut, "/api/v1/calls/"+call+"/actions/add-attempt", object{"attemptAt": now}, nil); err != nil {
+	if err := ask(
+		ctx,
+		http.MethodPut,
+		"/api/v1/calls/"+call+"/actions/add-attempt",
+		object{"attemptAt": now},
+		nil,
+	); err != nil {
 		return err
 	}
 	var done struct{ Status string }
