@@ -18,8 +18,9 @@ type handler struct {
 	options any                                                        // A value of the type of its parameters, or nil.
 	body    any                                                        // A value of the type of its body, or nil.
 
-	readsIfMatch bool
-	isGuarded    bool // It checks more permissions than the one of its route.
+	readsIfMatch     bool
+	readsIfNoneMatch bool // A caller who has the answer is answered 304.
+	isGuarded        bool // It checks more permissions than the one of its route.
 }
 
 // list answers with a page: parse reads the options from the query, and what refuses them to a
@@ -73,9 +74,23 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 		if err == nil && answer.Stream != nil {
 			return stream(w, r, answer)
 		}
-		return respondUnlessSame(w, r, answer, err)
+		return respond(w, http.StatusOK, answer, err)
 	}
 	return handler{serve: serve, status: http.StatusOK}
+}
+
+// getUnlessSame is get for a record whose revision covers the whole answer. Calls and pledges embed the person, whose
+// revision is another one.
+func getUnlessSame(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
+		id, err := pathUUID(r)
+		if err != nil {
+			return err
+		}
+		answer, err := one(r.Context(), c, id)
+		return respondUnlessSame(w, r, answer, err)
+	}
+	return handler{serve: serve, status: http.StatusOK, readsIfNoneMatch: true}
 }
 
 // respondUnlessSame answers with a record, or with 304 if the caller already has it.
@@ -97,7 +112,7 @@ func read(answers func(context.Context, service.Caller) (service.Answer, error))
 		answer, err := answers(r.Context(), c)
 		return respondUnlessSame(w, r, answer, err)
 	}
-	return handler{serve: serve, status: http.StatusOK}
+	return handler{serve: serve, status: http.StatusOK, readsIfNoneMatch: true}
 }
 
 func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {

@@ -409,7 +409,7 @@ func (g *generator) parameters(r route, key string, notes operationNotes, etag b
 	if r.handler.readsIfMatch {
 		all = append(all, ref("parameters", "ifMatch"))
 	}
-	if r.method == http.MethodGet && etag {
+	if r.handler.readsIfNoneMatch && etag {
 		all = append(all, ref("parameters", "ifNoneMatch"))
 	}
 	if r.handler.options == nil {
@@ -534,7 +534,7 @@ func (g *generator) responses(r route, notes operationNotes, etag bool) object {
 		answer = append(answer, member{"content", object{{"application/json", content}}})
 	}
 	responses = append(responses, member{status, answer})
-	if r.method == http.MethodGet && etag {
+	if r.handler.readsIfNoneMatch && etag {
 		responses = append(responses, member{"304", object{
 			{"description", "Nothing has changed since the revision that If-None-Match names."},
 			{"headers", headerRefs([]string{"X-Request-Id", "X-RateLimit-Limit", "Fundesk-Extensions", "ETag"})},

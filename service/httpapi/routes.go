@@ -21,7 +21,7 @@ func (a *api) operations() []route {
 	return []route{
 		{http.MethodGet, "/api/v1/persons", service.PersonsRead, list(apitype.ParsePersonListOptions, s.ListPersons)},
 		{http.MethodPost, "/api/v1/persons", service.PersonsCreate, create(s.CreatePerson)},
-		{http.MethodGet, "/api/v1/persons/{uuid}", service.PersonsRead, get(s.GetPerson)},
+		{http.MethodGet, "/api/v1/persons/{uuid}", service.PersonsRead, getUnlessSame(s.GetPerson)},
 		{http.MethodPut, "/api/v1/persons/{uuid}/actions/update", service.PersonsUpdate, change(s.UpdatePerson)},
 		{
 			http.MethodGet,
