@@ -69,9 +69,10 @@ type (
 		adopted    []lease
 	}
 	taken struct {
-		leases    []lease
-		waiting   int
-		nextDueAt *apitype.Time
+		leases      []lease
+		isElsewhere bool // Another terminal of the agent has the call.
+		waiting     int
+		nextDueAt   *apitype.Time
 	}
 )
 
@@ -195,7 +196,7 @@ func (s *leases) takeLease() {
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)},
 			)
 			if errors.Is(held, outbox.ErrOpenElsewhere) {
-				_ = s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{}) // Else it expires.
+				brought.isElsewhere = true // The lease protects that terminal's donor: its mark may use it by now.
 				continue
 			}
 			// Another note that cannot be kept costs another terminal's agent a look, and no lease.
@@ -222,7 +223,7 @@ func (s *leases) onTaken(t taken, err error) {
 		return
 	}
 	s.request = apitype.UUID{}
-	s.none, s.nextDueAt = len(t.leases) == 0, t.nextDueAt
+	s.none, s.nextDueAt = len(t.leases) == 0 && !t.isElsewhere, t.nextDueAt
 	s.takes, s.waiting = s.takes+1, t.waiting
 	s.countTaken()
 	for _, l := range t.leases {

@@ -409,6 +409,47 @@ func TestTakeThatOvertakesTheMark(t *testing.T) {
 	}
 }
 
+// Another terminal of the same agent takes the donor on this screen, whose lease has ended, and gives her up. Her
+// attempt is recorded meanwhile: its mark stays, nobody is offered the donor, and that terminal has another one.
+func TestTakeOfAnotherTerminalLeavesTheDonor(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 4)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	a := f.agent(dir)
+	b, line := f.agentOn(dir)
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	f.Clock.Advance(16 * time.Minute)
+	press := sync.OnceFunc(func() {
+		a.press("a")
+		a.perform(a.NotReached())
+	})
+	line.status = func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, "/release") {
+			press()
+		}
+		return 0
+	}
+	b.press("n")
+	b.perform(b.Next())
+	press()
+	if !slices.Contains(f.pending(), call) {
+		t.Errorf("got pending %v, want %s", f.pending(), call)
+	}
+	if b.Call == nil || b.IsOn(call) {
+		t.Errorf("got %+v on the other terminal, want another donor", b.Call)
+	}
+	f.user = new(apitype.NewUUID())
+	c := f.agent(t.TempDir())
+	c.press("n")
+	c.perform(c.Next())
+	if c.IsOn(call) {
+		t.Error("a colleague is offered the donor of a held attempt")
+	}
+}
+
 // A freed donor is not leased again by the desk itself. A key of the agent leases the donor.
 func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
 	t.Parallel()
