@@ -118,7 +118,7 @@ func TestWhatComesLateTakesNoText(t *testing.T) {
 		_, cmd := d.app.Update(keyPress(key))
 		return cmd
 	}
-	w, d := opened(t)
+	_, d := opened(t)
 	d.enter("n", ":")
 	d.send(tea.PasteMsg{Content: callID(5).String()})
 	record := late(d, "enter")
@@ -128,19 +128,6 @@ func TestWhatComesLateTakesNoText(t *testing.T) {
 		t.Errorf("record: got page %d and the notes %q, want what was typed:\n%s", d.app.current, d.app.Day.Form.Notes, d.text())
 	}
 	d.sees("what you asked for came while you were typing")
-	d = newDriver(t, w.options)
-	d.enter("4", "enter")
-	signature := late(d, "S")
-	d.enter("1", "n", "i", "m")
-	d.run(signature, 0)
-	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
-	d.send(page.Result(func() tea.Cmd {
-		pledges.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "https://files.example/s", Till: w.Clock.Now().Add(time.Hour)})
-		return nil
-	}))
-	if d.enter("y"); d.app.Dialog != nil || d.app.Day.Form.Notes != "my" {
-		t.Errorf("signature: got the notes %q and %T, want what was typed", d.app.Day.Form.Notes, d.app.Dialog)
-	}
 }
 
 // What agents did is counted from the beginning of the day: the service counts by the hour, and a moment before

@@ -16,38 +16,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/service/servicetest"
-	"fundesk/tui/page"
 )
-
-// The dialog counts down, and fetches a new link in place of one that is over.
-func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
-	t.Parallel()
-	w, d := opened(t)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	d.press("4")
-	l := d.app.pages[page.PledgesPage].(*page.Pledges)
-	screen := func() string { return strings.Join(d.app.screen(), "\n") }
-	l.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "https://files.example/s", Till: w.Clock.Now().Add(time.Hour)})
-	if !strings.Contains(screen(), "valid for 60 more minutes") {
-		t.Errorf("screen: got no 60 minutes:\n%s", screen())
-	}
-	w.Clock.Advance(25 * time.Minute)
-	if !strings.Contains(screen(), "valid for 35 more minutes") {
-		t.Errorf("screen: got no 35 minutes:\n%s", screen())
-	}
-	w.Clock.Advance(35 * time.Minute)
-	if !strings.Contains(screen(), "no longer valid") {
-		t.Errorf("screen: got no word that it is over:\n%s", screen())
-	}
-	d.press("y") // The pledge is read again; this one has no signature any more.
-	if !strings.Contains(screen(), "this pledge has no signature") {
-		t.Errorf("screen: got the old link, want the pledge read again:\n%s", screen())
-	}
-	l.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "file:///etc/passwd", Till: w.Clock.Now()})
-	if d.app.Dialog != nil || !strings.Contains(screen(), "is no https address") {
-		t.Errorf("screen: got a file offered, want a refusal:\n%s", screen())
-	}
-}
 
 // The title of the window is in screen shots, task bars and logs: it tells the profile,
 // never a person.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,34 +153,25 @@ func TestFiltersTakenApart(t *testing.T) {
 	}
 }
 
-// The link of a signature is offered as long as it is valid.
-func TestSignatureIsOffered(t *testing.T) {
+// The link of a signature is copied, unless it is none that a browser may open.
+func TestSignatureIsCopied(t *testing.T) {
 	t.Parallel()
-	e, _ := scene(t, canned{"GET /api/v1/pledges/" + callID(71).String(): asJSON(t, gift()), "GET /api/v1/pledges/" + callID(72).String(): asJSON(t, apitype.Pledge{UUID: callID(72)})})
+	e, _ := scene(t, canned{})
 	v := NewPledges(e)
-	s := NewStyles("", true, false)
-	run(v.readSignature(callID(71)))
-	if diff := cmp.Diff([]string{"Signature", "[y  copy the link: https://files.example/s           ]", "valid for 60 more minutes; esc closes"}, drawn(e.Dialog, s, 70, 10)); diff != "" {
-		t.Errorf("offered (-want +got):\n%s", diff)
-	}
-	_, cmd := e.Dialog.Key(press("y"))
-	if got := cmd().(Copied); got.Text != "https://files.example/s" || got.What != "signature link" {
+	cmd := v.copySignature(new("https://files.example/s"), nil)
+	got, ok := cmd().(Copied)
+	if !ok || got.Text != "https://files.example/s" || got.What != "signature link, valid for an hour" {
 		t.Errorf("got %+v copied", got)
 	}
-	for left, want := range map[time.Duration]string{time.Nanosecond: "valid for 0 more minutes; esc closes", 0: "no longer valid: y asks for a new one; esc closes", 119 * time.Second: "valid for 1 more minute; esc closes"} {
-		v.OfferSignature(SignatureRead{ID: callID(71), Link: "https://files.example/s", Till: morning.Add(left)})
-		if got := drawn(e.Dialog, s, 70, 10)[2]; got != want {
-			t.Errorf("%v left: got %q, want %q", left, got, want)
-		}
-	}
-	e.Dialog = nil
-	run(v.readSignature(callID(72)))
-	if e.Messages.Text != "this pledge has no signature" || e.Dialog != nil {
+	if v.copySignature(nil, nil) != nil || e.Messages.Text != "this pledge has no signature" {
 		t.Errorf("got %q", e.Messages.Text)
 	}
-	run(v.readSignature(callID(73)))
-	v.OfferSignature(SignatureRead{Link: "file:///etc/passwd"})
-	if diff := cmp.Diff([]string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not offered"}, texts(e.Messages.Errors)); diff != "" {
+	v.copySignature(nil, errors.New("404 not found"))
+	if v.copySignature(new("file:///etc/passwd"), nil) != nil {
+		t.Error("a file was copied")
+	}
+	want := []string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not copied"}
+	if diff := cmp.Diff(want, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	if v.WhyNotStatus() != "no record is chosen" {

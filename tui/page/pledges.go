@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -175,66 +174,29 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	}
 }
 
-// SignatureRead is a fresh link to a signature.
-type SignatureRead struct {
-	ID   apitype.UUID
-	Link string // Empty without a signature.
-	Till time.Time
-}
-
-// AskSignature reads the pledge again for a link that is valid now.
+// AskSignature reads the pledge again and copies the link to its signature, which is valid for one hour from then
+// (interface: Limits). Spec gap: G10.
 func (v *Pledges) AskSignature() tea.Cmd {
 	ref, _ := v.Target()
-	return v.readSignature(ref.ID)
-}
-
-func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 	v.Messages.Say("asking for a link…")
-	return Load(v.Env, func(ctx context.Context) (SignatureRead, error) {
-		asked := v.Day.Now()
-		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, id))
-		if err != nil || pledge.SignatureSignedURL == nil {
-			return SignatureRead{}, err
-		}
-		// Valid for one hour (interface: Limits). Spec gap: G10.
-		return SignatureRead{ID: id, Link: *pledge.SignatureSignedURL, Till: asked.Add(time.Hour)}, nil
-	}, func(read SignatureRead, err error) tea.Cmd {
-		if err != nil {
-			v.Messages.Fail("cannot read the pledge", err)
-		} else {
-			v.OfferSignature(read)
-		}
-		return nil
-	})
+	return Load(v.Env, func(ctx context.Context) (*string, error) {
+		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, ref.ID))
+		return pledge.SignatureSignedURL, err
+	}, v.copySignature)
 }
 
-// OfferSignature offers the link.
-func (v *Pledges) OfferSignature(read SignatureRead) {
+func (v *Pledges) copySignature(link *string, err error) tea.Cmd {
 	switch {
-	case read.Link == "":
+	case err != nil:
+		v.Messages.Fail("cannot read the pledge", err)
+	case link == nil:
 		v.Messages.Say("this pledge has no signature")
-		return
-	case !isWebLink(read.Link):
-		v.Messages.Fail("the signature's link is no https address, and not offered", nil)
-		return
+	case !isWebLink(*link):
+		v.Messages.Fail("the signature's link is no https address, and not copied", nil)
+	default:
+		return copyText(v.Say("signature link, valid for an hour"), *link)
 	}
-	v.Messages.Say("")
-	choice := NewChoice("Signature", "", []Option{
-		{Key: "y", Label: "copy the link: " + Clean(read.Link), Run: func() tea.Cmd {
-			if !v.Day.Now().Before(read.Till) {
-				return v.readSignature(read.ID) // It is over: there is a new one.
-			}
-			return copyText(v.Say("signature link"), read.Link)
-		}},
-	})
-	choice.hintNow = func() string {
-		left := read.Till.Sub(v.Day.Now())
-		if left <= 0 {
-			return v.Say("no longer valid: y asks for a new one")
-		}
-		return v.Say("valid for %s", v.Day.Count(int(left.Minutes()), "more minute", "more minutes"))
-	}
-	v.Dialog = choice
+	return nil
 }
 
 // isWebLink reports whether a link may be given to a browser: https, or http of this
