@@ -93,7 +93,7 @@ func TestQueueSettings(t *testing.T) {
 		t.Errorf("got %d %q and %q sent, want it written over what was read", code, errs, f.written)
 	}
 	write("[[results.winback]]\ncode = \"a\"\n[[results.winback]]\ncode = \"a\"\n")
-	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--organization", floorOrganization, "--yes"); code != 2 || !strings.Contains(errs, "line 4: results.winback.1.code is there twice") {
+	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--organization", floorOrganization, "--yes"); code != 2 || !strings.Contains(errs, "results.winback.1.code is there twice") {
 		t.Errorf("got %d %q, want the line", code, errs)
 	}
 	if _, errs, code := f.run(t, "queue", "settings", "get", "99999999-9999-4999-8999-999999999999"); code != 3 || !strings.Contains(errs, "the account sees no organization 99999999") {
@@ -118,9 +118,9 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 		{"all of it", "settings, rules", rules + hours, 0, "require_opt_in, years_after_end, country, holidays", sent},
 		{"a service without rules", "settings", rules + hours, 7, "the service has no rules of who may be called", ""},
 		{"hours alone", "settings", hours, 0, "calling_hours.NL", `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`},
-		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "line 1: country is no country", ""},
-		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "line 6: calling_hours.NL.sunday", ""},
-		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "line 1: holidays.0 is no change of holidays", ""},
+		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "country is no country", ""},
+		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "calling_hours.NL.sunday", ""},
+		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "holidays.0 is no change of holidays", ""},
 	} {
 		f := newSettingsService(t)
 		f.extensions = test.extensions

@@ -1,5 +1,5 @@
 // Package floorfile is the file of the settings of an organization: TOML with the keys of a profile, or the
-// JSON of the service. A file is checked as a whole, and each problem names its line.
+// JSON of the service. A file is checked as a whole, and each problem names its setting.
 package floorfile
 
 import (
@@ -10,7 +10,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -40,11 +39,10 @@ var keys = map[string]string{
 
 // Read reads a file whole. Its error is [Problems].
 func Read(text []byte) (s apitype.OrganizationSettings, err error) {
-	lineOf := jsonLine
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if isJSON {
 		err = readJSON(text, &s)
 	} else {
-		lineOf = tomlLine
 		err = readTOML(text, &s)
 	}
 	if err != nil {
@@ -53,15 +51,12 @@ func Read(text []byte) (s apitype.OrganizationSettings, err error) {
 	var problems Problems
 	for _, v := range s.Validate() {
 		path := strings.Split(strings.TrimPrefix(v.Pointer, "/"), "/")
-		if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		if !isJSON {
 			for i, word := range path {
 				path[i] = cmp.Or(keys[word], word)
 			}
 		}
-		problems = append(
-			problems,
-			fmt.Sprintf("line %d: %s %s", lineOf(text, path), strings.Join(path, "."), v.Message),
-		)
+		problems = append(problems, strings.Join(path, ".")+" "+v.Message)
 	}
 	if len(problems) > 0 {
 		return s, problems
@@ -119,12 +114,12 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
 			problems = append(
 				problems,
-				fmt.Sprintf("line %d: %s is a table, with values below it", tomlLine(text, []string{key}), key),
+				key+" is a table, with values below it",
 			)
 		}
 	}
 	for _, key := range meta.Undecoded() {
-		problems = append(problems, fmt.Sprintf("line %d: there is no setting %s", tomlLine(text, key), key))
+		problems = append(problems, "there is no setting "+key.String())
 	}
 	if len(problems) > 0 {
 		return problems
@@ -134,112 +129,6 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 
 func lineAt(text []byte, offset int64) int {
 	return bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) + 1
-}
-
-// jsonLine returns the line where the value at a path, or as much of it as there is, ends.
-func jsonLine(text []byte, path []string) int {
-	decoder, pointer, line := jsontext.NewDecoder(bytes.NewReader(text)), "", 1
-	for _, word := range path {
-		pointer += "/" + word
-		for {
-			if _, err := decoder.ReadToken(); err != nil {
-				return line
-			}
-			if string(decoder.StackPointer()) == pointer {
-				line = lineAt(text, decoder.InputOffset())
-				break
-			}
-		}
-	}
-	return line
-}
-
-// tomlLine returns the line of a key, or of the table that it would be in.
-func tomlLine(text []byte, path []string) int {
-	want, best, line := path, 0, 1
-	var table []string
-	rows, quotes := map[string]int{}, ""
-	for i, row := range strings.Split(string(text), "\n") {
-		if quotes != "" {
-			if strings.Contains(row, quotes) {
-				quotes = ""
-			}
-			continue
-		}
-		row = strings.TrimSpace(row)
-		key, value, isKey := strings.Cut(row, "=")
-		at := table
-		switch name, isRow := strings.CutPrefix(row, "[["); {
-		case isRow:
-			name, _, _ = strings.Cut(name, "]]")
-			table = words(name)
-			if n := len(table); len(want) <= n || isNumber(want[n]) { // What TOML says of a key counts no rows.
-				table = append(table, strconv.Itoa(rows[name]))
-			}
-			rows[name]++
-			at = table
-		case strings.HasPrefix(row, "["):
-			name, _, _ := strings.Cut(row[1:], "]")
-			table = words(name)
-			at = table
-		case isKey && !strings.HasPrefix(row, "#"):
-			at = append(slices.Clip(table), words(key)...)
-		}
-		if n := shared(at, want); n > best && n >= min(len(at), len(want)) {
-			best, line = n, i+1
-		}
-		for _, mark := range []string{`"""`, `'''`} {
-			if strings.Count(value, mark) == 1 {
-				quotes = mark
-			}
-		}
-	}
-	return line
-}
-
-func isNumber(word string) bool {
-	_, err := strconv.Atoi(word)
-	return err == nil
-}
-
-// words are the parts of a dotted key, which may be quoted.
-func words(key string) (all []string) {
-	for quote, part := range apart(key) {
-		if quote {
-			all = append(all, part)
-			continue
-		}
-		for word := range strings.SplitSeq(part, ".") {
-			if word = strings.TrimSpace(word); word != "" {
-				all = append(all, word)
-			}
-		}
-	}
-	return all
-}
-
-// apart are the parts of a key in quotes, and those between them.
-func apart(key string) func(yield func(bool, string) bool) {
-	return func(yield func(bool, string) bool) {
-		for isQuoted := false; key != ""; isQuoted = !isQuoted {
-			i := strings.IndexAny(key, `"'`)
-			part := key
-			if key = ""; i >= 0 {
-				part, key = part[:i], part[i+1:]
-			}
-			if (isQuoted || strings.TrimSpace(part) != "") && !yield(isQuoted, part) {
-				return
-			}
-		}
-	}
-}
-
-// shared is how many parts two paths have in common, from their beginning.
-func shared(a, b []string) (n int) {
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // Write returns the settings as TOML, with scripts on lines of their own.

@@ -40,32 +40,32 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// A problem is told with the line that a person has to change.
-func TestProblemsNameTheirLines(t *testing.T) {
+// A problem names the setting, and the line if the decoder gives it.
+func TestProblemsNameTheirSetting(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"no TOML", "max_attempts = 3\nresults = [\n", "line 2: "},
-		{"another kind", "max_attempts = 3\ncalling_hours = 7\n", "line 2: "},
+		{"another kind", "max_attempts = 3\ncalling_hours = 7\n", "calling_hours is a table"},
 		{"a value of another kind", "max_attempts = 3\n[[results.winback]]\ncode = 7\n", "line 3: results.winback.code is of another kind"},
-		{"a word that is none", "max_attempts = 3\n[[results.winback]]\ncode = \"a\"\nlable = \"b\"\n", "line 4: there is no setting results.winback.lable"},
-		{"a code twice", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\ncode = \"a\"\n", "line 6: results.winback.1.code is there twice"},
-		{"no code", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\n", "line 4: results.winback.1.code must be 1 to 100 printable characters"},
-		{"an effect", "[[results.winback]]\ncode = \"a\"\neffect = \"optout\"\n", "line 3: results.winback.0.effect "},
-		{"a type", "[[results.win]]\ncode = \"a\"\n", "line 1: results.win is no type of call"},
-		{"hours", "[calling_hours.NL]\nweekday = \"9-5\"\n", "line 2: calling_hours.NL.weekday "},
-		{"hours in one line", "[calling_hours]\nDE.weekday = \"-\"\nNL.weekday = \"9-5\"\n", "line 3: calling_hours.NL.weekday "},
-		{"a script", "[scripts]\n\"winback.nl\" = '''\nweekday = x\n'''\n\"win.nl\" = \"x\"\n", "line 5: scripts.win.nl is no name of a script"},
-		{"a country", "max_attempts = 3\ncountry = \"Holland\"\n", "line 2: country is no country: two capital letters such as NL are"},
-		{"a holiday", "country = \"NL\"\nholidays = [\"-NL\", \"5 May\"]\n", "line 2: holidays.1 is no change of holidays: \"-NL\" takes"},
-		{"years", "years_after_end = 100\n", "line 1: years_after_end must be a whole number from 1 to 99"},
+		{"a word that is none", "max_attempts = 3\n[[results.winback]]\ncode = \"a\"\nlable = \"b\"\n", "there is no setting results.winback.lable"},
+		{"a code twice", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\ncode = \"a\"\n", "results.winback.1.code is there twice"},
+		{"no code", "[[results.winback]]\ncode = \"a\"\n\n[[results.winback]]\nlabel = \"b\"\n", "results.winback.1.code must be 1 to 100 printable characters"},
+		{"an effect", "[[results.winback]]\ncode = \"a\"\neffect = \"optout\"\n", "results.winback.0.effect "},
+		{"a type", "[[results.win]]\ncode = \"a\"\n", "results.win is no type of call"},
+		{"hours", "[calling_hours.NL]\nweekday = \"9-5\"\n", "calling_hours.NL.weekday "},
+		{"hours in one line", "[calling_hours]\nDE.weekday = \"-\"\nNL.weekday = \"9-5\"\n", "calling_hours.NL.weekday "},
+		{"a script", "[scripts]\n\"winback.nl\" = '''\nweekday = x\n'''\n\"win.nl\" = \"x\"\n", "scripts.win.nl is no name of a script"},
+		{"a country", "max_attempts = 3\ncountry = \"Holland\"\n", "country is no country: two capital letters such as NL are"},
+		{"a holiday", "country = \"NL\"\nholidays = [\"-NL\", \"5 May\"]\n", "holidays.1 is no change of holidays: \"-NL\" takes"},
+		{"years", "years_after_end = 100\n", "years_after_end must be a whole number from 1 to 99"},
 		{"years in words", "country = \"NL\"\nyears_after_end = \"three\"\n", "line 2: years_after_end is of another kind"},
-		{"a type that needs an opt-in", "\nrequire_opt_in = [\"win\"]\n", "line 2: require_opt_in.0 is no type of call"},
-		{"a day with too many hours", "[calling_hours.NL]\nweekday = \"00:00-25:00\"\n", "line 2: calling_hours.NL.weekday \"00:00-25:00\" is no span"},
-		{"maximum", "# settings\nmax_attempts = -1\n", "line 2: max_attempts must be "},
+		{"a type that needs an opt-in", "\nrequire_opt_in = [\"win\"]\n", "require_opt_in.0 is no type of call"},
+		{"a day with too many hours", "[calling_hours.NL]\nweekday = \"00:00-25:00\"\n", "calling_hours.NL.weekday \"00:00-25:00\" is no span"},
+		{"maximum", "# settings\nmax_attempts = -1\n", "max_attempts must be "},
 		{"JSON cut off", "{\n\"results\":\n", "line 3: "},
 		{"a member that is none", "{\n\"result\": {}}\n", "line 2: there is no result"},
 		{"JSON of another kind", "{\"uuid\":null,\n\"results\":\n7}\n", "line 3: results is of another kind"},
-		{"a code twice in JSON", "{\"results\":{\"winback\":[\n{\"code\":\"a\"},\n{\"code\":\"a\"}]}}\n", "line 3: results.winback.1.code is there twice"},
+		{"a code twice in JSON", "{\"results\":{\"winback\":[\n{\"code\":\"a\"},\n{\"code\":\"a\"}]}}\n", "results.winback.1.code is there twice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

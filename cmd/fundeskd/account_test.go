@@ -181,7 +181,7 @@ func TestOrganizationSettings(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"", []string{"--settings", wrong}, exitUsage, []string{wrong, "line 2: calling_hours.NL.weekday", "line 4: results.ring"}},
+		{"", []string{"--settings", wrong}, exitUsage, []string{wrong, "calling_hours.NL.weekday", "results.ring"}},
 		{"", []string{"--settings", wrong + "x"}, exitUsage, []string{wrong + "x"}},
 		{"organization = \"" + strings.ReplaceAll(sea, "3", "5") + "\"\n", []string{"--settings", "-"}, exitUsage, []string{"of the organization 55555555"}},
 		{good, []string{"--settings", "-"}, exitDone, []string{"changed " + sea}},

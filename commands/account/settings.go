@@ -235,7 +235,7 @@ func (t setting) set(p *profile.Profile, text string) error {
 			*value = words
 			return err
 		}
-		for _, part := range strings.Split(text, ",") {
+		for part := range strings.SplitSeq(text, ",") {
 			*value = append(*value, strings.TrimSpace(part))
 		}
 	case *int:

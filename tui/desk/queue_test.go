@@ -13,7 +13,6 @@ import (
 )
 
 var (
-	errDown     = &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}
 	errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
 )
 
