@@ -12,9 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-var (
-	errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
-)
+var errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
 
 // requested is an open call of a person of its own, n hours ago.
 func requested(n int) apitype.Call {
