@@ -14,19 +14,19 @@ import (
 	"fundesk/render"
 )
 
-// valueOf is what a row gives a field, as JSON. What people write in a country becomes what
-// the interface takes: phone numbers, days and amounts.
-func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
-	text, isText := v.value.(string)
-	if v.value == nil || v.isCell && text == "" {
+// resolve returns the value of a field as a request has it. With a country, phone numbers, days and amounts are
+// read as they are written there.
+func (r *rowReader) resolve(field change.Field, given any, isCell bool) (any, error) {
+	text, isText := given.(string)
+	if given == nil || isCell && text == "" {
 		return nil, nil
 	}
 	if isText && r.country != "" && field.Kind == apitype.PhoneField {
 		text = render.International(text, r.country)
-		v.value = text
+		given = text
 	}
-	if !v.isCell {
-		return v.value, nil
+	if !isCell {
+		return given, nil
 	}
 	var err error
 	switch field.Kind {
@@ -58,7 +58,7 @@ var errGender = errors.New(
 // genderWords are the letters of Dutch, German, English and French.
 var genderWords = map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}
 
-// unguarded returns a cell without what keeps a spreadsheet from taking it for a formula or a number.
+// unguarded returns a cell without the mark that keeps a spreadsheet from reading a formula or a number.
 func unguarded(cell string) string {
 	cell = render.WithoutTextMark(cell)
 	if len(cell) > 1 && cell[0] == '\'' && render.IsFormula(cell[1:]) {
@@ -69,8 +69,8 @@ func unguarded(cell string) string {
 
 var errDayOrder = errors.New("can be read as two days; --country says in which order day and month stand")
 
-// localDay is a time that begins with day, month and year as one that begins with YYYY-MM-DD; any
-// other text stays as it is.
+// localDay turns a time that begins with day, month and year into one that begins with YYYY-MM-DD. It returns any
+// other text unchanged.
 func localDay(text, country string) (string, error) {
 	day, after, _ := strings.Cut(strings.TrimSpace(text), " ")
 	parts := strings.FieldsFunc(day, func(r rune) bool { return strings.ContainsRune("-/.", r) })
@@ -101,7 +101,7 @@ func localDay(text, country string) (string, error) {
 // errThousands is of a number such as 1.250.
 var errThousands = errors.New("can be read as thousands and as cents; --country says which")
 
-// cellAmount is an amount with a point before its cents; what is none stays as it is.
+// cellAmount writes an amount with a point before its cents. It returns any other text unchanged.
 func cellAmount(text, country string) (string, error) {
 	sign := byte(0)
 	if country != "" {
@@ -119,7 +119,7 @@ func cellAmount(text, country string) (string, error) {
 	return amount.String(), nil
 }
 
-// decimalPoint is a number of a country that writes a decimal comma with a point.
+// decimalPoint writes a number with a point if its country writes a decimal comma.
 func decimalPoint(text, country string) string {
 	whole, cents, found := strings.Cut(text, ",")
 	if !found || country == "" || !render.HasDecimalComma(country) || strings.ContainsAny(cents, ",.") {
@@ -140,13 +140,13 @@ func truthWord(text string) string {
 	}
 }
 
-// isShownAs reports whether a row gives what a record shows.
-func (r *rowReader) isShownAs(path string, v rowValue, shown any) bool {
-	text, isText := v.value.(string)
-	if v.isEmpty() {
+// isShownAs reports whether a row has the value that a record shows.
+func (r *rowReader) isShownAs(path string, f wantedField, shown any) bool {
+	text, isText := f.given.(string)
+	if f.isEmpty() {
 		return shown == nil || shown == ""
 	}
-	if v.isCell && isText {
+	if f.isCell && isText {
 		switch shown.(type) {
 		case json.Number:
 			return apiclient.IsSame(path, json.Number(decimalPoint(text, r.country)), shown)
@@ -159,7 +159,7 @@ func (r *rowReader) isShownAs(path string, v rowValue, shown any) bool {
 			}
 		}
 	}
-	sent := v.value
+	sent := f.given
 	if raw, ok := sent.(json.RawMessage); ok {
 		var decoded any
 		if apitype.DecodeExact(raw, &decoded) == nil {

@@ -91,7 +91,7 @@ func TestCellsOfAZone(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Local = zone
-		if got, err := r.valueOf(test.field, rowValue{value: test.text, isCell: true}); err != nil || got != test.want {
+		if got, err := r.resolve(test.field, test.text, true); err != nil || got != test.want {
 			t.Errorf("%s in %s: got %v, %v, want %v", test.text, test.zone, got, err, test.want)
 		}
 	}

@@ -11,15 +11,14 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/bulk"
 	"fundesk/commands/cli"
 )
 
 // A row of a person may have consents, which are sent after the person. They are added as they are in the file: one
 // that the person has already is not added twice.
 
-// isConsent reports whether a value of a row belongs to a consent.
-func isConsent(v rowValue) bool { return strings.HasPrefix(v.name, apitype.ConsentsMember+".") }
+// isConsent reports whether a field belongs to a consent.
+func isConsent(name string) bool { return strings.HasPrefix(name, apitype.ConsentsMember+".") }
 
 // takeConsents takes the consents out of the body of a creation.
 func (r *rowReader) takeConsents(object map[string]any) ([]apitype.Consent, error) {
@@ -66,23 +65,23 @@ func (r *rowReader) takeConsents(object map[string]any) ([]apitype.Consent, erro
 	return consents, nil
 }
 
-// consentsOf returns the consents that a row has, and its other values.
-func (r *rowReader) consentsOf(values []rowValue) (consents []apitype.Consent, others []rowValue, problems []string) {
-	var own []rowValue
-	for _, v := range values {
-		if isConsent(v) {
-			own = append(own, v)
+// consentsOf returns the consents that a row has, and its other fields.
+func (r *rowReader) consentsOf(fields []wantedField) ([]apitype.Consent, []wantedField, []string) {
+	var own, others []wantedField
+	for _, f := range fields {
+		if isConsent(f.name) {
+			own = append(own, f)
 		} else {
-			others = append(others, v)
+			others = append(others, f)
 		}
 	}
 	if len(own) == 0 {
-		return nil, values, nil
+		return nil, fields, nil
 	}
-	object := map[string]any{}
-	wrong := r.fill(object, own)
-	consents, err := r.takeConsents(object)
-	return consents, others, r.mistakesIn(own, wrong, err)
+	b := &body{object: map[string]any{}}
+	b.fill(own)
+	consents, err := r.takeConsents(b.object)
+	return consents, others, r.mistakesIn(own, b.wrong, err)
 }
 
 // consentChanges are the changes that add consents to a person.
@@ -122,20 +121,15 @@ func missingConsents(
 	return slices.DeleteFunc(consents, isKnown), nil
 }
 
-// withConsents adds consents to the line of a person who is there. A line without another change has the first one
-// in its place. Nil is a line without any change.
-func withConsents(line *plannedLine, k keyedRow, consents []apitype.Consent) (*plannedLine, error) {
-	changes, err := consentChanges(k.id, consents)
+// withConsents adds consents to the line of an existing person. The first consent takes the place of a missing change.
+// It returns nil if nothing changes.
+func withConsents(line *plannedLine, w wanted, consents []apitype.Consent) (*plannedLine, error) {
+	changes, err := consentChanges(w.id, consents)
 	if err != nil || len(changes) == 0 {
 		return line, err
 	}
 	if line == nil {
-		line = &plannedLine{Line: bulk.Line{
-			Row:     k.Row,
-			Sum:     bulk.SumOf(k.id, k.SumText()),
-			Planned: k.earlier.Started(),
-			Change:  changes[0],
-		}}
+		line = w.line(changes[0], w.id)
 		changes = changes[1:]
 	}
 	line.After = changes
@@ -146,7 +140,7 @@ func withConsents(line *plannedLine, k keyedRow, consents []apitype.Consent) (*p
 	return line, nil
 }
 
-// joinViolations joins what is wrong with a body and with the consents beside it.
+// joinViolations joins the violations of a body and of its consents.
 func joinViolations(body, consents error) error {
 	more, isViolations := errors.AsType[apitype.Violations](consents)
 	all, isBody := errors.AsType[apitype.Violations](body)

@@ -15,7 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// plannedChange is a change of a row that is not sent.
+// plannedChange describes a change of a row that is not sent.
 type plannedChange struct {
 	Line    int             `json:"line"`
 	UUID    string          `json:"uuid"`
@@ -33,10 +33,10 @@ type diffLine struct {
 	From, To    string
 }
 
-// show prints what would be sent: field by field in a table, with the requests in JSON.
+// show prints the planned changes: field by field in a table, with the requests in JSON.
 func (r *rowRun) show() error {
 	s := r.session
-	if r.verb.done == created {
+	if !r.compares {
 		return change.PrintRequests(s, true, changesOf(r.lines.All()))
 	}
 	service, err := s.ServiceName()
@@ -139,7 +139,7 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 		column("uuid", apitype.ExampleUUID)
 	}
 	for _, field := range fields {
-		if isConsent(rowValue{name: field.Path}) { // Not every service keeps them.
+		if isConsent(field.Path) { // Not every service keeps them.
 			continue
 		}
 		column(field.Path, field.Example)

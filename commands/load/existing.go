@@ -12,13 +12,13 @@ import (
 	"fundesk/tui/desk"
 )
 
-// donor is what tells that a person who is created is there already.
+// donor identifies a person by name and birthday.
 type donor struct {
 	first, last string
 	born        apitype.Date
 }
 
-// donorOf returns the name and birthday of a person, who may have none.
+// donorOf returns the name and birthday of a person. Both may be missing.
 func donorOf(first, last *string, born *apitype.Date) donor {
 	d := donor{first: strings.ToLower(desk.Value(first)), last: strings.ToLower(desk.Value(last))}
 	if born != nil {
@@ -28,7 +28,7 @@ func donorOf(first, last *string, born *apitype.Date) donor {
 }
 
 // existing counts the persons that a run creates and that are there already, by name and birthday: without
-// a file of results nothing else tells a file that is imported twice.
+// a file of results nothing else shows that a file is imported twice.
 func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
 	left := maps.Clone(r.asked.donors)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
@@ -51,7 +51,7 @@ func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int,
 	return n, nil
 }
 
-// ask asks before anything is sent, and says first what looks like a file that was imported before.
+// ask asks before anything is sent. A file that seems to have been imported before is part of the question.
 func (r *rowRun) ask(ctx context.Context, client *apiclient.Client) error {
 	question := r.asked.text(r.reader.shape.Record)
 	if len(r.asked.donors) > 0 && !r.yes {

@@ -77,7 +77,7 @@ func FuzzImport(f *testing.F) {
 			rowFlags: flags, session: s, reader: reader, source: &rowSource{Rows: counted}, lines: lines,
 			seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}},
 		}
-		if err := r.creations(); err == nil && lines.Len+r.wrong.count != read {
+		if err := r.prepare(t.Context()); err == nil && lines.Len+r.wrong.count != read {
 			t.Errorf("%q: got %d lines and %d wrong ones, want %d in all", text, lines.Len, r.wrong.count, read)
 		}
 		for line := range lines.All() {

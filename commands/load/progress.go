@@ -7,11 +7,11 @@ import (
 	"fundesk/commands/cli"
 )
 
-// progress is one line on a terminal that tells how far an import is.
+// progress shows on one line of a terminal how far a run is.
 type progress struct {
 	session *cli.Session
-	total   int            // Zero: nobody knows, and share tells.
-	share   func() float64 // Of the whole, 0 where nobody knows.
+	total   int            // Zero if unknown; share is used then.
+	share   func() float64 // Of the whole, 0 if unknown.
 	done    int
 	started time.Time
 	shown   time.Time
@@ -50,7 +50,7 @@ func (p *progress) step() {
 	}
 }
 
-// inPlace reports whether the line is written over: on a terminal that somebody sees.
+// inPlace reports whether the line is written over: on a terminal without a screen reader.
 func (p *progress) inPlace() bool {
 	return cli.IsTerminal(p.session.App.Err) && !p.session.IsAccessible()
 }

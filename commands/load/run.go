@@ -1,0 +1,561 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+	"fundesk/commands/change"
+	"fundesk/commands/cli"
+)
+
+// The words for finished changes.
+const (
+	created = "created"
+	changed = "changed"
+)
+
+// plannedLine has everything that is needed to send a line and to show it.
+type plannedLine struct {
+	bulk.Line
+	Changes []fieldChange `json:"changes,omitempty"` // Of an existing record; kept only to be shown.
+	left    []string      // Fields of answers that no creation has.
+}
+
+// collectRowsAt sets the garbage collector for a run over a file. Few objects live at a time, and the default of 100
+// took an eighth of the run's processor time.
+const collectRowsAt = 400
+
+// rowRun is one run over a file.
+type rowRun struct {
+	*rowFlags
+	compares  bool // Rows are compared with their records, which are read. An import has none.
+	session   *cli.Session
+	cmd       *cobra.Command
+	client    *apiclient.Client // Nil for an import: its lines are checked without the service.
+	reader    *rowReader
+	source    *rowSource
+	service   string // Its address.
+	known     bulk.Earlier
+	seen      map[apitype.UUID]int32 // The lines of uuids.
+	readErr   error                  // Why the file could not be read to its end.
+	lines     *bulk.Spool[plannedLine]
+	asked     rowQuestion
+	wrong     wrongLines
+	printed   *change.Results
+	read      int                        // Lines so far.
+	done      int                        // Lines of earlier runs.
+	unchanged int                        // Lines that equal their record.
+	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
+	created   int                        // Records that were created.
+	left      []string                   // Fields of exported records that are left out.
+	consents  bool                       // Some lines have consents.
+}
+
+// run reads the file, has its lines made into changes, and sends them.
+func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []string, compares bool) (err error) {
+	if f.template {
+		return printTemplate(s, shape, !compares)
+	}
+	if err := f.check(cmd, args[0]); err != nil {
+		return err
+	}
+	printed, err := rowResults(s)
+	if err != nil { // Before anything is sent.
+		return err
+	}
+	r := &rowRun{
+		rowFlags: f,
+		compares: compares,
+		session:  s,
+		cmd:      cmd,
+		printed:  printed,
+		seen:     map[apitype.UUID]int32{},
+		asked:    rowQuestion{fields: map[string]int{}},
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
+	if r.reader, err = f.reader(s, shape); err != nil {
+		return err
+	}
+	if shape.Record == "person" && f.results == "" {
+		r.asked.donors = map[donor]int{}
+	}
+	if t, err := s.Resolve(); err == nil { // Without a service nothing will be sent.
+		r.service = (&cli.Target{BaseURL: t.BaseURL}).Service()
+	}
+	if r.known, err = bulk.ReadResults(f.results); err != nil {
+		return cli.RefusedInput(err)
+	}
+	if was := r.known.Service; was != "" && r.service != "" && was != r.service {
+		s.Warn(
+			"%s tells what was sent to %s; what is done there is not sent to %s. Another results file sends all of it",
+			f.results,
+			was,
+			r.service,
+		)
+	}
+	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
+		return err
+	}
+	defer r.source.close()
+	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.lines.Close()) }()
+	if r.overtaken, err = bulk.NewSpool[change.Result](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.overtaken.Close()) }()
+	if f.errors != "" {
+		if r.wrong.all, err = bulk.NewSpool[bulk.Mistakes](); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.wrong.all.Close()) }()
+	}
+	return r.carryOut(args[0])
+}
+
+func (r *rowRun) carryOut(name string) error {
+	if err := r.prepare(r.cmd.Context()); err != nil {
+		return cli.RefusedInput(err)
+	}
+	if r.read == 0 && name == "-" && !r.allowEmpty {
+		return cli.WithHint(cli.UsageError("stdin is empty; nothing was done"), "add --allow-empty where that is fine")
+	}
+	if err := errors.Join(r.refuse(), r.lines.Err(), r.overtaken.Err()); err != nil {
+		return err
+	}
+	if len(r.left) > 0 {
+		r.session.Note("%s", change.LeftOut(r.left))
+	}
+	if r.dryRun {
+		return errors.Join(r.show(), r.lines.Err(), r.partial(r.lines.Len))
+	}
+	if r.done > 0 {
+		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
+	}
+	switch {
+	case r.lines.Len > 0:
+		return r.send()
+	case r.overtaken.Len > 0:
+		r.printOvertaken()
+		return errors.Join(r.partial(0), r.printed.Close())
+	case r.read == 0:
+		r.session.Note("there is no line")
+	case r.unchanged > 0:
+		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
+	}
+	return r.printed.Close()
+}
+
+// failed returns how many lines are wrong, without those that are left out alone.
+func (r *rowRun) failed() int { return r.wrong.count - r.overtaken.Len }
+
+// printOvertaken prints the results of the lines that are left out.
+func (r *rowRun) printOvertaken() {
+	for result := range r.overtaken.All() {
+		r.printed.Add(result)
+	}
+}
+
+// partial returns the error of a run over so many lines of which some failed or were left out, or nil.
+func (r *rowRun) partial(tried int) error {
+	if r.wrong.count == 0 {
+		return nil
+	}
+	leftOut := cli.Count(r.overtaken.Len, "line") + " left out, because the records changed after the export"
+	message := fmt.Sprintf("%d of %d failed", r.failed(), tried)
+	if r.failed() == 0 {
+		message = leftOut
+	} else if r.overtaken.Len > 0 {
+		message += ", and " + leftOut
+	}
+	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: message, Detail: r.wrong.texts()}
+	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
+}
+
+// wrongLines collects the wrong lines: the first of them, and all for a file.
+type wrongLines struct {
+	count int
+	first []bulk.Mistakes
+	all   *bulk.Spool[bulk.Mistakes] // Nil without a file.
+}
+
+// mostWrong limits the wrong lines of an error.
+const mostWrong = 1000
+
+func (w *wrongLines) add(m bulk.Mistakes) {
+	w.count++
+	if len(w.first) < mostWrong {
+		w.first = append(w.first, m)
+	}
+	if w.all != nil {
+		w.all.Add(m)
+	}
+}
+
+func (w *wrongLines) write(path string, header []string) error {
+	if w.all == nil {
+		return nil
+	}
+	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
+}
+
+func (w *wrongLines) texts() []string {
+	texts := make([]string, len(w.first))
+	for i, m := range w.first {
+		texts[i] = m.Error()
+	}
+	if more := w.count - len(w.first); more > 0 {
+		texts = append(texts, "and "+cli.Count(more, "line")+" more")
+	}
+	return texts
+}
+
+// refuse returns an error with every wrong line. Nothing is sent then.
+func (r *rowRun) refuse() error {
+	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
+		return err
+	}
+	if r.failed() == 0 {
+		return nil
+	}
+	texts := r.wrong.texts()
+	message := texts[0]
+	if r.wrong.count > 1 {
+		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
+	}
+	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
+}
+
+func (r *rowRun) hint(text string) string {
+	switch {
+	case r.overtaken.Len > 0 && r.failed() == 0:
+		return "export again and edit that, or add --force to replace what was changed"
+	case strings.Contains(text, emptyCell):
+		return "--empty clear clears such fields, --empty keep leaves them as they are"
+	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
+		return "--create creates what is not there"
+	case strings.Contains(text, cannotChange):
+		return "--map FIELD=- leaves such a field out; --value FIELD:THEIRS=OURS says what it is here"
+	case strings.Contains(text, "personUuid: is required"):
+		return "fundesk pledge list --include person shows the person"
+	case strings.Contains(text, "owningOrganizationUuid: is required"):
+		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint("owning_organization", "UUID")
+	case strings.Contains(text, "recruitingOrganizationUuid: is required"):
+		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint(
+			"recruiting_organization",
+			"UUID",
+		)
+	case strings.Contains(text, "OrganizationUuid: "):
+		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
+	case r.country == "" && strings.Contains(text, "international format"):
+		return "--country NL reads numbers as they are dialled there"
+	case r.errors == "" && r.wrong.count > 1:
+		return "--errors FILE.csv keeps the wrong lines and their mistakes"
+	default:
+		return ""
+	}
+}
+
+// prepare makes every row into the changes that it needs, several at a time, and counts them.
+func (r *rowRun) prepare(ctx context.Context) error {
+	concurrency := 1 // A creation waits for nothing.
+	if r.compares {
+		client, err := r.session.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		r.client, concurrency = client, r.concurrency
+	}
+	progress := newProgress(r.session, 0, r.source.share)
+	defer progress.end()
+	for outcome := range bulk.InOrder(ctx, concurrency, r.rows, r.planRow) {
+		r.read++
+		progress.step()
+		w, line, err := outcome.Item, outcome.Value, outcome.Err
+		if !r.compares && err == nil { // Only now is it known which uuid the row has.
+			err = w.mistake(r.claim(line.Change.UUID, w.Line))
+		}
+		wrong, isWrong := errors.AsType[*bulk.Mistakes](err)
+		switch {
+		case isWrong:
+			r.wrong.add(*wrong)
+			if errors.Is(wrong.Cause, errOvertaken) {
+				r.overtaken.Add(change.Result{UUID: w.id.String(), Error: new(strings.Join(wrong.What, "; "))})
+			}
+		case err != nil:
+			return fmt.Errorf("line %d could not be compared, and nothing was sent: %w", w.Line, err)
+		case w.isDone:
+			r.done++
+		case line == nil:
+			r.unchanged++
+		default:
+			r.plan(*line)
+		}
+	}
+	return r.readErr
+}
+
+// rows yields the rows of the file with their values and the identifiers of their records.
+func (r *rowRun) rows(yield func(wanted) bool) {
+	for row, err := range r.source.All {
+		if err != nil {
+			r.readErr = err
+			return
+		}
+		w := r.reader.want(r.source.Header, row)
+		earlier := r.known.Lines[row.Line]
+		switch {
+		case !r.compares:
+			w.earlier, w.isDone = earlier, earlier.Done
+		case w.problem == "":
+			r.identify(&w, earlier)
+		}
+		if !yield(w) {
+			return
+		}
+	}
+}
+
+// planRow returns the changes that a row needs, or nil. The error of a wrong row is a *bulk.Mistakes.
+func (r *rowRun) planRow(ctx context.Context, w wanted) (*plannedLine, error) {
+	if w.problem != "" {
+		return nil, r.withoutRecord(w, w.problem, nil)
+	}
+	if !r.compares {
+		return r.creation(w)
+	}
+	if w.isDone {
+		return nil, nil
+	}
+	if w.id.IsZero() {
+		return r.creation(w)
+	}
+	raw, etag, err := r.reader.shape.Read(ctx, r.client, w.id)
+	isMissing := apiclient.KindOf(err) == apiclient.KindNotFound
+	switch {
+	case isMissing && r.create:
+		return r.creation(w)
+	case isMissing:
+		return nil, r.withoutRecord(w, "uuid: "+noSuchRecord, err)
+	case err != nil:
+		return nil, err
+	}
+	return r.change(ctx, w, raw, etag)
+}
+
+// claim notes the line of a uuid. It returns a problem if the uuid is on an earlier line.
+func (r *rowRun) claim(id apitype.UUID, line int) string {
+	if first, isTaken := r.seen[id]; isTaken {
+		return "uuid: is on line " + strconv.Itoa(int(first)) + " already"
+	}
+	r.seen[id] = int32(line)
+	return ""
+}
+
+func (r *rowRun) plan(line plannedLine) {
+	for _, name := range line.left {
+		if !slices.Contains(r.left, name) {
+			r.left = append(r.left, name)
+		}
+	}
+	r.asked.add(line)
+	r.consents = r.consents || len(line.After) > 0 || line.Change.Op == apiclient.OpAddConsent
+	if !r.dryRun {
+		line.Changes = nil
+	}
+	r.lines.Add(line)
+}
+
+// creation returns the change that creates the record of a row. A row without a uuid has the one of an earlier run,
+// or a new one.
+func (r *rowRun) creation(w wanted) (*plannedLine, error) {
+	b := r.reader.body(w.fields)
+	object := b.object
+	left := change.AsCreation(object, r.reader.shape.Creates, r.reader.shape.Shows)
+	id, isGiven := object["uuid"].(string)
+	isStarted := w.earlier.Started()
+	switch {
+	case isGiven && isStarted && !strings.EqualFold(id, w.earlier.UUID.String()):
+		return nil, w.mistake(otherFile(w.earlier))
+	case !isGiven && object["uuid"] != nil:
+		b.wrong.Add("/uuid", "has a value of another kind")
+		delete(object, "uuid")
+	case !isGiven && isStarted:
+		object["uuid"] = w.earlier.UUID.String()
+	case !isGiven:
+		object["uuid"] = apitype.NewUUID().String()
+	}
+	consents, wrongConsents := r.reader.takeConsents(object)
+	asked, err := r.reader.shape.Create(r.session, object)
+	problems := r.reader.mistakesIn(w.fields, b.wrong, joinViolations(err, wrongConsents))
+	if len(problems) > 0 {
+		return nil, w.mistake(problems...)
+	}
+	after, err := consentChanges(asked.UUID, consents)
+	if err != nil {
+		return nil, w.mistake(bulk.Reasons(err))
+	}
+	asked.Generated = isStarted || !isGiven // A 409 may come from the run that was interrupted.
+	line := w.line(asked, asked.UUID)
+	line.After, line.left = after, left
+	isOther := w.earlier.Done && w.earlier.Sum != (bulk.Sum{}) && w.earlier.Sum != line.Sum
+	if isOther {
+		return nil, w.mistake(
+			"was created with other values than it has now; import what is new as another file, with another results file",
+		)
+	}
+	return line, nil
+}
+
+// otherFile returns the problem of a line whose results belong to another file.
+func otherFile(earlier bulk.Past) string {
+	return "the results file belongs to another file: its uuid for this line is " + earlier.UUID.String()
+}
+
+// rowQuestion counts the changes for the question before they are sent.
+type rowQuestion struct {
+	changes, creates int
+	fields           map[string]int // In how many records each changes.
+	first            []apiclient.Change
+	donors           map[donor]int // How many persons of each name and birthday are created.
+}
+
+func (q *rowQuestion) add(line plannedLine) {
+	if line.Change.Operation().Creates {
+		q.creates++
+		var person apitype.CreatePersonRequest
+		if q.donors != nil && json.Unmarshal(line.Change.Body, &person) == nil && person.Name != nil {
+			q.donors[donorOf(person.Name.FirstName, person.Name.LastName, person.DateOfBirth)]++
+		}
+		return // Its uuid is new, and does not help the reader.
+	}
+	q.changes++
+	if len(q.first) < cli.NamedRecords {
+		q.first = append(q.first, line.Change)
+	}
+	for _, change := range line.Changes {
+		q.fields[change.Field]++
+	}
+}
+
+// text returns the question about records of a name.
+func (q *rowQuestion) text(record string) string {
+	if q.changes == 0 {
+		return "create " + cli.Count(q.creates, record)
+	}
+	question := "change " + cli.Count(q.changes, record) + " (" + tally(q.fields) + ")"
+	if q.creates > 0 {
+		question += " and create " + strconv.Itoa(q.creates)
+	}
+	return question
+}
+
+func (r *rowRun) send() error {
+	ctx := r.cmd.Context()
+	client, err := r.session.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := client.Identity(ctx); err != nil {
+		return err
+	}
+	if r.consents {
+		if err := requireConsents(ctx, client); err != nil {
+			return err
+		}
+	}
+	if err := r.ask(ctx, client); err != nil {
+		return err
+	}
+	out, err := bulk.OpenResults(r.results, r.known.Size)
+	if err != nil {
+		return cli.RefusedInput(err)
+	}
+	lines := bulk.Each(r.lines.All(), func(line plannedLine) bulk.Line { return line.Line })
+	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Service: r.service, Lines: lines}
+	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
+		err = r.watch(ctx, job)
+	}
+	return errors.Join(err, out.Close())
+}
+
+func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
+	progress := newProgress(r.session, r.lines.Len, nil)
+	job.Each = func(line bulk.Line, result bulk.Result, err error) {
+		switch {
+		case err != nil:
+			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
+		case line.Change.Operation().Creates:
+			r.created++
+		}
+		r.printed.Add(change.Result{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
+		progress.step()
+	}
+	stopped := job.Run(ctx)
+	r.printOvertaken()
+	progress.end()
+	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
+	return errors.Join(r.conclude(stopped, progress), r.printed.Close())
+}
+
+// rowResults returns the printer of results. It prints nothing unless a format was asked for.
+func rowResults(s *cli.Session) (*change.Results, error) {
+	if s.Flags.Output == "" && s.Flags.JQ == "" {
+		return &change.Results{}, nil
+	}
+	return change.NewResults(s)
+}
+
+// conclude reports the end of a run; why stopped it early.
+func (r *rowRun) conclude(why error, p *progress) error {
+	hint := "run it again with --results FILE to be able to go on"
+	if r.results != "" {
+		hint = "go on with the same command"
+	}
+	if err := r.cmd.Context().Err(); err != nil {
+		return cli.WithHint(
+			&apiclient.Error{
+				Kind:    apiclient.KindInterrupted,
+				Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total),
+				Err:     err,
+			},
+			hint,
+		)
+	}
+	worked := p.done - r.failed()
+	told := fmt.Sprintf("%d %s", worked, created)
+	switch {
+	case r.compares && r.created > 0:
+		told = fmt.Sprintf("%d %s, %d %s", worked-r.created, changed, r.created, created)
+	case r.compares:
+		told = fmt.Sprintf("%d %s", worked, changed)
+	}
+	if why != nil {
+		if worked == 0 { // Nothing was done: it is not a part that failed.
+			return cli.WithHint(why, hint)
+		}
+		message := fmt.Sprintf("stopped after %d of %d lines (%s): %s", p.done, p.total, told, why)
+		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: why}, hint)
+	}
+	unchanged := ""
+	if r.unchanged > 0 {
+		unchanged = fmt.Sprintf("%d unchanged, ", r.unchanged)
+	}
+	if r.overtaken.Len > 0 {
+		unchanged += fmt.Sprintf("%d left out, ", r.overtaken.Len)
+	}
+	r.session.Note("%s, %s%d failed", told, unchanged, r.failed())
+	return r.partial(p.total)
+}
