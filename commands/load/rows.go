@@ -127,7 +127,7 @@ func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 		isSeen:   cli.IsTerminal(s.App.Err),
 		names:    map[string]string{},
 		meanings: map[string]map[string]string{},
-		columns:  map[string]column{},
+		columns:  map[string]*column{},
 	}
 	for _, text := range f.mapped {
 		column, field, ok := strings.Cut(text, "=")

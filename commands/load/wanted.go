@@ -32,11 +32,11 @@ type column struct {
 }
 
 // isName reports whether requests or answers have the column.
-func (c column) isName() bool { return c.creates || c.updates || c.isShown }
+func (c *column) isName() bool { return c.creates || c.updates || c.isShown }
 
 // wantedField is one value of a row.
 type wantedField struct {
-	column
+	*column
 	given  any   // As it is in the file.
 	isCell bool  // A text that stands for a value of any kind.
 	value  any   // As a request has it.
@@ -88,15 +88,15 @@ type rowReader struct {
 	session  *cli.Session
 	shape    Rows
 	country  string
-	isSeen   bool              // By a person at a terminal.
-	names    map[string]string // Of columns, as fields.
-	columns  map[string]column // By their name in the file, as they were read so far.
+	isSeen   bool               // By a person at a terminal.
+	names    map[string]string  // Of columns, as fields.
+	columns  map[string]*column // By their name in the file, as they were read so far.
 	defaults []wantedField
 	meanings map[string]map[string]string // The meanings of texts, by field.
 }
 
 // column returns the column of a name in the file.
-func (r *rowReader) column(text string) column {
+func (r *rowReader) column(text string) *column {
 	if c, isKnown := r.columns[text]; isKnown {
 		return c
 	}
@@ -116,8 +116,8 @@ func (r *rowReader) column(text string) column {
 }
 
 // columnOf returns the column of the name of a field.
-func (r *rowReader) columnOf(name string) column {
-	c := column{name: name, isShown: r.shape.Shows(name)}
+func (r *rowReader) columnOf(name string) *column {
+	c := &column{name: name, isShown: r.shape.Shows(name)}
 	c.field, c.updates = fieldNamed(r.shape.Updates, name)
 	field, creates := fieldNamed(r.shape.Creates, name)
 	if creates {
