@@ -22,7 +22,7 @@ const (
 	emptyKeep  = "keep"
 )
 
-// Mistakes that have a way out of their own.
+// Mistakes with a hint of their own.
 const (
 	emptyCell    = "the cell is empty, and the record has a value"
 	noSuchRecord = "there is no such record"
@@ -120,7 +120,7 @@ func (r *rowRun) withoutRecord(w wanted, why string, cause error) error {
 	return &bulk.Mistakes{Row: w.Row, What: problems, Cause: cause}
 }
 
-// change returns the changes after which a record has the values of its row, nil for none.
+// change returns the changes that give a record the values of its row, or nil.
 func (r *rowRun) change(ctx context.Context, w wanted, raw json.RawMessage, etag string) (*plannedLine, error) {
 	consents, others, problems := r.reader.consentsOf(w.fields)
 	if len(problems) > 0 {

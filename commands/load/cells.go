@@ -128,7 +128,7 @@ func decimalPoint(text, country string) string {
 	return strings.ReplaceAll(whole, ".", "") + "." + cents
 }
 
-// truthWord is true or false for the words that spreadsheets hold.
+// truthWord returns true or false for the words of spreadsheets.
 func truthWord(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "yes", "y", "ja", "j", "1", "waar", "wahr", "vrai", "oui":
@@ -152,7 +152,7 @@ func (r *rowReader) isShownAs(path string, f wantedField, shown any) bool {
 			return apiclient.IsSame(path, json.Number(decimalPoint(text, r.country)), shown)
 		case bool:
 			return truthWord(text) == fmt.Sprint(shown)
-		case string: // Of a field that cannot be changed, whose kind is not known here.
+		case string: // A read-only field, whose kind is unknown here.
 			day, err := localDay(text, r.country)
 			if err == nil && r.country != "" && (day == shown || render.International(text, r.country) == shown) {
 				return true

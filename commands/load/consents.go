@@ -14,8 +14,8 @@ import (
 	"fundesk/commands/cli"
 )
 
-// A row of a person may have consents, which are sent after the person. They are added as they are in the file: one
-// that the person has already is not added twice.
+// A row of a person may have consents, which are sent after the person. They are added as they are in the file. A
+// consent that the person has already is not added again.
 
 // isConsent reports whether a field belongs to a consent.
 func isConsent(name string) bool { return strings.HasPrefix(name, apitype.ConsentsMember+".") }
@@ -84,7 +84,7 @@ func (r *rowReader) consentsOf(fields []wantedField) ([]apitype.Consent, []wante
 	return consents, others, r.mistakesIn(own, b.wrong, err)
 }
 
-// consentChanges are the changes that add consents to a person.
+// consentChanges returns the changes that add consents to a person.
 func consentChanges(person apitype.UUID, consents []apitype.Consent) ([]apiclient.Change, error) {
 	var changes []apiclient.Change
 	for _, consent := range consents {

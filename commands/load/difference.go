@@ -79,7 +79,7 @@ func (d *difference) checkRevision(f wantedField) {
 	}
 }
 
-// overtaken names the fields that the row would change, each with the value of the file and that of the record.
+// overtaken names the fields that the row would change, each with the value of the file and of the record.
 func (d *difference) overtaken() []string {
 	what := make([]string, len(d.changes))
 	for i, c := range d.changes {

@@ -19,7 +19,7 @@ import (
 type plannedChange struct {
 	Line    int             `json:"line"`
 	UUID    string          `json:"uuid"`
-	Changes []fieldChange   `json:"changes"` // Empty: the record is created.
+	Changes []fieldChange   `json:"changes"` // Empty if the record is created.
 	Method  string          `json:"method"`
 	Path    string          `json:"path"`
 	Body    json.RawMessage `json:"body"`

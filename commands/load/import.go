@@ -1,5 +1,5 @@
-// Package load makes many changes from the rows of a file: import creates records, apply also
-// changes those that are there. Reading files and sending many changes is of package bulk.
+// Package load makes many changes from the rows of a file: import creates records, apply also changes existing ones.
+// Package bulk reads files and sends many changes.
 package load
 
 import (

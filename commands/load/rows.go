@@ -185,7 +185,7 @@ func unknownField(flag, name string, fields []change.Field) error {
 type rowSource struct {
 	bulk.Rows
 	file io.Reader
-	size int64 // Of a file on disk; zero for another.
+	size int64 // Of a file on disk. Zero for other input.
 	read atomic.Int64
 }
 

@@ -42,7 +42,7 @@ type rowRun struct {
 	compares  bool // Rows are compared with their records, which are read. An import has none.
 	session   *cli.Session
 	cmd       *cobra.Command
-	client    *apiclient.Client // Nil for an import: its lines are checked without the service.
+	client    *apiclient.Client // Nil for an import, whose lines are checked without the service.
 	reader    *rowReader
 	source    *rowSource
 	service   string // Its address.
@@ -158,7 +158,7 @@ func (r *rowRun) carryOut(name string) error {
 	return r.printed.Close()
 }
 
-// failed returns how many lines are wrong, without those that are left out alone.
+// failed returns how many lines are wrong, without the ones that are only left out.
 func (r *rowRun) failed() int { return r.wrong.count - r.overtaken.Len }
 
 // printOvertaken prints the results of the lines that are left out.
@@ -168,7 +168,7 @@ func (r *rowRun) printOvertaken() {
 	}
 }
 
-// partial returns the error of a run over so many lines of which some failed or were left out, or nil.
+// partial returns the error of a run of which some lines failed or were left out, or nil.
 func (r *rowRun) partial(tried int) error {
 	if r.wrong.count == 0 {
 		return nil
