@@ -70,7 +70,8 @@ type (
 	}
 	taken struct {
 		leases      []lease
-		isElsewhere bool // Another terminal of the agent has the call.
+		isElsewhere bool                  // Another terminal of the agent has the call.
+		ending      map[apitype.UUID]bool // The calls with a change in the outbox that ends them.
 		waiting     int
 		nextDueAt   *apitype.Time
 	}
@@ -190,7 +191,13 @@ func (s *leases) takeLease() {
 	now := s.Now()
 	do(&s.events, func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
-		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt}
+		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: map[apitype.UUID]bool{}}
+		entries, _, _ := s.Outbox.List() // Without them the note decides.
+		for _, e := range entries {
+			if endsCall(e.Op) {
+				brought.ending[e.UUID] = true
+			}
+		}
 		for _, l := range answer.Leases {
 			note, held := s.Outbox.HoldLease(
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)},
@@ -227,6 +234,12 @@ func (s *leases) onTaken(t taken, err error) {
 	s.takes, s.waiting = s.takes+1, t.waiting
 	s.countTaken()
 	for _, l := range t.leases {
+		// Another terminal has ended the call, and its mark will use the lease.
+		if t.ending[l.CallUUID] && !s.day.keepsBack(l.CallUUID) {
+			do(&s.events, func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
+			s.none = false
+			continue
+		}
 		if s.leaseOf(l.CallUUID) == nil {
 			s.held = append(s.held, l)
 		}

@@ -450,6 +450,32 @@ func TestTakeOfAnotherTerminalLeavesTheDonor(t *testing.T) {
 	}
 }
 
+// Another terminal of the same agent takes after the key that records an attempt, and before its mark: it has another
+// donor.
+func TestTakeOfAnotherTerminalBeforeTheMark(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 4)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	a := f.agent(dir)
+	b, _ := f.agentOn(dir)
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	f.Clock.Advance(16 * time.Minute)
+	a.press("a")
+	marks := a.NotReached()
+	b.press("n")
+	b.perform(b.Next())
+	if b.Call == nil || b.IsOn(call) {
+		t.Errorf("got %+v on the other terminal, want another donor", b.Call)
+	}
+	a.perform(marks)
+	if !slices.Contains(f.pending(), call) {
+		t.Errorf("got pending %v, want %s", f.pending(), call)
+	}
+}
+
 // A freed donor is not leased again by the desk itself. A key of the agent leases the donor.
 func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
 	t.Parallel()
