@@ -191,6 +191,14 @@ func TestReleasesComeAfterSettled(t *testing.T) {
 	since := "2026-01-01"
 	for _, want := range []int{0, 1, 0} {
 		answer := w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter="+since, "")
+		// PostgreSQL may count a transaction of another database that ends just now. The next look does not.
+		for range 4 {
+			if answer.Header.Get("Fundesk-Settled") != "" {
+				break
+			}
+			w.Clock.Advance(2 * time.Second)
+			answer = w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter="+since, "")
+		}
 		if got := len(page(t, answer).Edges); got != want {
 			t.Errorf("got %d pledges released after %s, want %d", got, since, want)
 		}
