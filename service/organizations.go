@@ -18,13 +18,17 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	if err := o.check(); err != nil {
 		return Organization{}, err
 	}
+	fields := []string{"name", "abbreviation", "maxCallAttempts", "coolingOff"}
+	if o.Settings != nil {
+		fields = append(fields, apitype.OrganizationSettings{}.Changed(*o.Settings)...)
+	}
 	return o, s.Write(ctx, WriteIsolated, "add the organization", func(tx Tx) error {
 		if err := tx.InsertOrganization(o); err != nil {
 			return orTaken(err, "organization")
 		}
 		return tx.Audit(AuditLine{
 			At: s.TimeOf(tx), Operation: AuditOrganizationAdd, Record: &o.UUID,
-			Fields: "name,abbreviation,maxCallAttempts,coolingOff",
+			Fields: strings.Join(fields, ","),
 		})
 	})
 }

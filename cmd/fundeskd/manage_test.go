@@ -117,4 +117,8 @@ func TestOrganizationWithoutACountry(t *testing.T) {
 	if _, _, errs := e.run("", "organization", "add", "--name", "Sea", "--abbreviation", "T", "--country", "LU"); errs != "" {
 		t.Errorf("got %q with a country", errs)
 	}
+	_, out, _ = e.run("", "audit", "list", "-o", "ndjson")
+	if n := strings.Count(out, `"coolingOff","country"]`); n != 1 {
+		t.Errorf("got %d lines of the audit that name the country, want 1: %s", n, out)
+	}
 }
