@@ -38,8 +38,8 @@ var (
 // Promise S84: nobody is called who may not be, and everybody else is.
 func TestWeekOfFiftyAgents(t *testing.T) {
 	servicetest.Slow(t)
-	seeds := max(*weeks, 2)
 	onEngines(t, func(t *testing.T, f *floor) {
+		seeds := max(*weeks, 2)
 		isShared := strings.HasSuffix(t.Name(), "postgres")
 		if isShared {
 			seeds = max(seeds/10, 1)
