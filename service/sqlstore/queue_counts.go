@@ -54,7 +54,7 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 		queueParts: &queueParts{engine: r.engine, query: query, lapsed: lapsed},
 		kinds:      map[string]*service.QueueCount{},
 	}
-	for _, part := range []func(*queueCounts) error{r.addCounted, r.addLapsed, r.addWaking, r.addCallbacks} {
+	for _, part := range []func(*queueCounts) error{r.addCounted, r.addEarly, r.addLapsed, r.addWaking, r.addCallbacks} {
 		if err := part(all); err != nil {
 			return nil, 0, err
 		}
@@ -71,7 +71,7 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 
 // addCounted adds the counters, with the oldest call of each kind.
 func (r *reader) addCounted(counts *queueCounts) error {
-	first := append([]string{`kind = counted.kind`, isReady, `due_at IS NULL`}, counts.notLapsed()...)
+	first := append([]string{`kind = counted.kind`, isReady, `due_at IS NULL`, counts.eligible()}, counts.notLapsed()...)
 	text := `SELECT kind, ready, deferred, (
 			SELECT requested_at FROM queue_calls WHERE ` + strings.Join(first, ` AND `) + `
 			ORDER BY requested_at, call_uuid LIMIT 1
@@ -84,6 +84,28 @@ func (r *reader) addCounted(counts *queueCounts) error {
 	return r.readKinds(counts, text, []any{&ready, &deferred, nullTimeDest{&oldest}}, func(c *service.QueueCount) {
 		c.Waiting, c.Deferred, c.OldestWaiting = ready, deferred, oldest
 	})
+}
+
+// addEarly takes away calls that are marked as ready before their time: an agent holds their donor, or a change that was
+// made before the clock went back has marked them. No take gives them.
+func (r *reader) addEarly(counts *queueCounts) error {
+	var highest sql.NullInt64
+	if err := r.row(r.engine.highestTime()).scan(&highest); err != nil {
+		return err
+	}
+	now := counts.arg(counts.query.Now.UnixMilli())
+	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
+	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli() // Requests beside this one are no step.
+	if !isClockBehind { // Then only claims can be later, and these are few.
+		conds = append(conds, `call_number IN (
+			SELECT k.number FROM donors d
+				JOIN persons p ON p.uuid = d.person_uuid
+				JOIN calls k ON k.person_number = p.number
+			WHERE d.lease_uuid IS NOT NULL AND d.expires_at > `+now+`)`)
+	}
+	text := `SELECT kind, COUNT(*) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + ` GROUP BY kind`
+	var n int
+	return r.readKinds(counts, text, []any{&n}, func(c *service.QueueCount) { c.Waiting -= n })
 }
 
 // addLapsed takes away calls that are ready although the last pledge ended too long ago. A take marks them.
