@@ -86,8 +86,8 @@ func (r *reader) addCounted(counts *queueCounts) error {
 	})
 }
 
-// addEarly takes away calls that are marked as ready before their time: an agent holds their donor, or a change that was
-// made before the clock went back has marked them. No take gives them.
+// addEarly takes away calls that are marked as ready before their time: an agent holds their donor, or a change before
+// the clock went back has marked them. No take gives them.
 func (r *reader) addEarly(counts *queueCounts) error {
 	var highest sql.NullInt64
 	if err := r.row(r.engine.highestTime()).scan(&highest); err != nil {
@@ -95,8 +95,8 @@ func (r *reader) addEarly(counts *queueCounts) error {
 	}
 	now := counts.arg(counts.query.Now.UnixMilli())
 	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
-	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli() // Requests beside this one are no step.
-	if !isClockBehind { // Then only claims can be later, and these are few.
+	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli() // Not by other requests alone.
+	if !isClockBehind {                                                              // Then only claims can be later, and these are few.
 		conds = append(conds, `call_number IN (
 			SELECT k.number FROM donors d
 				JOIN persons p ON p.uuid = d.person_uuid
