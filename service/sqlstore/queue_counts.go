@@ -95,8 +95,8 @@ func (r *reader) addEarly(counts *queueCounts) error {
 	}
 	now := counts.arg(counts.query.Now.UnixMilli())
 	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
-	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli() // Not by other requests alone.
-	if !isClockBehind {                                                              // Then only claims can be later, and these are few.
+	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli()
+	if !isClockBehind { // Then only claims can be later, and these are few.
 		conds = append(conds, `call_number IN (
 			SELECT k.number FROM donors d
 				JOIN persons p ON p.uuid = d.person_uuid
