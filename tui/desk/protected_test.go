@@ -465,6 +465,16 @@ func TestTakeOfAnotherTerminalBeforeTheMark(t *testing.T) {
 	f.Clock.Advance(16 * time.Minute)
 	a.press("a")
 	marks := a.NotReached()
+	for deadline := time.Now().Add(servicetest.Patience(t, 10*time.Second)); ; { // Another goroutine saves it.
+		entries, _, err := a.Outbox.List()
+		servicetest.Check(t, err)
+		if len(entries) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the attempt is not in the outbox")
+		}
+	}
 	b.press("n")
 	b.perform(b.Next())
 	if b.Call == nil || b.IsOn(call) {
