@@ -454,7 +454,7 @@ func (s *Service) CompleteCall(
 			}
 		}
 		line.At = now
-		return applyEffect(tx, line, call.PersonUUID, effect)
+		return applyEffect(tx, line, call.PersonUUID, effect, s.TimeOf(tx))
 	}
 	answer, err := s.changeCall(ctx, c, line, m, request, rule, ended)
 	answer.Effect = effect

@@ -74,7 +74,7 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 		return err
 	}
 	if optIn != nil && c.Channel == apitype.ChannelPhone {
-		if err := numbersConsented(tx, row, person, *optIn, line); err != nil {
+		if err := numbersConsented(tx, row, person, *optIn, line, s.TimeOf(tx)); err != nil {
 			return err
 		}
 	}
@@ -93,12 +93,19 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 
 // numbersConsented unblocks the numbers of a person if the person agreed to phone calls, and blocks them after an
 // objection.
-func numbersConsented(tx Tx, row PersonRow, person apitype.Person, agreed bool, line AuditLine) error {
+func numbersConsented(
+	tx Tx,
+	row PersonRow,
+	person apitype.Person,
+	agreed bool,
+	line AuditLine,
+	clock apitype.Time,
+) error {
 	if agreed {
-		return unblockPerson(tx, row, person, line.At)
+		return unblockPerson(tx, row, person, clock)
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
-	return blockNumbers(tx, phoneNumbers(person), block)
+	return blockNumbers(tx, phoneNumbers(person), block, clock)
 }
 
 // optInOf returns the opt-in of a channel.

@@ -54,8 +54,8 @@ func phoneNumbers(p apitype.Person) []string {
 }
 
 // blockNumbers blocks numbers with the organization, person, call and user of a block. Waiting calls of persons with
-// these numbers are no longer offered.
-func blockNumbers(tx Tx, numbers []string, b Block) error {
+// these numbers are no longer offered, by the clock.
+func blockNumbers(tx Tx, numbers []string, b Block, clock apitype.Time) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -79,11 +79,11 @@ func blockNumbers(tx Tx, numbers []string, b Block) error {
 	if err != nil {
 		return err
 	}
-	return refreshPersons(tx, persons, b.At)
+	return refreshPersons(tx, persons, clock)
 }
 
 // refreshPersons carries over to the queue what it knows of some persons.
-func refreshPersons(tx Tx, ids []apitype.UUID, now apitype.Time) error {
+func refreshPersons(tx Tx, ids []apitype.UUID, clock apitype.Time) error {
 	for _, id := range ids {
 		row, err := tx.Person(id, Scope{All: true})
 		if err != nil {
@@ -93,7 +93,7 @@ func refreshPersons(tx Tx, ids []apitype.UUID, now apitype.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := personChanged(tx, id, person, now); err != nil {
+		if err := personChanged(tx, id, person, clock); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func deleteBlocks(
 	organization apitype.UUID,
 	person *apitype.UUID,
 	numbers []apitype.UUID,
-	now apitype.Time,
+	clock apitype.Time,
 ) error {
 	lifted, err := tx.DeleteBlocks(organization, person, numbers)
 	if err != nil || len(lifted) == 0 {
@@ -129,7 +129,7 @@ func deleteBlocks(
 	if err != nil {
 		return err
 	}
-	return refreshPersons(tx, persons, now)
+	return refreshPersons(tx, persons, clock)
 }
 
 // blockedSince returns when the first of some numbers was blocked for an organization of a scope, or nil if none is.
@@ -163,33 +163,35 @@ func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
 }
 
 // optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
-// person's own blocks and blocks without a person: another person with the number may have objected.
+// person's own blocks and blocks without a person: another person with the number may have objected. now is the time of
+// the change. Leases and rests go by the clock, which may be behind it.
 func optInChanged(
 	tx Tx,
 	row PersonRow,
 	person apitype.Person,
 	before *bool,
 	request apitype.UpdatePersonRequest,
-	now apitype.Time,
+	now, clock apitype.Time,
 ) error {
 	optIns, _ := request.OptIns.Value()
 	isSet, _ := optIns.Phone.Value()
 	if isSet {
-		return unblockPerson(tx, row, person, now)
+		return unblockPerson(tx, row, person, clock)
 	}
 	if !optedOut(person) || before != nil && !*before {
 		return nil
 	}
-	return blockNumbers(tx, phoneNumbers(person), Block{Organization: row.Owner, Person: row.UUID, At: now})
+	block := Block{Organization: row.Owner, Person: row.UUID, At: now}
+	return blockNumbers(tx, phoneNumbers(person), block, clock)
 }
 
 // unblockPerson lifts the blocks of a person.
-func unblockPerson(tx Tx, row PersonRow, person apitype.Person, now apitype.Time) error {
+func unblockPerson(tx Tx, row PersonRow, person apitype.Person, clock apitype.Time) error {
 	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
 		return err
 	}
-	return deleteBlocks(tx, row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)), now)
+	return deleteBlocks(tx, row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)), clock)
 }
 
 // CheckNumber reports whether a number is blocked for an organization that the account sees.
@@ -208,7 +210,8 @@ func (s *Service) CheckNumber(ctx context.Context, c Caller, request apitype.Num
 // POST /fundesk/v1/do-not-call
 func (s *Service) BlockNumber(ctx context.Context, c Caller, request apitype.BlockRequest) error {
 	return s.changeBlock(ctx, c, request, AuditNumberBlock, func(tx Tx, now apitype.Time) error {
-		return blockNumbers(tx, []string{request.Number}, Block{Organization: request.OrganizationUUID, At: now})
+		block := Block{Organization: request.OrganizationUUID, At: now}
+		return blockNumbers(tx, []string{request.Number}, block, now)
 	})
 }
 

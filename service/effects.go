@@ -36,7 +36,7 @@ var effectOperations = map[apitype.ResultEffect]AuditOperation{
 
 // applyEffect changes the person of a call for an effect. Line is the line of the completion. A person without a
 // difference is not saved.
-func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEffect) error {
+func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEffect, clock apitype.Time) error {
 	if effect == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEf
 	}
 	if effect == apitype.EffectOptOut { // The number of a donor who has died may belong to the whole household.
 		block := Block{Organization: row.Owner, Person: id, At: line.At, Call: line.Record, User: line.User}
-		if err := blockNumbers(tx, phoneNumbers(person), block); err != nil {
+		if err := blockNumbers(tx, phoneNumbers(person), block, clock); err != nil {
 			return err
 		}
 	}
@@ -73,5 +73,5 @@ func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEf
 	if err := tx.UpdatePerson(row); err != nil {
 		return err
 	}
-	return cmp.Or(personChanged(tx, id, person, line.At), tx.Audit(line))
+	return cmp.Or(personChanged(tx, id, person, clock), tx.Audit(line))
 }

@@ -268,7 +268,7 @@ func (s *Service) UpdatePerson(
 			}
 			row.Rev++
 		}
-		return optInChanged(tx, row, person, phone, request, now)
+		return optInChanged(tx, row, person, phone, request, now, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err

@@ -139,6 +139,62 @@ func TestBlockedCallsDoNotWait(t *testing.T) {
 	})
 }
 
+// What lifts an objection after the clock went back leaves a leased donor of the household to the lease: leases go by the
+// clock, whatever the time of the change.
+func TestLeasesOutliveLiftedObjections(t *testing.T) {
+	const number = "+31612345678"
+	ways := map[string]func(f *floor, person apitype.UUID){
+		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "true") },
+		"a consent": func(f *floor, person apitype.UUID) {
+			if status := f.addConsent(person, "phone consent", 0); status != 201 {
+				f.t.Fatalf("got %d", status)
+			}
+		},
+	}
+	for name, lift := range ways {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				first, second := f.donor(number), f.donor(number)
+				call := f.call(second, 3*time.Hour, "happy_call")
+				now := f.Clock.Now()
+				f.Clock.Advance(time.Hour)
+				f.optIn(first, "false")
+				f.Clock.Set(now)
+				if status, _, problem := f.choose(f.users[0], call); status != 200 {
+					t.Fatalf("got %d %+v", status, problem)
+				}
+				lift(f, first)
+				if got := f.state("").Waiting; got != 0 {
+					t.Errorf("got %d waiting, want none while the donor is leased", got)
+				}
+				f.Clock.Advance(11 * time.Minute)
+				if got := f.state("").Waiting; got != 1 {
+					t.Errorf("got %d waiting after the lease, want one", got)
+				}
+			})
+		})
+	}
+}
+
+// Calls that a take has marked as ready are not counted if the clock goes back before their time.
+func TestQueueIsCountedByTheClock(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.call(f.person("null"), time.Hour, "happy_call")
+		first := f.take(f.users[0], "").Leases[0]
+		leased := f.Clock.Now()
+		f.Clock.Advance(time.Hour)
+		f.call(f.person("null"), 2*time.Hour, "happy_call")
+		f.take(f.users[1], "")
+		if got := f.order(""); len(got) != 1 {
+			t.Fatalf("got %v, want the call whose lease has ended", got)
+		}
+		f.Clock.Set(leased.Add(time.Minute))
+		if list, count := f.order(""), f.state("").Waiting; len(list) != count || slices.Contains(list, first.CallUUID) {
+			t.Errorf("got %v listed and %d waiting, want as many, without the leased one", list, count)
+		}
+	})
+}
+
 // A donor who died, and a household that shares the number: the number stays open.
 func TestNoContactBlocksNoNumber(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

@@ -86,17 +86,20 @@ func (r *reader) addCounted(counts *queueCounts) error {
 	})
 }
 
-// addEarly takes away calls that are marked as ready before their time: an agent holds their donor, or a change before
-// the clock went back has marked them. No take gives them.
+// addEarly takes away calls that are marked as ready before their time, which no take gives. A take marked them before
+// the clock went back, or a claim on PostgreSQL passed over a row that another transaction held.
 func (r *reader) addEarly(counts *queueCounts) error {
 	var highest sql.NullInt64
 	if err := r.row(r.engine.highestTime()).scan(&highest); err != nil {
 		return err
 	}
+	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli()
+	if !isClockBehind && !r.engine.sharesQueue() {
+		return nil
+	}
 	now := counts.arg(counts.query.Now.UnixMilli())
 	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
-	isClockBehind := highest.Int64 > counts.query.Now.Add(settledMargin).UnixMilli()
-	if !isClockBehind { // Then only claims can be later, and these are few.
+	if !isClockBehind { // Claims are few, and all ready calls may be many.
 		conds = append(conds, `call_number IN (
 			SELECT k.number FROM donors d
 				JOIN persons p ON p.uuid = d.person_uuid
