@@ -213,8 +213,12 @@ func applyGiven(p *profile.Profile, all []given) error {
 			return err
 		}
 	}
-	if len(p.TokenCommand) > 0 && seen["token_command"] && !seen["token_storage"] {
+	isStorageOpen := seen["token_command"] && !seen["token_storage"]
+	switch {
+	case isStorageOpen && len(p.TokenCommand) > 0:
 		p.TokenStorage = profile.StorageCommand
+	case isStorageOpen && p.TokenStorage == profile.StorageCommand:
+		p.TokenStorage = "" // The command is gone.
 	}
 	return nil
 }
@@ -236,7 +240,11 @@ func (t setting) set(p *profile.Profile, text string) error {
 			return err
 		}
 		for part := range strings.SplitSeq(text, ",") {
-			*value = append(*value, strings.TrimSpace(part))
+			part = strings.TrimSpace(part)
+			if part == "" {
+				return wrong("values with a comma between two")
+			}
+			*value = append(*value, part)
 		}
 	case *int:
 		n, err := strconv.Atoi(text)
