@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,9 +21,21 @@ const epochSetting = "epoch"
 // changeEpoch begins another epoch.
 func changeEpoch(tx Tx) error { return tx.SetSetting(epochSetting, rand.Text()) }
 
-// ChangeEpoch begins another epoch, for what puts records back from outside.
+// ChangeEpoch begins another epoch for records that were put back. It raises their revisions: a change from now on would
+// otherwise have the revision of one that is lost, and a caller who read that one would overwrite it unnoticed.
 func (s *Service) ChangeEpoch(ctx context.Context) error {
-	return s.Write(ctx, WriteIsolated, "begin another epoch", changeEpoch)
+	return s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
+		return errors.Join(tx.RaiseRevisions(lostRevisions()), changeEpoch(tx))
+	})
+}
+
+// lostRevisions returns by how much revisions rise when records are put back: more than a record has changes that may be
+// lost, and by another number each time, as a backup may be put back twice.
+func lostRevisions() int64 {
+	const lost = 1 << 20
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // It always fills them.
+	return lost + int64(binary.BigEndian.Uint32(random[:]))
 }
 
 // epochOf returns the epoch of what an account may read: of its database, its organizations and its permissions.

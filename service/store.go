@@ -117,6 +117,8 @@ type Tx interface {
 	CallsAhead(now apitype.Time) ([]apitype.UUID, error)
 	// ResetTimes gives erasures that lie ahead a time, and lets the next change have it.
 	ResetTimes(now apitype.Time) error
+	// RaiseRevisions adds a number to the revision of every person, pledge and call.
+	RaiseRevisions(by int64) error
 	// GiveTime returns a time, or the highest that the database has given if that is later, and saves it.
 	GiveTime(now apitype.Time) (apitype.Time, error)
 	SetSetting(name, value string) error

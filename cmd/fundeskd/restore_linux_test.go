@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ func TestRestore(t *testing.T) {
 	before := create()
 	e.done("", "backup", backup)
 	after := create()
+	lost := w.rename(before, "Lost", "*")
 
 	refused := func(what string, args ...string) {
 		t.Helper()
@@ -72,6 +74,11 @@ func TestRestore(t *testing.T) {
 		t.Errorf("got %+v, want the files that were there, and the backup as it was", done)
 	}
 	s := e.serve()
+	w.url = s.url
+	w.rename(before, "Kept", "*")
+	if tag := w.rename(before, "Late", lost); tag != "" {
+		t.Errorf("a change for the revision %s, which the restore has undone, was made", lost)
+	}
 	for id, want := range map[string]int{before: http.StatusOK, after: http.StatusNotFound} {
 		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != want {
 			t.Errorf("got %d for a person, want %d", status, want)
@@ -87,6 +94,33 @@ func TestRestore(t *testing.T) {
 		}
 	}
 	s.stop()
+}
+
+// rename changes the name of a person who has a revision. It returns the new one, or "" if the change is refused.
+func (w *writing) rename(person, name, revision string) (changed string) {
+	w.t.Helper()
+	body := strings.NewReader(fmt.Sprintf(`{"name":{"lastName":%q}}`, name))
+	request, err := http.NewRequestWithContext(
+		w.t.Context(),
+		http.MethodPut,
+		w.url+"/api/v1/persons/"+person+"/actions/update",
+		body,
+	)
+	servicetest.Check(w.t, err)
+	request.Header.Set("Authorization", "Bearer "+w.token)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("If-Match", revision)
+	response, err := http.DefaultClient.Do(request)
+	servicetest.Check(w.t, err)
+	servicetest.Check(w.t, response.Body.Close())
+	switch response.StatusCode {
+	case http.StatusOK:
+		return response.Header.Get("Etag")
+	case http.StatusPreconditionFailed:
+		return ""
+	}
+	w.t.Fatalf("got %d", response.StatusCode)
+	return ""
 }
 
 // TestInterruptedRestore finds a database in the middle of a restore: nobody opens it until that

@@ -67,6 +67,17 @@ func (e *postgresEngine) resetTimes(c *conn, now int64) error {
 	return c.row(`SELECT setval('given_times', $1), setval('settled_times', 1)`, now).scan(new(int64), new(int64))
 }
 
+// RaiseRevisions adds a number to the revision of every record. It rewrites their rows, so it takes about half as long
+// as the rest of a restore.
+func (t *tx) RaiseRevisions(by int64) error {
+	for _, table := range []string{"persons", "pledges", "calls"} {
+		if _, err := t.exec(`UPDATE `+table+` SET rev = rev + $1`, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Others counts the sessions of our other programs. Programs with an SQLite file are found by its locks.
 func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
 	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
