@@ -12,7 +12,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -49,7 +48,6 @@ type app struct {
 	reading loads          // Of what was read from the service.
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	tick    func() tea.Cmd // The next second.
-	canvas  *canvas.Canvas // Nil if the library draws.
 	mouse   mouse
 	login   string // How the agent gets another token. Empty if there is no way.
 	// suspended is set while ctrl+z has stopped the program.
@@ -207,9 +205,6 @@ func (a *app) waits() bool {
 }
 
 func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if a.canvas != nil {
-		a.canvas.Hear(msg)
-	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.resize(msg.Width, msg.Height)
@@ -305,14 +300,9 @@ func (a *app) finish() tea.Cmd {
 // finished ends the program.
 type finished struct{}
 
-// View draws the screen; what the canvas draws is not the library's.
+// View implements tea.Model.
 func (a *app) View() tea.View {
-	content := strings.Join(a.screen(), "\n")
-	if a.canvas != nil {
-		a.canvas.Show(content)
-		content = canvas.Blank
-	}
-	view := tea.NewView(content)
+	view := tea.NewView(strings.Join(a.screen(), "\n"))
 	view.AltScreen = true
 	if a.mouse.on {
 		view.MouseMode = tea.MouseModeCellMotion

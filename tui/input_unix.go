@@ -31,10 +31,3 @@ func inputOf(in io.Reader) io.Reader {
 	}
 	return &wholeInput{in: in}
 }
-
-// isCooked reports whether a line feed also returns to the first column: the library sets
-// the terminal where keys come from one.
-func isCooked(in io.Reader) bool {
-	file, isFile := in.(*os.File)
-	return in != nil && (!isFile || !term.IsTerminal(int(file.Fd())))
-}

@@ -461,7 +461,7 @@ func everywhereActions() []*action {
 			"ctrl+l",
 			"draw the screen again",
 			"",
-			(*app).redraw,
+			func(*app) tea.Cmd { return tea.ClearScreen },
 			nil,
 			inText,
 			whenSmall,

@@ -180,14 +180,6 @@ func (a *app) suspend() tea.Cmd {
 	}, tea.Suspend)
 }
 
-func (a *app) redraw() tea.Cmd {
-	if a.canvas == nil {
-		return tea.ClearScreen
-	}
-	a.canvas.Redraw()
-	return nil
-}
-
 // askAction lists the actions that work here; picking one runs it.
 func (a *app) askAction(title string, byName bool) tea.Cmd {
 	scopes := append(slices.Clone(a.pages[a.current].Scopes()), page.ScopeEverywhere)

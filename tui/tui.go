@@ -24,7 +24,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
 )
 
@@ -45,9 +44,8 @@ type Options struct {
 	Notice         string   // The first message. Empty for none.
 }
 
-// ticksASecond is how often the library checks which settings of the terminal have changed. The first screen waits for
-// that, and later frames of the canvas do not. Each tick costs a little when nothing happens.
-const ticksASecond = 90
+// framesASecond is the most that the library draws. A key waits for its frame half as long as a frame takes.
+const framesASecond = 120
 
 // Run shows the interface until the user quits or ctx ends. Unsent changes stay in the outbox, and Out names them.
 func Run(ctx context.Context, o Options) error {
@@ -74,7 +72,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	}
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx),
-		tea.WithFPS(ticksASecond),
+		tea.WithFPS(framesASecond),
 		tea.WithoutSignalHandler(),
 		tea.WithFilter(oneWidth),
 	}
@@ -84,12 +82,12 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if o.Out == nil {
 		o.Out = os.Stdout
 	}
-	a.canvas = canvas.New(o.Out, isCooked(o.In))
-	options = append(options, tea.WithOutput(a.canvas.Output()))
-	program := tea.NewProgram(a, append(options, more...)...)
+	out := &output{terminal: o.Out, ends: ctx}
+	options = append(options, tea.WithOutput(out.forLibrary()))
+	program := tea.NewProgram(&paced{Model: a, out: out}, append(options, more...)...)
+	out.caughtUp = func() { go program.Send(caughtUp{}) }
 	// The program may be busy: a background task does not wait until it receives.
 	background := a.Day.Start(ctx, func(r desk.Result) { go program.Send(r) })
-	background.Go(func() { a.canvas.Run(ctx) })
 	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()
