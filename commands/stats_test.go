@@ -72,7 +72,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 		if !is {
 			break
 		}
-		cmd = read()
+		cmd = read.TakeIn()
 	}
 	compare := func(noun, group string, counts map[string]*desk.Count) {
 		if len(counts) == 0 {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -49,7 +50,9 @@ type app struct {
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	tick    func() tea.Cmd // The next second.
 	mouse   mouse
-	login   string // How the agent gets another token. Empty if there is no way.
+	frame   string    // The latest.
+	log     io.Writer // Gets the names of messages. Nil gets none.
+	login   string    // How the agent gets another token. Empty if there is no way.
 	// suspended is set while ctrl+z has stopped the program.
 	suspended bool
 }
@@ -64,15 +67,11 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 			return nil, fmt.Errorf("there is no page %q; known are %s", o.Page, strings.Join(pageNames, ", "))
 		}
 	}
-	keys, err := loadKeymap(o.ConfigDir, o.Hidden)
-	if err != nil {
-		return nil, err
-	}
 	a := &app{
-		keys:    keys,
 		current: current,
 		profile: o.Profile,
 		focused: true,
+		log:     o.Log,
 		tick:    func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) },
 		layout:  page.NewLayout(80, 24),
 	}
@@ -84,6 +83,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
+	var err error
 	if a.Kept, err = page.ReadKept(a.Day.Beside("-screen.json")); err != nil {
 		a.Messages.Fail("how the screen was arranged is not known", err)
 	}
@@ -101,6 +101,10 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		page.NewStats(a.Env),
 		page.NewFloor(a.Env),
 	}
+	if a.keys, err = loadKeymap(registry(a), o.ConfigDir, o.Hidden); err != nil {
+		return nil, err
+	}
+	a.frame = strings.Join(a.screen(), "\n")
 	return a, nil
 }
 
@@ -145,7 +149,7 @@ func (a *app) notice(n desk.Notice) {
 // KeyOf returns the key of an action as it is shown.
 func (a *app) KeyOf(id string) string {
 	for _, act := range a.keys {
-		if keys := act.Keys(); act.id == id && len(keys) > 0 {
+		if keys := act.keys; act.ID == id && len(keys) > 0 {
 			return a.Styles.KeyNames(keys[0])
 		}
 	}
@@ -188,10 +192,29 @@ func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick())
 }
 
-// Update routes a message to its page, and turns the spinner.
+// Update routes a message to its page, turns the spinner, and draws the next frame. Drawing decides how far lists and
+// cards are scrolled, so it belongs here.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.logName(msg)
 	model, cmd := a.route(msg)
-	return model, tea.Batch(cmd, a.Spinner.Follow(msg, a.waits()))
+	turns := a.Spinner.Follow(msg, a.waits())
+	a.frame = strings.Join(a.screen(), "\n")
+	return model, tea.Batch(cmd, turns)
+}
+
+// logName writes which message came.
+func (a *app) logName(msg tea.Msg) {
+	if a.log == nil {
+		return
+	}
+	name := fmt.Sprintf("%T", msg)
+	switch msg := msg.(type) {
+	case desk.Result:
+		name = msg.Name
+	case page.Result:
+		name = msg.Name
+	}
+	_, _ = fmt.Fprintf(a.log, "%s message: %s\n", a.Day.Now().Format("15:04:05.000"), name)
 }
 
 // waits reports whether what is on screen waits for something.
@@ -242,7 +265,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(a.Perform(a.Day.Changes.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
 		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
-		cmd := msg()
+		cmd := msg.TakeIn()
 		if isBusy && (a.Dialog != open || a.current != current) { // Typing goes on where it was.
 			a.Dialog, a.current = open, current
 			a.Messages.Refuse("what you asked for came while you were typing: ask for it again")
@@ -300,9 +323,9 @@ func (a *app) finish() tea.Cmd {
 // finished ends the program.
 type finished struct{}
 
-// View implements tea.Model.
+// View shows the frame that Update has drawn.
 func (a *app) View() tea.View {
-	view := tea.NewView(strings.Join(a.screen(), "\n"))
+	view := tea.NewView(a.frame)
 	view.AltScreen = true
 	if a.mouse.on {
 		view.MouseMode = tea.MouseModeCellMotion

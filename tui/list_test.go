@@ -228,14 +228,14 @@ func TestKeysFile(t *testing.T) {
 			if test.text == "others" {
 				servicetest.Check(t, os.Chmod(filepath.Join(dir, "keys.toml"), 0o666))
 			}
-			keys, err := loadKeymap(dir, nil)
+			keys, err := loadKeymap(registry(nil), dir, nil)
 			if test.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), test.problem) {
 					t.Fatalf("error: got %v, want %q", err, test.problem)
 				}
 				return
 			}
-			if act := keys.find("f2", []page.Scope{page.ScopeDesk}); err != nil || act == nil || act.id != "not-reached" {
+			if act := keys.find("f2", []page.Scope{page.ScopeDesk}); err != nil || act == nil || act.ID != "not-reached" {
 				t.Errorf("key f2: got %v %v, want not-reached", act, err)
 			}
 			if act := keys.find("a", []page.Scope{page.ScopeDesk}); act != nil {

@@ -109,6 +109,7 @@ func (a *app) recordOption(text string) []page.Option {
 	return []page.Option{{Key: "enter", Label: a.Say("open the record %s", id), Run: func() tea.Cmd {
 		return page.Load(
 			a.Env,
+			"record found",
 			func(ctx context.Context) (apitype.EntityName, error) { return findRecord(ctx, a.Day.Client, id) },
 			func(kind apitype.EntityName, err error) tea.Cmd {
 				switch {

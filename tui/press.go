@@ -46,9 +46,9 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
-	isText := a.isTyping() && (act == nil || !act.is(inText) || len(msg.Text) > 0)
+	isText := a.isTyping() && (act == nil || !act.Is(page.InText) || len(msg.Text) > 0)
 	// An action that ends a call must have been meant for the call on the screen, and pressed again.
-	isTooSoon := a.Day.Guard.Press(name, msg.IsRepeat, !isText && act != nil && act.is(endsCall), a.Day.Now())
+	isTooSoon := a.Day.Guard.Press(name, msg.IsRepeat, !isText && act != nil && act.Is(page.EndsCall), a.Day.Now())
 	switch {
 	case isText:
 		return a.desk.Text(msg)
@@ -64,7 +64,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		a.Messages.Refuse(why)
 		return nil
 	}
-	return act.run(a)
+	return act.Run(a.pages[a.current])
 }
 
 // wake reads everything on the Desk again after the computer slept. isStale means that the key or click does nothing
@@ -112,9 +112,9 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.id == "quit" && a.Day.Changes.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
+	case act.ID == "quit" && a.Day.Changes.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
-	case act.is(whenSmall):
+	case act.Is(page.WhenSmall):
 		return a.run(act)
 	}
 	return nil
@@ -141,14 +141,14 @@ func (a *app) run(act *action) tea.Cmd {
 		a.Messages.Refuse(why)
 		return nil
 	}
-	return act.run(a)
+	return act.Run(a.pages[a.current])
 }
 
 func (a *app) whyNot(act *action) string {
-	if act.why == nil {
+	if act.Why == nil {
 		return ""
 	}
-	return act.why(a)
+	return act.Why(a.pages[a.current])
 }
 
 // showMessages lists the past messages, the latest first.
@@ -185,11 +185,11 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 	scopes := append(slices.Clone(a.pages[a.current].Scopes()), page.ScopeEverywhere)
 	var options []page.Option
 	for _, act := range a.keys.in(scopes) {
-		label := a.Say(act.help)
+		label := a.Say(act.Help)
 		if byName {
-			label = act.id + ": " + a.Say(act.help)
+			label = act.ID + ": " + a.Say(act.Help)
 		}
-		keys := act.Keys()
+		keys := act.keys
 		options = append(options, page.Option{
 			Key: strings.Join(keys[:min(len(keys), 2)], " "), Label: label, Why: a.whyNot(act),
 			Run: func() tea.Cmd {

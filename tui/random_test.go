@@ -70,7 +70,7 @@ func (d *driver) run(cmd tea.Cmd, depth int) {
 }
 
 func (d *driver) press(name string) {
-	if ends := d.app.keys.find(name, d.app.desk.Scopes()); ends != nil && ends.is(endsCall) && (d.app.Dialog == nil || name == "ctrl+s") {
+	if ends := d.app.keys.find(name, d.app.desk.Scopes()); ends != nil && ends.Is(page.EndsCall) && (d.app.Dialog == nil || name == "ctrl+s") {
 		lookFirst(d.t, name)
 	}
 	d.send(keyPress(name))
@@ -134,8 +134,8 @@ func TestRandomKeysAndSizes(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	var keys []string
-	for _, b := range registry() {
-		keys = append(keys, b.Keys()...)
+	for _, b := range registry(nil) {
+		keys = append(keys, b.keys...)
 	}
 	keys = append(keys, "y", "0", "t", "-", "left", "right", "delete", "é", "世", "\u0301", "z")
 	for seed := range 6 {
@@ -166,11 +166,15 @@ func TestRandomKeysAndSizes(t *testing.T) {
 				}
 				d.press(key)
 				d.check(fmt.Sprint(path[max(0, len(path)-12):]))
+				if random.IntN(10) == 0 {
+					d.onlyReads()
+				}
 			}
 		})
 	}
 }
 
+// Every size is filled, and drawing changes nothing: only Update does.
 func TestEverySizeIsFilled(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
@@ -181,13 +185,14 @@ func TestEverySizeIsFilled(t *testing.T) {
 		for _, size := range [][2]int{{1, 1}, {2, 40}, {59, 16}, {60, 16}, {80, 24}, {99, 30}, {100, 30}, {119, 36}, {120, 36}, {300, 100}} {
 			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 			d.check(fmt.Sprint(key, size))
+			d.onlyReads()
 		}
 	}
 }
 
 func TestKeysOfOneScopeDoNotClash(t *testing.T) {
 	t.Parallel()
-	servicetest.Report(t, keymap(registry()).clash("the registry"))
+	servicetest.Report(t, keymap(registry(nil)).clash("the registry"))
 }
 
 func TestPastedTextRunsNoKeys(t *testing.T) {

@@ -176,16 +176,16 @@ func (a *app) footer() string {
 	acts := slices.DeleteFunc(
 		a.keys.in(append(a.pages[a.current].Scopes(), page.ScopeEverywhere)),
 		func(act *action) bool {
-			return act.footer == "" || len(act.Keys()) == 0 || typing && !act.is(inText) || a.whyNot(act) != ""
+			return act.Word == "" || len(act.keys) == 0 || typing && !act.Is(page.InText) || a.whyNot(act) != ""
 		},
 	)
 	rank := func(act *action) int {
 		switch {
-		case act.id == page.ActHelp, act.id == page.ActUndo:
+		case act.ID == page.ActHelp, act.ID == page.ActUndo:
 			return 0
-		case act.is(namedOnCard):
+		case act.Is(page.NamedOnCard):
 			return 3
-		case act.is(isRare):
+		case act.Is(page.IsRare):
 			return 2
 		}
 		return 1
@@ -194,13 +194,13 @@ func (a *app) footer() string {
 	also := a.Say("also")
 	used, left := render.Width(also), len(acts)
 	for i, act := range acts {
-		keys[i] = a.Styles.Key(a.Styles.KeyNames(act.Keys()[0]))
+		keys[i] = a.Styles.Key(a.Styles.KeyNames(act.keys[0]))
 		used += 1 + render.Width(keys[i])
 	}
 	for wanted := range 4 {
 		for i, act := range acts {
-			word := " " + a.Say(act.footer)
-			if act.id == page.ActUndo {
+			word := " " + a.Say(act.Word)
+			if act.ID == page.ActUndo {
 				word = " " + a.undoWord()
 			}
 			needs := render.Width(word) + 1

@@ -20,7 +20,7 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 		if !isKey {
 			return false
 		}
-		if act := a.keys.find(key.String(), a.desk.Scopes()); act == nil || !act.is(forCall) {
+		if act := a.keys.find(key.String(), a.desk.Scopes()); act == nil || !act.Is(page.ForCall) {
 			return false
 		}
 	}
@@ -54,8 +54,8 @@ func (a *app) catchUp() tea.Cmd {
 		key, _ := msg.(tea.KeyPressMsg)
 		act := a.keys.find(key.String(), append(a.desk.Scopes(), page.ScopeEverywhere))
 		isCommand := a.Dialog == nil && (!a.desk.Typing() || len(key.Text) == 0)
-		if act != nil && isCommand && act.is(notAhead) {
-			a.Messages.Say(a.Say("%s was pressed before the call was there; press it again", act.id))
+		if act != nil && isCommand && act.Is(page.NotAhead) {
+			a.Messages.Say(a.Say("%s was pressed before the call was there; press it again", act.ID))
 			if rest := typedText(presses[i+1:]); rest != "" {
 				a.Messages.Fail("not used: "+rest, nil)
 			}

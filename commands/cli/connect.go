@@ -232,9 +232,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 	if s.unpaged {
 		options.Unpaged = ListNouns
 	}
-	if s.Flags.debug {
-		options.Trace = cleaned{s.App.Err}
-	}
+	options.Trace = s.Trace()
 	if t.IsEmbedded() {
 		if err := s.OpenEmbedded(ctx, t); err != nil {
 			return nil, err

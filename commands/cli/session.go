@@ -181,6 +181,14 @@ func (s *Session) Tokens() profile.Tokens {
 	return profile.Tokens{Dir: s.ConfigDir(), Getenv: s.App.Getenv}
 }
 
+// Trace returns where requests and answers are shown, or nil without --debug.
+func (s *Session) Trace() io.Writer {
+	if !s.Flags.debug {
+		return nil
+	}
+	return cleaned{s.App.Err}
+}
+
 // cleaned makes what is written safe for a terminal: field names are the service's.
 type cleaned struct{ io.Writer }
 

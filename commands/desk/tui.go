@@ -113,6 +113,7 @@ func ScreenOptions(ctx context.Context, s *cli.Session, page string, ascii bool)
 			s.App.Getenv("NO_COLOR") != "",
 		ASCII:  ascii,
 		Remote: s.App.Getenv("SSH_CONNECTION") != "",
+		Log:    s.Trace(),
 	}
 	if ends := s.TokenEnd(); ends != "" {
 		screen.Notice = "the token " + ends + ": ask for another one"

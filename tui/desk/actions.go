@@ -8,6 +8,7 @@ import (
 // Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
 type Action struct {
 	ID   string
+	Keys string                  // In both faces, separated by blanks. A line can be typed only for one of letters.
 	Word string                  // Short.
 	Help string                  // What it does.
 	Run  func(*Questions) Answer // Asks questions that work in every face. Nil if each face does it in its own way.
@@ -38,10 +39,11 @@ func Actions() []Action {
 		return func(q *Questions) Answer { return Answer{Events: run(q.day)} }
 	}
 	return []Action{
-		{"next-call", "next", "take the next call", day((*Day).Next), nil},
-		{"dial", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
+		{"next-call", "n", "next", "take the next call", day((*Day).Next), nil},
+		{"dial", "d", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
 		{
 			"not-reached",
+			"a",
 			"not reached",
 			"not reached: record an attempt, take the next call",
 			(*Questions).NotReached,
@@ -49,25 +51,28 @@ func Actions() []Action {
 		},
 		{
 			"result",
+			"c",
 			"result",
 			"choose the result code, then the rating",
 			func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) },
 			whyNotResult,
 		},
-		{"rating", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
-		{"notes", "notes", "write notes (esc leaves them)", nil, whyNoCall},
-		{"complete", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
-		{"fix", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
+		{"rating", "r", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
+		{"notes", "i", "notes", "write notes (esc leaves them)", nil, whyNoCall},
+		{"complete", "ctrl+s", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
+		{"fix", "f", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
 		{
 			"tick",
+			"space",
 			"tick",
 			"tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
 			(*Questions).Ticks,
 			whyNotFix,
 		},
-		{"skip", "skip", "skip the call for now", (*Questions).Skip, whyNoCall},
+		{"skip", "s", "skip", "skip the call for now", (*Questions).Skip, whyNoCall},
 		{
 			"later",
+			"b",
 			"later",
 			"later: put the call off to a day and time, for you or for anybody…",
 			(*Questions).AskLater,
@@ -75,17 +80,19 @@ func Actions() []Action {
 		},
 		{
 			"narrow",
+			"F",
 			"types and languages",
 			"choose the types and languages of the calls that you take…",
 			func(q *Questions) Answer { return q.Narrow().again() },
 			nil,
 		},
-		{"cancel", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
-		{"expire", "expire", "expire the call…", (*Questions).Expire, whyNotEnd},
-		{"mark-processed", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
-		{"find", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
+		{"cancel", "X", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
+		{"expire", "e", "expire", "expire the call…", (*Questions).Expire, whyNotEnd},
+		{"mark-processed", "m", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
+		{"find", "/", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
 		{
 			"accept",
+			"enter",
 			"accept",
 			"open what the message line offers; without an offer: the next call, or your last calls",
 			nil,
@@ -93,28 +100,31 @@ func Actions() []Action {
 		},
 		{
 			"last-calls",
+			"H",
 			"last calls",
 			"your last calls, to open one again…",
 			(*Questions).AskRecent,
 			func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
 		},
-		{"person", "person", "open the person", nil, whyNoCall},
-		{"pledge", "pledge", "open the pledge", nil, func(d *Day) string {
+		{"person", "o", "person", "open the person", nil, whyNoCall},
+		{"pledge", "p", "pledge", "open the pledge", nil, func(d *Day) string {
 			return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 		}},
-		{"copy", "copy", "copy the number to dial", nil, whyNoCall},
-		{"copy-other", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
+		{"copy", "y", "copy", "copy the number to dial", nil, whyNoCall},
+		{"copy-other", "Y", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
 		{
 			"resume-draft",
+			"D",
 			"latest draft",
 			"go on with the latest draft",
 			day((*Day).Resume),
 			func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") },
 		},
-		{"skipped", "passed over", "show the calls that were passed over, and why", nil, nil},
-		{"warnings", "warnings", "show all reasons not to call now", nil, whyNoCall},
+		{"skipped", "K", "passed over", "show the calls that were passed over, and why", nil, nil},
+		{"warnings", "W", "warnings", "show all reasons not to call now", nil, whyNoCall},
 		{
 			"undo",
+			"u",
 			"undo",
 			"undo the last change, while it is held",
 			day((*Day).Undo),

@@ -114,7 +114,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(func() { a.day.onSaved(err) })
+			a.tell(Result{"drafts saved", func() { a.day.onSaved(err) }})
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(func() { a.day.Form.onJoined(j) })
+		a.tell(Result{"draft of another terminal joined", func() { a.day.Form.onJoined(j) }})
 	}
 	return written, err
 }

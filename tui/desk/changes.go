@@ -210,7 +210,7 @@ func (c *Changes) submit(change Change) {
 		if q.err == nil && change.from != nil && change.from.goes {
 			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 		}
-		return func() {
+		return Result{"change saved", func() {
 			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
 				c.day.Gate.admit(
@@ -221,7 +221,7 @@ func (c *Changes) submit(change Change) {
 					},
 				)
 			}
-		}
+		}}
 	})
 }
 
@@ -244,11 +244,11 @@ func (c *Changes) inOrder(work func() Result) {
 
 func (c *Changes) nextAnswer() {
 	answer := c.answers[0]
-	do(&c.events, func(context.Context) (Result, error) { return <-answer, nil }, func(r Result, _ error) {
+	do(&c.events, "answer of the disk", func(context.Context) (Result, error) { return <-answer, nil }, func(r Result, _ error) {
 		if c.answers = c.answers[1:]; len(c.answers) > 0 {
 			c.nextAnswer()
 		}
-		r()
+		r.takeIn()
 	})
 }
 
@@ -337,7 +337,7 @@ func (c *Changes) readOutbox() {
 		return
 	}
 	c.reading = true
-	do(&c.events, func(context.Context) (outboxRead, error) {
+	do(&c.events, "outbox read", func(context.Context) (outboxRead, error) {
 		entries, damaged, err := c.Outbox.List()
 		if err != nil {
 			return outboxRead{}, err
@@ -478,6 +478,7 @@ func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
 	do(
 		&c.events,
+		"outbox sent",
 		func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) },
 		func(report outbox.Report, err error) {
 			if err == nil {
@@ -494,7 +495,7 @@ func (c *Changes) SendNow() []Event {
 
 // onDisk does something to the outbox at the agent's word.
 func (c *Changes) onDisk(work func() error) {
-	do(&c.events, func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
+	do(&c.events, "outbox changed", func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
 		if err != nil {
 			c.fail("outbox", err)
 		}

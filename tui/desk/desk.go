@@ -175,14 +175,14 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 
 // Told returns the messages of the sender, for Receive.
 func (d *Day) Told(e outbox.Event) Result {
-	return func() {
+	return Result{"progress of an entry", func() {
 		d.Changes.onSender(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
 			d.Form.refusedOps[e.Entry.Op] = true
 		}
 		d.onOutcome(e)
-	}
+	}}
 }
 
 // Begin starts reading: the outbox, the queue and the scripts.
@@ -192,6 +192,7 @@ func (d *Day) Begin() []Event {
 	d.discover()
 	do(
 		&d.events,
+		"scripts read",
 		func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir) },
 		d.Card.onScripts,
 	)
@@ -200,7 +201,7 @@ func (d *Day) Begin() []Event {
 
 // Receive handles a result of background work, or a message.
 func (d *Day) Receive(r Result) []Event {
-	r()
+	r.takeIn()
 	if d.Call != nil && d.settings.asked.IsZero() { // The first call does not wait for them.
 		d.readSettings()
 	}
@@ -214,7 +215,7 @@ func (d *Day) Receive(r Result) []Event {
 	}
 	if d.Codes.isNew {
 		save := d.Codes.Save()
-		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
+		do(&d.events, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
 				d.fail("the results of earlier calls are not kept", err)
 			}

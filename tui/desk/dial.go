@@ -25,7 +25,7 @@ func (d *Day) Dial(number Number) []Event {
 		argv[i] = strings.ReplaceAll(arg, NumberPlace, number.Digits)
 	}
 	owner, program := ofCall(d.Call.UUID), d.Options.Dial[0]
-	do(&d.events, func(ctx context.Context) (any, error) {
+	do(&d.events, "number dialled", func(ctx context.Context) (any, error) {
 		// The call goes on when the Desk ends.
 		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
 			Run()

@@ -107,6 +107,7 @@ func (s *Search) ask() {
 	typed := s.typed
 	do(
 		&s.events,
+		"donors found",
 		func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) },
 		s.onDonors,
 	)
@@ -294,6 +295,7 @@ func (s *Search) OpenDonor(donor Donor) []Event {
 	asked := s.day.Guard.presses
 	do(
 		&s.events,
+		"calls of a donor read",
 		func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) },
 		func(found donorCalls, err error) {
 			s.notify(Notice{}) // The search is over.

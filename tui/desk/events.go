@@ -12,8 +12,11 @@ type Event interface{ isEvent() }
 // Job is background work. Its result goes to Day.Receive.
 type Job func(ctx context.Context) Result
 
-// Result is the result of a Job, or a message from the background.
-type Result func()
+// Result is the result of a Job, or a message from the background. Its name says in a log which one came.
+type Result struct {
+	Name   string
+	takeIn func()
+}
 
 // Level is the importance of a notice.
 type Level int
@@ -107,11 +110,11 @@ func (e *events) fail(what string, err error) {
 	e.notify(Notice{Level: Failed, Text: ErrorText(what, err)})
 }
 
-// do asks for work, and for what it brings to be taken in.
-func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func(T, error)) {
+// do asks for work, and passes its result to takeIn. The name says what the work has done.
+func do[T any](e *events, name string, work func(ctx context.Context) (T, error), takeIn func(T, error)) {
 	e.pending = append(e.pending, Job(func(ctx context.Context) Result {
 		value, err := work(ctx)
-		return func() { takeIn(value, err) }
+		return Result{name, func() { takeIn(value, err) }}
 	}))
 }
 

@@ -356,7 +356,7 @@ func TestForbiddenCorrectionsAreLearnt(t *testing.T) {
 	forbidden := &apiclient.Error{Kind: apiclient.KindForbidden, Message: "no"}
 	refused := outbox.Event{Outcome: outbox.OutcomeRejected, Err: forbidden}
 	refused.Entry.Op = apiclient.OpUpdatePledge
-	d.Told(refused)()
+	d.Receive(d.Told(refused))
 	if got := d.Form.RefusedCorrections(); len(got) != 1 || got[0].Key != fix(t, d, "amount").Key {
 		t.Errorf("got %v refused, want the amount", got)
 	}

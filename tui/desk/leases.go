@@ -80,7 +80,7 @@ type (
 // discover asks whether the service has a queue, and takes over what a terminal of this
 // agent held that was killed.
 func (d *Day) discover() {
-	do(&d.events, func(ctx context.Context) (discovered, error) {
+	do(&d.events, "queue discovered", func(ctx context.Context) (discovered, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil {
 			return discovered{}, err
@@ -189,7 +189,7 @@ func (s *leases) takeLease() {
 		Ahead:        !s.day.Wanted,
 	}
 	now := s.Now()
-	do(&s.events, func(ctx context.Context) (taken, error) {
+	do(&s.events, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: map[apitype.UUID]bool{}}
 		entries, _, _ := s.Outbox.List() // Without them the note decides.
@@ -236,7 +236,7 @@ func (s *leases) onTaken(t taken, err error) {
 	for _, l := range t.leases {
 		// Another terminal has ended the call, and its mark will use the lease.
 		if t.ending[l.CallUUID] && !s.day.keepsBack(l.CallUUID) {
-			do(&s.events, func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
+			do(&s.events, "note of a lease forgotten", func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
 			s.none = false
 			continue
 		}
@@ -261,7 +261,7 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	if s.marks.isWanted(call) {
 		return // A take overtook the mark, and the mark makes this lease pending.
 	}
-	do(&s.events, func(ctx context.Context) (any, error) {
+	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) {}) // A lease that cannot be released expires.
 }
@@ -435,7 +435,7 @@ func (s *leases) check() {
 		person = s.day.Call.PersonUUID
 	}
 	user, asked := s.agent(), s.heldNow()
-	do(&s.events, func(ctx context.Context) (leasesRead, error) {
+	do(&s.events, "leases read", func(ctx context.Context) (leasesRead, error) {
 		return s.read(ctx, user, person, asked)
 	}, func(read leasesRead, err error) {
 		if s.day.isRead("cannot read the leases", err) {
@@ -474,7 +474,7 @@ func (s *leases) onLeases(read leasesRead) {
 
 // settleLate releases a pending lease that a late repeat made after the change was accepted.
 func (s *leases) settleLate(l apitype.Lease) {
-	do(&s.events, func(ctx context.Context) (any, error) {
+	do(&s.events, "late lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
 	}, func(any, error) {}) // The next reading finds it again.
 }
@@ -537,7 +537,7 @@ func (s *leases) extend(l lease) {
 	if l.Ahead && s.day.IsOn(l.CallUUID) {
 		ahead = new(false)
 	}
-	do(&s.events, func(ctx context.Context) (apitype.Lease, error) {
+	do(&s.events, "lease extended", func(ctx context.Context) (apitype.Lease, error) {
 		return s.extended(ctx, l.LeaseUUID, ahead)
 	}, func(kept apitype.Lease, err error) { s.onExtended(l.LeaseUUID, kept, err) })
 }

@@ -100,7 +100,7 @@ func (e *Form) AskConflict(entry outbox.Entry) []Event {
 
 // readConflict reads the record of a refused update as it is now.
 func (e *Form) readConflict(entry outbox.Entry) {
-	do(&e.events, func(ctx context.Context) (conflict, error) {
+	do(&e.events, "newer record read", func(ctx context.Context) (conflict, error) {
 		c := conflict{entry: entry}
 		var call apitype.Call
 		if entry.Op == apiclient.OpUpdatePledge {

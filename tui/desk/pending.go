@@ -296,7 +296,7 @@ func (s *leases) unprotect(call apitype.UUID) {
 
 // settle brings a mark to what is wanted of it.
 func (s *leases) settle(m *mark) {
-	do(&s.events, func(ctx context.Context) (any, error) {
+	do(&s.events, "mark settled", func(ctx context.Context) (any, error) {
 		return nil, s.marks.settle(ctx, m)
 	}, func(_ any, err error) { s.onSettled(m, err) })
 }

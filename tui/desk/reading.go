@@ -21,7 +21,7 @@ func (q *queue) walk() {
 	}
 	q.walking = true
 	from := q.position
-	do(&q.events, func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
+	do(&q.events, "calls read", func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
 }
 
 func (q *queue) onWalked(w walked, err error) {
@@ -74,7 +74,7 @@ func (q *queue) prefetch() {
 			break
 		}
 		q.fetching[c.ID] = true
-		do(&q.events, func(ctx context.Context) (apitype.Call, error) {
+		do(&q.events, "call read ahead", func(ctx context.Context) (apitype.Call, error) {
 			return apiclient.Decoded(q.Client.Calls.Get(ctx, c.ID))
 		}, func(call apitype.Call, err error) { q.onPrefetched(c.ID, call, err) })
 	}
@@ -123,7 +123,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		d.claimed, d.claimedBy = id, seq
 	}
 	consented := d.Card.consents.person
-	do(&d.events, func(ctx context.Context) (callRead, error) {
+	do(&d.events, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: claims}
 		if found {
@@ -420,7 +420,7 @@ func (q *queue) readChanges() {
 	if after.IsZero() {
 		after = q.day.Changes.AsOf(q.since)
 	}
-	do(&q.events, func(ctx context.Context) (apiclient.News[apitype.Call], error) {
+	do(&q.events, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
 		return apiclient.ReadNews[apitype.Call](
 			ctx,
 			q.Client,

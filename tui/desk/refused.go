@@ -115,6 +115,7 @@ func (g *gate) sendAlone() {
 		)
 		do(
 			&g.day.events,
+			"entry detached",
 			func(context.Context) (any, error) { return nil, g.Outbox.Detach(e.ID) },
 			func(_ any, err error) {
 				if err != nil {

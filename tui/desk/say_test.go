@@ -182,7 +182,7 @@ func TestSettingsComeFirst(t *testing.T) {
 	work(t, d, d.Begin())
 	d.Call = floorCall()
 	d.Form.ResultCode = "guessed" // Of a draft.
-	work(t, d, d.Receive(func() {}))
+	work(t, d, d.Receive(Result{takeIn: func() {}}))
 	result, _ := ActionOf("result")
 	complete, _ := ActionOf("complete")
 	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)

@@ -21,7 +21,7 @@ func (d *Day) readCodes() {
 		Statuses: []apitype.CallStatus{apitype.CallCompleted},
 		Paging:   apitype.Paging{First: new(codesShown)},
 	}
-	do(&d.events, func(ctx context.Context) ([]listed, error) {
+	do(&d.events, "completed calls read", func(ctx context.Context) ([]listed, error) {
 		page, err := d.Client.Calls.List(ctx, options)
 		return apiclient.Rows(page, newListed), err
 	}, func(calls []listed, err error) {
@@ -95,7 +95,7 @@ func (s *leases) queueOptions() apitype.QueueOptions {
 
 func (s *leases) readUpcoming() {
 	options := apitype.QueueCallListOptions{QueueOptions: s.queueOptions(), First: new(queueShown)}
-	do(&s.events, func(ctx context.Context) ([]Candidate, error) {
+	do(&s.events, "upcoming calls read", func(ctx context.Context) ([]Candidate, error) {
 		page, err := s.Client.Queue.Calls.List(ctx, options)
 		return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
 	}, s.onUpcoming)
@@ -103,7 +103,7 @@ func (s *leases) readUpcoming() {
 
 func (s *leases) readState() {
 	options, takes := s.queueOptions(), s.takes
-	do(&s.events, func(ctx context.Context) (apitype.QueueState, error) {
+	do(&s.events, "queue counted", func(ctx context.Context) (apitype.QueueState, error) {
 		return apiclient.Decoded(s.Client.Queue.State(ctx, options))
 	}, func(state apitype.QueueState, err error) {
 		s.onState(state, err)
@@ -138,7 +138,7 @@ func (d *Day) readToday() {
 	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
 		options.UserUUID = &agent
 	}
-	do(&d.events, func(ctx context.Context) (apitype.QueueAgents, error) {
+	do(&d.events, "work of the day read", func(ctx context.Context) (apitype.QueueAgents, error) {
 		return apiclient.Decoded(d.Client.Queue.Agents(ctx, options))
 	}, func(answer apitype.QueueAgents, err error) {
 		if err != nil {

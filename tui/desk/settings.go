@@ -84,7 +84,7 @@ func (d *Day) readSettings() {
 	if kept := cmp.Or(r.coming, d.floor.kept.Load()); kept != nil {
 		known = kept.ETag
 	}
-	do(&d.events, func(ctx context.Context) (*keptSettings, error) {
+	do(&d.events, "settings read", func(ctx context.Context) (*keptSettings, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionSettings)
 		if err != nil || !has {
 			return nil, err

@@ -66,7 +66,7 @@ func (c *Changes) undo() {
 		}
 		c.inOrder(func() Result {
 			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
-			return func() { c.day.onRecalled(r) }
+			return Result{"change taken back", func() { c.day.onRecalled(r) }}
 		})
 	}
 }

@@ -81,6 +81,17 @@ func (v *Calls) WhyNotWork() string {
 	return v.whyNotOf(apitype.EntityCall, "only a call can be worked")
 }
 
+// callsActions returns the actions of the calls alone.
+func callsActions() []Action {
+	return []Action{
+		{
+			ID: "work", Scope: ScopeCalls, Keys: "w",
+			Help: "work the call at the desk", Word: "work",
+			Run: on((*Calls).Work), Why: onWhy((*Calls).WhyNotWork),
+		},
+	}
+}
+
 // Work takes the call to the desk.
 func (v *Calls) Work() tea.Cmd {
 	ref, _ := v.Target()

@@ -178,6 +178,7 @@ func (l *List[T]) readDetail(d *detail) tea.Cmd {
 	d.seq++
 	return loadAs(
 		l.Env,
+		"record read",
 		&d.seq,
 		func(ctx context.Context) (record, error) { return readRecord(ctx, l.Day.Client, d.ref) },
 		func(r record, err error) tea.Cmd {

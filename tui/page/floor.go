@@ -94,6 +94,7 @@ func (v *Floor) Refresh() tea.Cmd {
 	now := v.Day.Now()
 	return Load(
 		v.Env,
+		"floor read",
 		func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Day.Client, now) },
 		v.takeIn,
 	)
@@ -238,13 +239,24 @@ func (v *Floor) WhyNotOpen() string {
 	return desk.When(v.table.Cursor() >= len(v.agents), "there is no agent here")
 }
 
+// floorActions returns the actions of the floor.
+func floorActions() []Action {
+	return []Action{
+		{
+			ID: "free", Scope: ScopeFloor, Keys: "X",
+			Help: "free what the agent holds…", Word: "free",
+			Run: on((*Floor).AskFree), Why: onWhy((*Floor).WhyNotOpen),
+		},
+	}
+}
+
 // OpenRecord shows what the agent under the cursor holds. It names no donor.
 func (v *Floor) OpenRecord() tea.Cmd {
 	a := v.agents[v.table.Cursor()]
 	read := func(ctx context.Context) (apitype.Leases, error) {
 		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{}))
 	}
-	return Load(v.Env, read, func(held apitype.Leases, err error) tea.Cmd {
+	return Load(v.Env, "leases of an agent read", read, func(held apitype.Leases, err error) tea.Cmd {
 		if err != nil {
 			v.FailRead("cannot read what agents hold", err)
 			return nil
@@ -282,7 +294,7 @@ func (v *Floor) AskFree() tea.Cmd {
 			v.Say("The calls go back to the queue, and other agents get them. Callbacks stay with %s.", name),
 		},
 		Yes: func() tea.Cmd {
-			return Load(v.Env, free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
+			return Load(v.Env, "leases of an agent ended", free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
 				if err != nil {
 					v.FailRead(v.Say("cannot free what %s holds", name), err)
 					return nil

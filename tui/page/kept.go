@@ -35,6 +35,7 @@ func (e *Env) Keep() tea.Cmd {
 	}
 	return Load(
 		e,
+		"arrangement saved",
 		func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) },
 		func(_ any, err error) tea.Cmd {
 			if err != nil {

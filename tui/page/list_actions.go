@@ -35,6 +35,63 @@ type Lister interface {
 	WhyNotMark() string
 }
 
+// listActions returns the actions of every list.
+func listActions() []Action {
+	return []Action{
+		{
+			ID: "open", Scope: ScopeLists, Keys: "enter",
+			Help: "open", Word: "open",
+			Run: on(Opener.OpenRecord), Why: onWhy(Opener.WhyNotOpen),
+		},
+		{
+			ID: "back", Scope: ScopeLists, Keys: "esc backspace",
+			Help: "back", Word: "back",
+			Run: on(Lister.Back), Why: onWhy(Lister.WhyNotBack),
+		},
+		{
+			ID: ActFilter, Scope: ScopeLists, Keys: "/",
+			Help: "filter", Word: "filter",
+			Run: on(Lister.AskFilter), Why: onWhy(Lister.WhyNotFilter),
+		},
+		{
+			ID: "sort", Scope: ScopeLists, Keys: "o",
+			Help: "sort by a column…",
+			Run:  on(Lister.AskSort), Why: onWhy(Lister.WhyNotFilter),
+		},
+		{
+			ID: "columns", Scope: ScopeLists, Keys: "C",
+			Help: "show or hide columns…",
+			Run:  on(Lister.AskColumns), Why: onWhy(Lister.WhyNotFilter),
+		},
+		{
+			ID: ActRange, Scope: ScopeLists, Keys: "V",
+			Help: "mark a range: from here to where V is pressed again",
+			Run:  on(Lister.MarkRange), Why: onWhy(Lister.WhyNotMark),
+		},
+		{
+			ID: "mark", Scope: ScopeLists, Keys: "space",
+			Help: "mark", Word: "mark",
+			Run: on(Lister.MarkRow), Why: onWhy(Lister.WhyNotMark),
+		},
+		{
+			ID: "actions", Scope: ScopeLists, Keys: "A",
+			Help: "actions on the marked…", Word: "actions",
+			Run: on(Lister.AskBulk), Why: onWhy(Lister.WhyNotMark),
+		},
+		{
+			ID: ActCopy, Scope: ScopeLists, Keys: "y",
+			Help: "copy the UUID, in a record the value", Word: "copy",
+			Run: on(Copier.CopyRecord), Why: onWhy(Copier.WhyNotCopy),
+		},
+		{ID: "down", Scope: ScopeLists, Keys: "j down", Help: "down", Run: scroll(Down)},
+		{ID: "up", Scope: ScopeLists, Keys: "k up", Help: "up", Run: scroll(Up)},
+		{ID: "top", Scope: ScopeLists, Keys: "g home", Help: "to the top", Run: scroll(Top)},
+		{ID: "bottom", Scope: ScopeLists, Keys: "G end", Help: "to the bottom of what is loaded", Run: scroll(Bottom)},
+		{ID: "page-down", Scope: ScopeLists, Keys: "pgdown ctrl+d ctrl+f", Help: "a page down", Run: scroll(PageDown)},
+		{ID: "page-up", Scope: ScopeLists, Keys: "pgup ctrl+u ctrl+b", Help: "a page up", Run: scroll(PageUp)},
+	}
+}
+
 // WhyNotBack returns the reason why there is nowhere to go back to, or "".
 func (l *List[T]) WhyNotBack() string {
 	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")

@@ -20,6 +20,7 @@ func (l *List[T]) Poll() tea.Cmd {
 	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
 	return loadAs(
 		l.Env,
+		"changes of a list read",
 		&l.seq,
 		func(ctx context.Context) (changes, error) { return changed(ctx, since, after) },
 		func(c changes, err error) tea.Cmd {

@@ -153,6 +153,30 @@ func (v *Outbox) WhyNotSendAgain() string {
 	return v.WhyNotOpen()
 }
 
+// outboxActions returns the actions of the outbox.
+func outboxActions() []Action {
+	return []Action{
+		{
+			ID: "send-again", Scope: ScopeOutbox, Keys: "s",
+			Help: "send again what was refused or is unsure…", Word: "send again",
+			Run: on((*Outbox).AskSendAgain), Why: onWhy((*Outbox).WhyNotSendAgain),
+		},
+		{
+			ID: "drop", Scope: ScopeOutbox, Keys: "D",
+			Help: "drop the entry…", Word: "drop",
+			Run: on((*Outbox).AskDrop), Why: onWhy((*Outbox).WhyNotOpen),
+		},
+		{
+			ID: "send-now", Scope: ScopeOutbox, Keys: "ctrl+r",
+			Help: "try all of them now", Word: "try now",
+			Run: on((*Outbox).SendNow),
+		},
+	}
+}
+
+// SendNow tries all that waits.
+func (v *Outbox) SendNow() tea.Cmd { return v.Host.Perform(v.Day.Changes.SendNow()) }
+
 // OpenRecord implements Opener.
 func (v *Outbox) OpenRecord() tea.Cmd {
 	row, _ := v.Chosen()

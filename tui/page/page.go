@@ -131,8 +131,14 @@ type Reference struct {
 	ID   apitype.UUID
 }
 
-// Result is a reading of a page. The page takes it in when it is called.
-type Result func() tea.Cmd
+// Result is what a page has read, or another message to it. Its name says in a log which one came.
+type Result struct {
+	Name   string
+	takeIn func() tea.Cmd
+}
+
+// TakeIn passes the result to the page.
+func (r Result) TakeIn() tea.Cmd { return r.takeIn() }
 
 // Host shows the pages.
 type Host interface {
@@ -181,23 +187,35 @@ func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.C
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
 
-// Load runs read in the background and passes its result to takeIn in the interface's goroutine.
-func Load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
-	return loadAs(e, new(int), read, takeIn)
+// Load runs read in the background and passes its result to takeIn in the interface's goroutine. The name says what was
+// done.
+func Load[T any](
+	e *Env,
+	name string,
+	read func(ctx context.Context) (T, error),
+	takeIn func(T, error) tea.Cmd,
+) tea.Cmd {
+	return loadAs(e, name, new(int), read, takeIn)
 }
 
 // loadAs is Load for a value that is read again and again. It drops the result if seq was raised since.
-func loadAs[T any](e *Env, seq *int, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+func loadAs[T any](
+	e *Env,
+	name string,
+	seq *int,
+	read func(ctx context.Context) (T, error),
+	takeIn func(T, error) tea.Cmd,
+) tea.Cmd {
 	e.Loads++
 	asked := *seq
 	return func() tea.Msg {
 		value, err := read(e.Ctx)
-		return Result(func() tea.Cmd {
+		return Result{name, func() tea.Cmd {
 			if asked != *seq {
 				return nil
 			}
 			return takeIn(value, err)
-		})
+		}}
 	}
 }
 

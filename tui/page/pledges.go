@@ -48,6 +48,22 @@ func NewPledges(e *Env) *Pledges {
 	return v
 }
 
+// pledgesActions returns the actions of the pledges alone.
+func pledgesActions() []Action {
+	return []Action{
+		{
+			ID: "status-action", Scope: ScopePledges, Keys: "t",
+			Help: "status action on the pledge…", Word: "status",
+			Run: on((*Pledges).AskStatus), Why: onWhy((*Pledges).WhyNotStatus),
+		},
+		{
+			ID: ActSign, Scope: ScopePledges, Keys: "S",
+			Help: "link to the signature", Word: "signature",
+			Run: on((*Pledges).AskSignature), Why: onWhy((*Pledges).WhyNotStatus),
+		},
+	}
+}
+
 // WhyNotStatus returns the reason why no pledge can be acted on, or "".
 func (v *Pledges) WhyNotStatus() string {
 	if d := v.Front(); d != nil && d.ref.Kind == apitype.EntityPledge && d.record.pledge == nil {
@@ -179,7 +195,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 func (v *Pledges) AskSignature() tea.Cmd {
 	ref, _ := v.Target()
 	v.Messages.Say("asking for a link…")
-	return Load(v.Env, func(ctx context.Context) (*string, error) {
+	return Load(v.Env, "link to a signature read", func(ctx context.Context) (*string, error) {
 		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, ref.ID))
 		return pledge.SignatureSignedURL, err
 	}, v.copySignature)

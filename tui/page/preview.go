@@ -22,12 +22,12 @@ func (l *List[T]) cursorMoved() tea.Cmd {
 		return l.onCursorPaused()
 	}
 	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg {
-		return Result(func() tea.Cmd {
+		return Result{"cursor rested", func() tea.Cmd {
 			if n != l.moves || seq != l.seq {
 				return nil
 			}
 			return l.onCursorPaused()
-		})
+		}}
 	})
 }
 

@@ -147,7 +147,7 @@ func run(cmd tea.Cmd) {
 		return
 	}
 	if result, ok := cmd().(Result); ok {
-		run(result())
+		run(result.TakeIn())
 	}
 }
 

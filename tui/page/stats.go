@@ -131,7 +131,7 @@ func (v *Stats) restart() tea.Cmd {
 
 // loadCount is loadAs for a running count. A failed reading ends the count.
 func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn func(T) tea.Cmd) tea.Cmd {
-	return loadAs(v.Env, &v.seq, read, func(value T, err error) tea.Cmd {
+	return loadAs(v.Env, "calls counted", &v.seq, read, func(value T, err error) tea.Cmd {
 		if err == nil {
 			return takeIn(value)
 		}
@@ -232,6 +232,22 @@ func (v *Stats) WhyNotOpen() string {
 // OpenRecord implements Opener: it lists what is behind a bar.
 func (v *Stats) OpenRecord() tea.Cmd {
 	return v.Host.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
+}
+
+// statsActions returns the actions of the statistics.
+func statsActions() []Action {
+	return []Action{
+		{
+			ID: "period", Scope: ScopeStats, Keys: "P",
+			Help: "choose the period that is counted…", Word: "period",
+			Run: on((*Stats).AskPeriod),
+		},
+		{
+			ID: ActStop, Scope: ScopeStats, Keys: "esc",
+			Help: "stop counting", Word: "stop",
+			Run: on((*Stats).Stop), Why: onWhy((*Stats).WhyNotStop),
+		},
+	}
 }
 
 // AskPeriod offers what is counted.
