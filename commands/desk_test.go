@@ -79,8 +79,8 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 	}{
 		{"taken back", "a\nu\nq\n", []string{"sent in 5 s, u takes it back", "taken back: not reached"}, 0},
 		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
-		{"taken up again", "d\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
-		{"asked before it ends", "x\nn\nq\n", []string{"Cancel the call to"}, 0},
+		{"taken up again", "D\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
+		{"asked before it ends", "X\nn\nq\n", []string{"Cancel the call to"}, 0},
 		{"sent", "a\nq\n", []string{", sent"}, 1},
 	}
 	for _, step := range steps {
@@ -222,7 +222,7 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 			must(os.Rename(queued+".away", queued))
 		},
 	}}
-	if err := desk("r\nc\nreached\n8\nprecious\nr\n", said); err != nil || !strings.Contains(said.String(), "nothing to send again") || !strings.Contains(said.String(), "r to send what you entered") {
+	if err := desk("S\nc\nreached\n8\nprecious\nS\n", said); err != nil || !strings.Contains(said.String(), "nothing to send again") || !strings.Contains(said.String(), "S to send what you entered") {
 		t.Errorf("got %v and:\n%s", err, said.String())
 	}
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
@@ -252,7 +252,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		}
 	}
 	said := &heard{on: map[string]func(){
-		"a not reached":       say("k", "a"),
+		"a not reached":       say("K", "a"),
 		"No other call waits": c.load,
 		"A call has arrived":  say("a"), // Nobody has seen the call.
 	}}
@@ -419,13 +419,13 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	if n := strings.Count(said, "\nu undo (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
-	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "1st try", "3 win-back, chosen", "x everything", "t types and languages")
-	if strings.Contains(said, "x cancel") {
+	said = desk("X", "g", "F", "3", "", "F", "3", "", "q")
+	has(said, `there is no "X"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "1st try", "3 win-back, chosen", "x everything", "F types and languages")
+	if strings.Contains(said, "X cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
-	has(desk("m", "3", "", "g", "m", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
-	has(desk("n", "q"), "no number is known")
+	has(desk("t", "3", "", "g", "t", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
+	has(desk("d", "q"), "no number is known")
 	has(desk("/nobodyatall", "q"), "no donor was found")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
 		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")
@@ -473,7 +473,7 @@ func TestLineDeskFindsADonor(t *testing.T) {
 	var said bytes.Buffer
 	answers := "/berg\n\n/nobody\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
 	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
-	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
+	const question = "/ find a donor, F types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
 	const bergs = "1 Berg\n2 Berg\n3 Berg\n4 Berg\n5 Berg\n6 Berg\n7 Berg\n8 Berg\n9 Berg\nnumber of the donor, empty to leave it: "

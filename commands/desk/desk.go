@@ -101,7 +101,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	l.day.Guard.Touch(l.session.App.Now()) // The agent has just started it.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts); n > 0 {
-		l.say("%s not sent yet; d goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
+		l.say("%s not sent yet; D goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
 	}
 	l.perform(ctx, l.day.Next())
 	for ctx.Err() == nil {

@@ -27,49 +27,48 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	has := d.Call != nil
 	notHere := func(works bool) string { return desk.When(!works, "that is not available now") }
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
-	again := l.action("r", "complete")
+	again := l.action("complete")
 	again.text, again.action = "to send what you entered", ""
 	again.why = cmp.Or(desk.When(!has || d.Form.ResultCode == "", "there is nothing to send again"), again.why)
+	find := l.action("find")
+	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }
+	accept := l.action("accept")
+	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Gate.IsOffered()), l.accept
+	copies := l.action("copy-other")
+	copies.text, copies.run = "numbers and other identifiers", l.saying(func() []string {
+		return texts(d.Card.Copies(), func(c desk.Copy) string { return d.Say(c.Name) + ": " + c.Text })
+	})
+	skipped := l.action("skipped")
+	skipped.why = notHere(len(d.PassedOver()) > 0)
+	skipped.run = l.saying(func() []string {
+		return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
+	})
+	skip := l.action("skip")
+	skip.text = "or empty to skip"
 	all := []lineAnswer{
 		again,
-		l.action("a", "not-reached"),
-		l.action("c", "result"),
-		l.action("x", "cancel"),
-		l.action("e", "expire"),
-		l.action("f", "fix"),
-		l.action("m", "tick"),
-		l.action("n", "dial"),
+		l.action("not-reached"),
+		l.action("result"),
+		l.action("cancel"),
+		l.action("expire"),
+		l.action("fix"),
+		l.action("tick"),
+		l.action("dial"),
 		{"g", "details", "", noPerson, l.saying(l.details)},
-		{
-			"v",
-			"bank account",
-			"reveal",
-			notHere(has && l.bankAccount() != ""),
-			l.saying(func() []string { return []string{l.day.Say("bank account") + ": " + l.bankAccount()} }),
-		},
+		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(l.sayBankAccount)},
 		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(d.Card.Contacts)},
-		l.action("b", "later"),
-		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
-		{"y", "numbers and other identifiers", "copy-other", notHere(has), l.saying(func() []string {
-			return texts(d.Card.Copies(), func(c desk.Copy) string { return d.Say(c.Name) + ": " + c.Text })
-		})},
-		{"o", "for what was offered", "", notHere(d.Gate.IsOffered()), l.accept},
-		l.action("u", "undo"),
-		l.action("d", "resume-draft"),
-		{"k", "passed over", "skipped", notHere(len(d.PassedOver()) > 0), l.saying(func() []string {
-			return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
-		})},
-		l.action("l", "last-calls"),
-		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }},
-		l.action("t", "narrow"),
+		l.action("later"),
+		{".", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
+		copies,
+		accept,
+		l.action("undo"),
+		l.action("resume-draft"),
+		skipped,
+		l.action("last-calls"),
+		find,
+		l.action("narrow"),
 		{"?", "help", "", "", l.saying(func() []string { return l.offered(true) })},
-		{
-			"",
-			"empty to skip",
-			"skip",
-			notHere(has),
-			func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) },
-		},
+		skip,
 		{
 			"",
 			"empty to look again",
@@ -85,9 +84,9 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 }
 
 // action returns the answer for an action of the desk.
-func (l *lineDesk) action(key, id string) lineAnswer {
+func (l *lineDesk) action(id string) lineAnswer {
 	a, _ := desk.ActionOf(id)
-	return lineAnswer{key, a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
+	return lineAnswer{a.LineKey(), a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
 		switch id {
 		case "undo", "last-calls": // The call is printed again after an answer that may bring another one.
 			l.call = apitype.UUID{}
@@ -98,12 +97,16 @@ func (l *lineDesk) action(key, id string) lineAnswer {
 	}}
 }
 
-// key returns the answer for an action in a text of the Desk.
+// key returns the answer for an action in a text of the Desk. Notes are asked for after the result.
 func (l *lineDesk) key(id string) string {
-	return cmp.Or(
-		map[string]string{"next-call": l.day.Say("an empty answer"), "result": "c", "notes": "c", "fix": "f", "undo": "u"}[id],
-		id,
-	)
+	switch id {
+	case "next-call":
+		return l.day.Say("an empty answer")
+	case "notes":
+		id = "result"
+	}
+	a, _ := desk.ActionOf(id)
+	return cmp.Or(a.LineKey(), id)
 }
 
 // offered returns the answers that do something now or, for the help, all of them.
@@ -128,6 +131,8 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 		key = "u"
 	case answer == "help":
 		key = "?"
+	case answer == "" && l.day.Call != nil && !slices.Contains(l.hidden, "skip"):
+		key = "s"
 	case strings.HasPrefix(answer, "/"):
 		key = "/"
 	}
@@ -294,6 +299,10 @@ func (l *lineDesk) details() (lines []string) {
 		}
 	}
 	return lines
+}
+
+func (l *lineDesk) sayBankAccount() []string {
+	return []string{l.day.Say("bank account") + ": " + l.bankAccount()}
 }
 
 // bankAccount returns the IBAN of the donor on the Desk, or "".

@@ -8,7 +8,8 @@ import (
 // Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
 type Action struct {
 	ID   string
-	Keys string                  // In both faces, separated by blanks. A line can be typed only for one of letters.
+	Keys string                  // In both faces, separated by blanks.
+	Line string                  // The key where keys are typed as a line. Empty for the first of Keys.
 	Word string                  // Short.
 	Help string                  // What it does.
 	Run  func(*Questions) Answer // Asks questions that work in every face. Nil if each face does it in its own way.
@@ -21,6 +22,15 @@ func (a Action) Why(d *Day) string {
 		return ""
 	}
 	return a.why(d)
+}
+
+// LineKey returns the key where keys are typed as a line.
+func (a Action) LineKey() string {
+	if a.Line != "" {
+		return a.Line
+	}
+	key, _, _ := strings.Cut(a.Keys, " ")
+	return key
 }
 
 // ActionOf returns an action by its id.
@@ -39,96 +49,99 @@ func Actions() []Action {
 		return func(q *Questions) Answer { return Answer{Events: run(q.day)} }
 	}
 	return []Action{
-		{"next-call", "n", "next", "take the next call", day((*Day).Next), nil},
-		{"dial", "d", "dial", "dial the number, and start the clock of the call", (*Questions).Dial, whyNotDial},
+		{ID: "next-call", Keys: "n", Word: "next", Help: "take the next call", Run: day((*Day).Next)},
 		{
-			"not-reached",
-			"a",
-			"not reached",
-			"not reached: record an attempt, take the next call",
-			(*Questions).NotReached,
-			whyNotEnd,
+			ID: "dial", Keys: "d", Word: "dial",
+			Help: "dial the number, and start the clock of the call",
+			Run:  (*Questions).Dial, why: whyNotDial,
 		},
 		{
-			"result",
-			"c",
-			"result",
-			"choose the result code, then the rating",
-			func(q *Questions) Answer { return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) }) },
-			whyNotResult,
-		},
-		{"rating", "r", "rating", "rate the donor's retention, 0 to 10", nil, whyNotEnd},
-		{"notes", "i", "notes", "write notes (esc leaves them)", nil, whyNoCall},
-		{"complete", "ctrl+s", "complete", "complete the call, take the next one", (*Questions).Complete, whyNotComplete},
-		{"fix", "f", "correct", "correct the donor's details and the pledge…", (*Questions).Fixes, whyNotFix},
-		{
-			"tick",
-			"space",
-			"tick",
-			"tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
-			(*Questions).Ticks,
-			whyNotFix,
-		},
-		{"skip", "s", "skip", "skip the call for now", (*Questions).Skip, whyNoCall},
-		{
-			"later",
-			"b",
-			"later",
-			"later: put the call off to a day and time, for you or for anybody…",
-			(*Questions).AskLater,
-			func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
+			ID: "not-reached", Keys: "a", Word: "not reached",
+			Help: "not reached: record an attempt, take the next call",
+			Run:  (*Questions).NotReached, why: whyNotEnd,
 		},
 		{
-			"narrow",
-			"F",
-			"types and languages",
-			"choose the types and languages of the calls that you take…",
-			func(q *Questions) Answer { return q.Narrow().again() },
-			nil,
+			ID: "result", Keys: "c", Word: "result",
+			Help: "choose the result code, then the rating",
+			Run: func(q *Questions) Answer {
+				return q.onceAllowed(func() Answer { return q.onceWarned(q.begin) })
+			},
+			why: whyNotResult,
 		},
-		{"cancel", "X", "cancel", "cancel the call…", (*Questions).Cancel, whyNotEnd},
-		{"expire", "e", "expire", "expire the call…", (*Questions).Expire, whyNotEnd},
-		{"mark-processed", "m", "mark processed", "mark the call as processed", day((*Day).MarkProcessed), whyNoCall},
-		{"find", "/", "find", "find a donor who calls back: a name, or digits of a number…", nil, nil},
+		{ID: "rating", Keys: "r", Word: "rating", Help: "rate the donor's retention, 0 to 10", why: whyNotEnd},
+		{ID: "notes", Keys: "i", Word: "notes", Help: "write notes (esc leaves them)", why: whyNoCall},
 		{
-			"accept",
-			"enter",
-			"accept",
-			"open what the message line offers; without an offer: the next call, or your last calls",
-			nil,
-			nil,
+			ID: "complete", Keys: "ctrl+s", Line: "S", Word: "complete",
+			Help: "complete the call, take the next one",
+			Run:  (*Questions).Complete, why: whyNotComplete,
 		},
 		{
-			"last-calls",
-			"H",
-			"last calls",
-			"your last calls, to open one again…",
-			(*Questions).AskRecent,
-			func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
+			ID: "fix", Keys: "f", Word: "correct",
+			Help: "correct the donor's details and the pledge…",
+			Run:  (*Questions).Fixes, why: whyNotFix,
 		},
-		{"person", "o", "person", "open the person", nil, whyNoCall},
-		{"pledge", "p", "pledge", "open the pledge", nil, func(d *Day) string {
-			return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
-		}},
-		{"copy", "y", "copy", "copy the number to dial", nil, whyNoCall},
-		{"copy-other", "Y", "copy…", "copy another number, the e-mail address or a UUID…", nil, whyNoCall},
 		{
-			"resume-draft",
-			"D",
-			"latest draft",
-			"go on with the latest draft",
-			day((*Day).Resume),
-			func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") },
+			ID: "tick", Keys: "space", Line: "t", Word: "tick",
+			Help: "tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
+			Run:  (*Questions).Ticks, why: whyNotFix,
 		},
-		{"skipped", "K", "passed over", "show the calls that were passed over, and why", nil, nil},
-		{"warnings", "W", "warnings", "show all reasons not to call now", nil, whyNoCall},
+		{ID: "skip", Keys: "s", Word: "skip", Help: "skip the call for now", Run: (*Questions).Skip, why: whyNoCall},
 		{
-			"undo",
-			"u",
-			"undo",
-			"undo the last change, while it is held",
-			day((*Day).Undo),
-			func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
+			ID: "later", Keys: "b", Word: "later",
+			Help: "later: put the call off to a day and time, for you or for anybody…",
+			Run:  (*Questions).AskLater,
+			why:  func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
+		},
+		{
+			ID: "narrow", Keys: "F", Word: "types and languages",
+			Help: "choose the types and languages of the calls that you take…",
+			Run:  func(q *Questions) Answer { return q.Narrow().again() },
+		},
+		{ID: "cancel", Keys: "X", Word: "cancel", Help: "cancel the call…", Run: (*Questions).Cancel, why: whyNotEnd},
+		{ID: "expire", Keys: "e", Word: "expire", Help: "expire the call…", Run: (*Questions).Expire, why: whyNotEnd},
+		{
+			ID: "mark-processed", Keys: "m", Word: "mark processed",
+			Help: "mark the call as processed",
+			Run:  day((*Day).MarkProcessed), why: whyNoCall,
+		},
+		{
+			ID: "find", Keys: "/", Word: "find",
+			Help: "find a donor who calls back: a name, or digits of a number…",
+		},
+		{
+			ID: "accept", Keys: "enter", Line: "o", Word: "accept",
+			Help: "open what the message line offers; without an offer: the next call, or your last calls",
+		},
+		{
+			ID: "last-calls", Keys: "H", Word: "last calls",
+			Help: "your last calls, to open one again…",
+			Run:  (*Questions).AskRecent,
+			why:  func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
+		},
+		{ID: "person", Keys: "o", Word: "person", Help: "open the person", why: whyNoCall},
+		{ID: "pledge", Keys: "p", Word: "pledge", Help: "open the pledge", why: whyNoPledge},
+		{ID: "copy", Keys: "y", Word: "copy", Help: "copy the number to dial", why: whyNoCall},
+		{
+			ID: "copy-other", Keys: "Y", Word: "copy…",
+			Help: "copy another number, the e-mail address or a UUID…",
+			why:  whyNoCall,
+		},
+		{
+			ID: "resume-draft", Keys: "D", Word: "latest draft",
+			Help: "go on with the latest draft",
+			Run:  day((*Day).Resume),
+			why:  func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") },
+		},
+		{
+			ID: "skipped", Keys: "K", Word: "passed over",
+			Help: "show the calls that were passed over, and why",
+		},
+		{ID: "warnings", Keys: "W", Word: "warnings", Help: "show all reasons not to call now", why: whyNoCall},
+		{
+			ID: "undo", Keys: "u", Word: "undo",
+			Help: "undo the last change, while it is held",
+			Run:  day((*Day).Undo),
+			why:  func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
 		},
 	}
 }
@@ -143,6 +156,10 @@ func When(is bool, why string) string {
 
 func whyNoCall(d *Day) string {
 	return When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
+}
+
+func whyNoPledge(d *Day) string {
+	return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 }
 
 func whyNotEnd(d *Day) string {

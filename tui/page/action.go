@@ -141,17 +141,16 @@ func deskActions() []Action {
 			all = append(all, deskAction(does.ID))
 		}
 	}
-	complete := deskAction(ActComplete)
-	complete.Scope, complete.Traits = ScopeNotes, InText|EndsCall|NotAhead
-	leave := Action{ID: "back", Scope: ScopeNotes, Keys: "esc", Help: "leave the notes", Word: "leave notes"}
-	leave.Traits, leave.Run = InText, on((*Desk).LeaveNotes)
-	return append(
+	all = append(
 		all,
-		complete,
-		leave,
 		Action{ID: "down", Scope: ScopeDesk, Keys: "j down", Help: "to the next fact, then scroll down", Run: scroll(Down)},
 		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the fact before, then scroll up", Run: scroll(Up)},
 		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
 		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
 	)
+	complete := deskAction(ActComplete)
+	complete.Scope, complete.Traits = ScopeNotes, InText|EndsCall|NotAhead
+	leave := Action{ID: "back", Scope: ScopeNotes, Keys: "esc", Help: "leave the notes", Word: "leave notes"}
+	leave.Traits, leave.Run = InText, on((*Desk).LeaveNotes)
+	return append(all, complete, leave)
 }
