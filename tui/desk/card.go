@@ -19,11 +19,6 @@ type Card struct {
 	scripts map[string][]string
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
-	holder     *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
-	isFreed    bool                 // The lease of the call on the desk has ended.
-	isBlocked  bool                 // A number of the donor on the desk is blocked.
-	isErased   bool                 // The donor on the desk was erased while the card was shown.
-	undone     *changeGroup         // The undone change of the call on the Desk. Nil without one.
 	consents   shownConsents
 }
 

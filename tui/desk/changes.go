@@ -137,7 +137,7 @@ func (c *Changes) attemptAt(call apitype.UUID, at *apitype.Time, label string) C
 // attempt returns the attempt for the call on the Desk. Its time is the time of dialling.
 func (d *Day) attempt() Change {
 	label := d.Say("not reached") + ": " + d.Name()
-	if at := d.Form.dialledAt; !at.IsZero() {
+	if at := d.dialledAt; !at.IsZero() {
 		return d.Changes.attemptAt(d.Call.UUID, new(apitype.NewTime(at)), label)
 	}
 	return d.Changes.Attempt(d.Call.UUID, label)

@@ -44,11 +44,10 @@ func (e *Form) Required() []string {
 	if d.Call == nil || !d.settings.checks || d.WaitsForSettings() {
 		return nil
 	}
-	if e.requiredOf != d.Call.UUID {
-		e.requiredOf = d.Call.UUID
-		e.required = d.floor.of(d.Call).RequiredChecks[d.Call.Type]
+	if !d.hasRequired {
+		d.required, d.hasRequired = d.floor.of(d.Call).RequiredChecks[d.Call.Type], true
 	}
-	return e.required
+	return d.required
 }
 
 // requiredFacts returns a fact for each required check that has no other one.

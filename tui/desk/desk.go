@@ -76,12 +76,9 @@ type Day struct {
 	Codes   *Codes
 	Guard   Guard
 
-	Call     *apitype.Call  // On the desk; nil when none is.
-	latest   *apitype.Call  // The newest reading. Nil if Call is the newest.
-	Checked  bool           // It was read again since it was taken.
+	*visit                  // Of the call on the Desk. Never nil.
 	Accepted map[string]int // What the service has accepted in this session, by operation.
 	Wanted   bool           // The agent waits for a call.
-	Taking   bool           // A certain call is being read for the agent.
 	NoneLeft bool           // A call was asked for and there was none.
 	Recent   RecentCalls
 	Caller   *Caller // A caller without an open call, for a question. Nil without one.
@@ -90,25 +87,18 @@ type Day struct {
 	leases      leases
 	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
-	claimed     apitype.UUID // The call on the Desk, if it has no lease of the service.
-	claimedBy   int          // The reading that claimed it.
 	screens     screens
 	today       today
 	settings    settingsReading
 	guessedTold bool
-	seq         int       // Of the reading of the call.
 	awake       time.Time // When the desk was last seen to run, by the wall clock.
-	stale       bool      // What is shown is old until it was read again.
-	reads       bool      // A reading of it is under way.
-	// unleased is the call on the Desk if the agent opened it without a lease so far. Zero if it has one, or the
-	// service refused it.
-	unleased apitype.UUID
-	polls    int // One request each time, in turn for the card, what has changed, the calls and the counts.
+	polls       int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
 type callRead struct {
-	seq       int // A stale reading is dropped.
+	visit     *visit // That asked.
+	number    int
 	asked     int // After how many keys the agent asked for it; unasked if not at all.
 	call      apitype.Call
 	id        apitype.UUID
@@ -146,6 +136,7 @@ func New(o Options) *Day {
 		Card:     &Card{base: b},
 		Search:   &Search{base: b},
 		Ask:      &Questions{base: b},
+		visit:    new(visit),
 		Accepted: map[string]int{},
 		screens:  screens{box: o.Outbox},
 	}
@@ -310,9 +301,8 @@ func (d *Day) Resume() []Event {
 	return d.drain()
 }
 
-// leave ends work on the call on the desk; its draft stays.
+// leave ends the visit of the call on the Desk and begins an empty one. The draft stays.
 func (d *Day) leave() {
-	d.seq, d.stale = d.seq+1, false // A reading of it that is under way brings it back no more.
 	if d.Call != nil {
 		d.over(ofCall(d.Call.UUID))
 		if d.Gate.offered != nil && d.Gate.offered.of == d.Call.UUID {
@@ -320,9 +310,6 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.Card.holder, d.Card.isFreed, d.Card.undone, d.Form.dialledAt = nil, false, nil, time.Time{}
-	d.Card.isBlocked, d.Card.isErased = false, false
-	d.unleased, d.reads, d.latest = apitype.UUID{}, false, nil
 	d.applySettings()
 	d.Changes.Autosave.FlushSoon()
 	if d.Form.HasDraft() {
@@ -334,6 +321,7 @@ func (d *Day) leave() {
 		d.Changes.draftsOld = d.Changes.reading
 		d.Changes.readAgain = d.Changes.readAgain || d.Changes.reading
 	}
+	d.visit = new(visit)
 }
 
 func (c *Changes) forgetDraft(call apitype.UUID) {

@@ -15,7 +15,7 @@ const NumberPlace = "{number}"
 // Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
 // the agent dials by hand. The number is a part of one argument: no shell reads it.
 func (d *Day) Dial(number Number) []Event {
-	d.Form.dialledAt = d.Now()
+	d.dialledAt = d.Now()
 	if len(d.Options.Dial) == 0 {
 		d.sayf("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
 		return d.drain()
@@ -45,7 +45,7 @@ func (d *Day) Dial(number Number) []Event {
 }
 
 // Dialled returns when the agent dialled for the call on the desk; the zero time is never.
-func (k *Card) Dialled() time.Time { return k.day.Form.dialledAt }
+func (k *Card) Dialled() time.Time { return k.day.dialledAt }
 
 // Since returns when work on the call on the desk began: when it was dialled, or else came on the screen.
 func (k *Card) Since() time.Time {
@@ -55,7 +55,7 @@ func (k *Card) Since() time.Time {
 // Whose returns the agent with a lease of the call on the Desk, or an empty text if the service has no queue.
 func (k *Card) Whose() string {
 	switch l := k.day.leases.leaseOf(k.day.Call.UUID); {
-	case k.holder != nil:
+	case k.day.holder != nil:
 		return "not yours"
 	case l != nil:
 		return "yours"

@@ -16,13 +16,8 @@ import (
 type Form struct {
 	*base
 	Entered
-	dialledAt  time.Time       // The time of dialling, which a new reading does not change. Zero before it.
 	refusedOps map[string]bool // Kinds of corrections that the service has forbidden this account.
-	results    []apitype.ResultChoice
-	resultsOf  apitype.UUID // The call that they are of.
-	required   []string
-	requiredOf apitype.UUID // The call that the required checks are of.
-	conflict   *conflict    // The refused update in the present question. Nil without one.
+	conflict   *conflict       // The refused update in the present question. Nil without one.
 }
 
 // SetNotes takes what was typed; it is on disk soon.
@@ -54,11 +49,10 @@ func (e *Form) Results() []apitype.ResultChoice {
 	if e.day.Call == nil || e.day.whyNoResults() != "" {
 		return nil
 	}
-	if e.resultsOf != e.day.Call.UUID || len(e.results) == 0 {
-		e.resultsOf = e.day.Call.UUID
-		e.results, _ = e.day.Codes.Of(e.day.Call)
+	if len(e.day.results) == 0 {
+		e.day.results, _ = e.day.Codes.Of(e.day.Call)
 	}
-	return e.results
+	return e.day.results
 }
 
 // result returns what is known of a result of the call on the desk.
@@ -313,7 +307,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 		draft:     d.Form.Draft(),
 		disk:      d.Changes.Autosave.From(id),
 		goes:      textGoes,
-		dialledAt: d.Form.dialledAt,
+		dialledAt: d.dialledAt,
 	}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -344,8 +338,7 @@ func (d *Day) restore(c Change) {
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.Form.fill(draft)
-	d.Form.dialledAt = c.from.dialledAt
-	d.Card.undone = c.group
+	d.dialledAt, d.undone = c.from.dialledAt, c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

@@ -129,9 +129,8 @@ func (g *gate) replaceStale(text string, asked int) {
 // next takes the call off the desk and waits for another one.
 func (d *Day) next() {
 	d.leave()
-	d.Call = nil
 	d.Gate.askedAt = d.Guard.presses
-	d.Wanted, d.Taking, d.NoneLeft, d.leases.none = true, false, false, false
+	d.Wanted, d.NoneLeft, d.leases.none = true, false, false
 	d.serve()
 }
 
@@ -144,9 +143,8 @@ func (d *Day) takeCall(id apitype.UUID) {
 	}
 	d.leave()
 	d.Gate.askedAt = d.Guard.presses
-	d.Call, d.Wanted, d.NoneLeft = nil, false, false
-	d.Checked, d.Taking = false, true
-	d.unleased = id
+	d.Wanted, d.NoneLeft = false, false
+	d.Taking, d.unleased = true, id
 	d.reread(id, d.Gate.askedAt)
 }
 

@@ -371,7 +371,7 @@ func (d *Day) wake() {
 		switch {
 		case now.Sub(l.extended.Round(0)) >= leaseTime:
 			d.leases.endLease(l.LeaseUUID)
-			d.Card.isFreed = d.Card.isFreed || d.IsOn(l.CallUUID)
+			d.isFreed = d.isFreed || d.IsOn(l.CallUUID)
 		default:
 			d.leases.extend(l)
 		}
@@ -386,7 +386,7 @@ func (d *Day) wake() {
 func (s *leases) isFreed(l lease) {
 	s.endLease(l.LeaseUUID)
 	if s.day.IsOn(l.CallUUID) {
-		s.day.Card.isFreed = true
+		s.day.isFreed = true
 		s.failOf(
 			ofCall(l.CallUUID),
 			s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)),
@@ -466,7 +466,7 @@ func (s *leases) onLeases(read leasesRead) {
 	if call := s.day.Call; call != nil && call.PersonUUID == read.person {
 		s.day.Card.onHolder(read.all, s.agent())
 		if read.isBlocked != nil {
-			s.day.Card.isBlocked = *read.isBlocked
+			s.day.isBlocked = *read.isBlocked
 		}
 	}
 	s.day.serve()
@@ -503,7 +503,7 @@ func (s *leases) tend() {
 		case idle:
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
-				s.day.Card.isFreed = true
+				s.day.isFreed = true
 				s.failOf(
 					ofCall(l.CallUUID),
 					s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)),

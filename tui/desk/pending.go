@@ -273,7 +273,7 @@ func (s *leases) protect(call apitype.UUID) {
 	m := s.marks.want(call, s.agent(), id)
 	m.saving++
 	m.known = apitype.UUID{}
-	if holder := s.day.Card.holder; holder != nil {
+	if holder := s.day.holder; holder != nil {
 		m.known = holder.UserUUID
 	}
 	s.settle(m)

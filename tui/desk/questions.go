@@ -111,7 +111,7 @@ func does(do func() []Event) func() Answer { return func() Answer { return Answe
 func (q *Questions) Warned(then func() Answer) *Question {
 	text := q.day.Card.LeaseText()
 	is := warned{call: q.day.Call.UUID}
-	if holder := q.day.Card.holder; holder != nil {
+	if holder := q.day.holder; holder != nil {
 		is.holder = holder.UserUUID
 	}
 	if text == "" || q.warned == is {
@@ -145,7 +145,7 @@ func (q *Questions) OnceEnding(then func() Answer) Answer {
 		return then()
 	}
 	answer := Answer{Next: asks}
-	if q.day.Card.isFreed && q.day.Card.holder == nil {
+	if q.day.isFreed && q.day.holder == nil {
 		answer.Events = q.day.KeepLease()
 	}
 	return answer
@@ -158,7 +158,7 @@ func (d *Day) KeepLease() []Event {
 	switch {
 	case l != nil:
 		d.leases.extend(*l)
-	case d.leases.usable && d.Card.isFreed:
+	case d.leases.usable && d.isFreed:
 		d.unleased = d.Call.UUID
 		d.reread(d.Call.UUID, unasked)
 	}
@@ -202,7 +202,7 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 func (q *Questions) NotReached() Answer { return q.OnceEnding(q.notReached) }
 
 func (q *Questions) notReached() Answer {
-	undone := q.day.Card.undone
+	undone := q.day.undone
 	if !undone.hasAttempt() {
 		return q.recordAttempt()
 	}

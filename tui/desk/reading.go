@@ -108,9 +108,10 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 // reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
-	d.seq++
-	d.reads = true
-	seq, user := d.seq, d.leases.agent()
+	v := d.visit
+	v.number++
+	v.reads = true
+	number, user := v.number, d.leases.agent()
 	opens := d.leases.usable && d.unleased == id && d.leases.leaseOf(id) == nil
 	asks := d.leases.usable && !opens
 	held := d.leases.heldNow()
@@ -120,12 +121,12 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	}
 	claims := d.leases.leaseOf(id) == nil && d.claimed != id
 	if claims {
-		d.claimed, d.claimedBy = id, seq
+		v.claimed, v.claimedBy = id, number
 	}
 	consented := d.Card.consents.person
 	do(&d.events, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: claims}
+		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err, claims: claims}
 		if found {
 			read.draft = &draft
 		}
@@ -198,21 +199,20 @@ func (d *Day) onReread(read callRead, err error) {
 	if read.claims && isLeft {
 		d.screens.leave(read.id)
 	}
-	if read.seq == d.seq {
+	if d.isCurrent(read) {
 		d.reads = false
 		read.renews = d.stale
 		d.stale = d.stale && (err != nil || passes) // A reading that failed refreshes nothing.
 		d.leases.onLeases(read.leases)
 	}
-	switch isElsewhere := read.elsewhere && read.seq == d.claimedBy && !isLeft; {
+	switch isElsewhere := read.elsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
-		d.seq++ // No other reading of it counts.
-		d.claimed, d.Taking = apitype.UUID{}, false
+		d.visit = new(visit) // No other reading of it counts.
 		d.notify(Notice{Level: Urgent, Text: d.Say("call %s is already open in another terminal", ShortID(read.id))})
 	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
-	case read.seq == d.seq:
+	case d.isCurrent(read):
 		d.onRead(read, err)
 	}
 }
@@ -251,7 +251,7 @@ func (d *Day) onRead(read callRead, err error) {
 
 // show puts on the desk what was read of its call, unless that is another one by now.
 func (d *Day) show(read callRead) {
-	if read.seq != d.seq {
+	if !d.isCurrent(read) {
 		return
 	}
 	before, was, shown := d.Call, cmp.Or(d.latest, d.Call), read.call
@@ -265,12 +265,12 @@ func (d *Day) show(read callRead) {
 		d.Card.consents = *read.consents
 	}
 	if read.holder != nil || read.lease != nil {
-		d.Card.holder, d.Card.isFreed = read.holder, false
+		d.holder, d.isFreed = read.holder, false
 	}
 	if read.lease != nil {
-		d.Card.isBlocked = read.lease.NumberBlocked
+		d.isBlocked = read.lease.NumberBlocked
 	}
-	d.Card.isErased = before != nil && (d.Card.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
+	d.isErased = before != nil && (d.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
 	d.Card.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())

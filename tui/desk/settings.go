@@ -130,8 +130,7 @@ func (d *Day) applySettings() {
 	}
 	d.floor.kept.Store(d.settings.coming)
 	d.settings.coming = nil
-	d.Form.results = nil
-	d.Form.requiredOf = apitype.UUID{}
+	d.results, d.hasRequired = nil, false
 	d.Card.pickScript()
 }
 

@@ -40,7 +40,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	}
 	if k.day.IsOn(call.UUID) {
 		add(k.LeaseText())
-		add(k.undone.remains(k.base))
+		add(k.day.undone.remains(k.base))
 	}
 	if call.Status != apitype.CallRequested {
 		add(k.Say("this call is %s", k.Say(string(call.Status))))
@@ -173,13 +173,13 @@ func IsLow(gate apitype.GateResult) bool { return gate.Percentage.Float64() < lo
 
 // HolderText returns the other user with a lease of the donor on the Desk, and since when, or an empty text.
 func (k *Card) HolderText() string {
-	if k.holder == nil {
+	if k.day.holder == nil {
 		return ""
 	}
 	return k.Say(
 		"%s has this donor on the screen since %s",
-		k.holderName(k.holder),
-		k.holder.TakenAt.In(k.Now().Location()).Format("15:04"),
+		k.holderName(k.day.holder),
+		k.day.holder.TakenAt.In(k.Now().Location()).Format("15:04"),
 	)
 }
 
@@ -190,10 +190,10 @@ func (k *Card) holderName(h *apitype.LeaseHolder) string {
 
 // onHolder notes which other user holds the person on the desk, as the service lists the leases.
 func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
-	k.holder = nil
+	k.day.holder = nil
 	for _, l := range all {
 		if l.UserUUID != agent {
-			k.holder = &apitype.LeaseHolder{
+			k.day.holder = &apitype.LeaseHolder{
 				UserUUID:  l.UserUUID,
 				Name:      l.Name,
 				TakenAt:   l.TakenAt,
@@ -207,11 +207,11 @@ func (k *Card) onHolder(all []apitype.Lease, agent apitype.UUID) {
 func (k *Card) ForbidsText() string {
 	optIn := cmp.Or(k.day.latest, k.day.Call).Person.Value().OptInPhone
 	switch {
-	case k.isErased:
+	case k.day.isErased:
 		return k.Say("the donor's data was erased")
 	case optIn != nil && !*optIn:
 		return k.Say(reasonOptedOut)
-	case k.isBlocked:
+	case k.day.isBlocked:
 		return k.Say("a number of this donor is blocked: its holder objected to calls")
 	default:
 		return ""
@@ -221,7 +221,7 @@ func (k *Card) ForbidsText() string {
 // LeaseText returns why the donor on the Desk is not reserved for this agent alone: another holder, or the end of the
 // lease. Otherwise it is empty. The lease of an erased donor ends with the data, and no other user may call either.
 func (k *Card) LeaseText() string {
-	if text := k.HolderText(); text != "" || !k.isFreed || k.isErased {
+	if text := k.HolderText(); text != "" || !k.day.isFreed || k.day.isErased {
 		return text
 	}
 	return k.Say("this donor is no longer yours alone: another agent may call, too")

@@ -1,0 +1,40 @@
+package desk
+
+import (
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
+// brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
+type visit struct {
+	Call    *apitype.Call // Nil without one.
+	Checked bool          // It was read again since it was taken.
+	Taking  bool          // A certain call is being read for the agent.
+
+	latest *apitype.Call // The newest reading. Nil if Call is the newest.
+	number int           // Of the latest reading: earlier ones are dropped.
+	reads  bool          // A reading is under way.
+	stale  bool          // What is shown is old until it was read again.
+
+	claimed   apitype.UUID // The call, if it has no lease of the service.
+	claimedBy int          // The reading that claimed it.
+	// unleased is the call if the agent opened it without a lease so far. Zero if it has one, or the service refused it.
+	unleased  apitype.UUID
+	holder    *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
+	isFreed   bool                 // The lease of the call has ended.
+	isBlocked bool                 // A number of the donor is blocked.
+	isErased  bool                 // The donor was erased while the card was shown.
+
+	undone    *changeGroup // The undone change of the call. Nil without one.
+	dialledAt time.Time    // The time of dialling, which a new reading does not change. Zero before it.
+
+	// What the settings of the floor say of the call. Both stay the same while the call is on the Desk.
+	results     []apitype.ResultChoice // Nil before they were asked for.
+	required    []string
+	hasRequired bool // required was asked for.
+}
+
+// isCurrent reports whether a reading is the latest of this visit.
+func (v *visit) isCurrent(read callRead) bool { return read.visit == v && read.number == v.number }
