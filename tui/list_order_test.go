@@ -55,25 +55,23 @@ func TestSortByAColumn(t *testing.T) {
 	}
 }
 
-// Columns that were hidden, and the width of the panes, are as they were at the next start.
+// The width of the panes is as it was at the next start.
 func TestScreenIsArrangedAndKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.options.StateFile = t.TempDir() + "/desk/test.json"
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	d.enter("2", "C", "1", "2", "esc", "<", ">", ">")
+	d.enter("2", "<", ">", ">")
 	width := strings.Index(strings.Split(d.text(), "\n")[2], "││")
-	d.sees("Person")
-	d.lacks("Type")
 	d = newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("2")
-	if text := d.text(); strings.Contains(text, "Type") || strings.Index(strings.Split(text, "\n")[2], "││") != width {
+	if text := d.text(); strings.Index(strings.Split(text, "\n")[2], "││") != width {
 		t.Errorf("next start: got:\n%s\nwant it as before", text)
 	}
 	content, err := os.ReadFile(strings.TrimSuffix(w.options.StateFile, ".json") + "-screen.json")
-	if want := `{"hiddenColumns":{"calls":["Type"]},"panes":4}`; err != nil || string(content) != want {
+	if want := `{"panes":4}`; err != nil || string(content) != want {
 		t.Errorf("kept: got %s %v, want %s", content, err, want)
 	}
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -81,34 +79,6 @@ func TestScreenIsArrangedAndKept(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "there is one pane") {
 		t.Errorf("80 columns: got:\n%s\nwant why nothing is resized", text)
 	}
-}
-
-// A range of marks follows the cursor from where V was pressed to where it is pressed again;
-// esc takes the marks away.
-func TestRangeOfMarks(t *testing.T) {
-	t.Parallel()
-	d := newDriver(t, newWorld(t).options)
-	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	marked := func(want ...int) {
-		t.Helper()
-		for n := 1; n <= 6; n++ {
-			if calls.Marks[callID(n)] != slices.Contains(want, n) {
-				t.Errorf("marks: got %v, want calls %v", calls.Marks, want)
-			}
-		}
-	}
-	d.enter("2", "space", "V") // Call 6 by itself, then from call 5.
-	marked(6, 5)
-	d.enter("j", "j", "j", "k")
-	marked(6, 5, 4, 3)
-	d.enter("V", "j")
-	marked(6, 5, 4, 3)
-	d.press("A")
-	if text := d.text(); !strings.Contains(text, "4 calls") {
-		t.Errorf("A: got:\n%s\nwant the actions on four calls", text)
-	}
-	d.enter("esc", "esc")
-	marked()
 }
 
 // A filter narrows what is read while it is typed, offers its fields and values, refuses a

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,9 +10,8 @@ import (
 
 // Kept is the user's arrangement of the screen, kept between starts.
 type Kept struct {
-	Hidden map[string][]string `json:"hiddenColumns,omitempty"` // Of each list, by the titles of its columns.
-	Panes  int                 `json:"panes,omitempty"`         // Cells that the left pane is wider than it would be.
-	path   string              // Empty saves nothing.
+	Panes int    `json:"panes,omitempty"` // Cells that the left pane is wider than it would be.
+	path  string // Empty saves nothing.
 }
 
 // ReadKept reads the arrangement of an earlier start. Without a path it is empty. After an error the arrangement is
@@ -29,7 +27,6 @@ func ReadKept(path string) (k Kept, err error) {
 // Keep puts on disk how the screen is arranged now.
 func (e *Env) Keep() tea.Cmd {
 	k := e.Kept
-	k.Hidden = maps.Clone(k.Hidden)
 	if k.path == "" {
 		return nil
 	}

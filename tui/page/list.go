@@ -99,7 +99,6 @@ type List[T any] struct {
 	table     widget.Table[T, Row]
 	Rows      []Row // The records read so far that pass the filter.
 	arranged  arranged
-	marking   markRange
 	query     query
 	filter    string
 	filters   []string // Used before, the latest last.
@@ -406,9 +405,6 @@ func (l *List[T]) summary() string {
 	}
 	if len(l.Marks) > 0 {
 		text += l.Say(", %d marked", len(l.Marks))
-	}
-	if !l.marking.from.IsZero() {
-		text += l.Say(", %s ends the range", l.Host.KeyOf(ActRange))
 	}
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says() + "]"

@@ -28,10 +28,8 @@ type Lister interface {
 	AskFilter() tea.Cmd
 	WhyNotFilter() string
 	MarkRow() tea.Cmd
-	MarkRange() tea.Cmd
 	AskBulk() tea.Cmd
 	AskSort() tea.Cmd
-	AskColumns() tea.Cmd
 	WhyNotMark() string
 }
 
@@ -57,16 +55,6 @@ func listActions() []Action {
 			ID: "sort", Scope: ScopeLists, Keys: "o",
 			Help: "sort by a column…",
 			Run:  on(Lister.AskSort), Why: onWhy(Lister.WhyNotFilter),
-		},
-		{
-			ID: "columns", Scope: ScopeLists, Keys: "C",
-			Help: "show or hide columns…",
-			Run:  on(Lister.AskColumns), Why: onWhy(Lister.WhyNotFilter),
-		},
-		{
-			ID: ActRange, Scope: ScopeLists, Keys: "V",
-			Help: "mark a range: from here to where V is pressed again",
-			Run:  on(Lister.MarkRange), Why: onWhy(Lister.WhyNotMark),
 		},
 		{
 			ID: "mark", Scope: ScopeLists, Keys: "space",
@@ -206,7 +194,6 @@ func (l *List[T]) Back() tea.Cmd {
 		return l.cursorMoved()
 	case len(l.Marks) > 0:
 		clear(l.Marks)
-		l.marking = markRange{}
 		return nil
 	default:
 		return l.setFilter("")
@@ -227,7 +214,6 @@ func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 	if l.Front() != nil || x >= l.width(l.layout) || !l.table.Click(y-rowsFrom, len(l.shown())) {
 		return nil, false
 	}
-	l.followRange()
 	return tea.Batch(l.wantsMore(), l.cursorMoved()), true
 }
 
@@ -237,7 +223,6 @@ func (l *List[T]) MarkRow() tea.Cmd {
 		if l.Marks[row.ID] = !l.Marks[row.ID]; !l.Marks[row.ID] {
 			delete(l.Marks, row.ID)
 		}
-		l.marking = markRange{}
 		l.moveBy(1)
 	}
 	return tea.Batch(l.wantsMore(), l.cursorMoved())
@@ -245,7 +230,6 @@ func (l *List[T]) MarkRow() tea.Cmd {
 
 func (l *List[T]) moveBy(rows int) {
 	l.table.Move(rows, len(l.shown()))
-	l.followRange()
 }
 
 // AskBulk offers the actions on the marked records, or the one under the cursor.
@@ -265,7 +249,6 @@ func (l *List[T]) AskBulk() tea.Cmd {
 		for _, row := range rows { // A record that the filter hides stays marked: nothing is done to it.
 			delete(l.Marks, row.ID)
 		}
-		l.marking = markRange{}
 	}
 	l.Dialog = NewChoice(
 		l.Day.Count(len(rows), string(l.kind), l.name),

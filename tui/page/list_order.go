@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -108,30 +107,6 @@ func (l *List[T]) AskSort() tea.Cmd {
 	return nil
 }
 
-// AskColumns offers the columns to show or hide; the choice is kept.
-func (l *List[T]) AskColumns() tea.Cmd {
-	hidden := l.Kept.Hidden[l.name]
-	var options []Option
-	for i, c := range l.columns {
-		isHidden := slices.Contains(hidden, c.Title)
-		option := Option{Label: l.onSign(!isHidden) + l.Say(c.Title), Run: func() tea.Cmd {
-			if l.Kept.Hidden == nil {
-				l.Kept.Hidden = map[string][]string{}
-			}
-			l.Kept.Hidden[l.name] = desk.Toggled(hidden, c.Title)
-			l.showColumns()
-			l.AskColumns()
-			return l.Keep()
-		}}
-		if i == 0 && !isHidden {
-			option.Why = "it names the record"
-		}
-		options = append(options, option)
-	}
-	l.Dialog = NewChoice(l.Say("Columns of %s", l.Say(l.name)), "kept for the next start", options)
-	return nil
-}
-
 // identifierFrom is the width of the terminal from which a list has its last column, the identifiers.
 const identifierFrom = 160
 
@@ -139,43 +114,8 @@ func (l *List[T]) showColumns() {
 	l.table.Columns = nil
 	for i, c := range l.columns {
 		hasRoom := i < len(l.columns)-1 || l.layout.Width >= identifierFrom
-		if hasRoom && !slices.Contains(l.Kept.Hidden[l.name], c.Title) {
+		if hasRoom {
 			l.table.Columns = append(l.table.Columns, fitted(l.Env, c))
 		}
-	}
-}
-
-// markRange is a range of marks that follows the cursor.
-type markRange struct {
-	from   apitype.UUID // Where the range began. Zero without a range.
-	before map[apitype.UUID]bool
-}
-
-// MarkRange begins a range of marks at the cursor, or ends it.
-func (l *List[T]) MarkRange() tea.Cmd {
-	if !l.marking.from.IsZero() {
-		l.marking = markRange{}
-		return nil
-	}
-	row, _ := l.Chosen()
-	l.marking = markRange{from: row.ID, before: maps.Clone(l.Marks)}
-	l.followRange()
-	return nil
-}
-
-// followRange marks the rows from the beginning of the range to the cursor, in addition to the earlier marks.
-func (l *List[T]) followRange() {
-	if l.marking.from.IsZero() {
-		return
-	}
-	from := l.indexOf(l.marking.from)
-	if from < 0 {
-		l.marking = markRange{}
-		return
-	}
-	clear(l.Marks)
-	maps.Copy(l.Marks, l.marking.before)
-	for _, row := range l.shown()[min(from, l.table.Cursor()) : max(from, l.table.Cursor())+1] {
-		l.Marks[row.ID] = true
 	}
 }

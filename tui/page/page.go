@@ -85,7 +85,6 @@ const (
 	ActCopy     = "copy"
 	ActReveal   = "reveal"
 	ActFix      = "fix"
-	ActRange    = "mark-range"
 	ActUndo     = "undo"
 	ActFind     = "find"
 	ActWatch    = "page-floor"
