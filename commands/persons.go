@@ -51,8 +51,8 @@ func personList(s *cli.Session) *cobra.Command {
 		Args:  cli.NoArgs,
 		Long: "List persons. The service filters by organization, time and IBAN. Where it can search, --search finds persons by\n" +
 			"name, phone number, e-mail address, postcode with house number, or IBAN: all words must match, each by its\n" +
-			"beginning. --phone, --email and --name look at what was retrieved, and --limit counts what passes. A list that\n" +
-			"ends at its limit says so on stderr.",
+			"beginning. --email and --name look at what was retrieved, and --limit counts what passes; so does --phone where\n" +
+			"the service cannot search. A list that ends at its limit says so on stderr.",
 		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --search \"jansen 1234 AB 12\"\n" +
 			"  fundesk person list --all --phone 06-12345678\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
@@ -60,11 +60,6 @@ func personList(s *cli.Session) *cobra.Command {
 			passes, err := selection.Passes(cmd)
 			if err != nil {
 				return err
-			}
-			if passes != nil {
-				s.Note(
-					"the service does not filter by --phone, --email and --name; fundesk applies them after the download",
-				)
 			}
 			l := read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(),
@@ -80,11 +75,8 @@ func personList(s *cli.Session) *cobra.Command {
 			if consents || read.WantsConsents(s) {
 				read.WithConsents(&l)
 			}
-			if o.Search != "" {
-				l.Allowed = func(ctx context.Context, client *apiclient.Client) error {
-					return read.NeedSearch(ctx, client, "this service cannot search persons",
-						"among all of them: fundesk person list --all --name, --phone or --email")
-				}
+			l.Allowed = func(ctx context.Context, client *apiclient.Client) error {
+				return selection.LeaveToService(ctx, s, client, &o)
 			}
 			return read.RunList(s, cmd, flags, l)
 		},

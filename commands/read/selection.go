@@ -16,14 +16,15 @@ import (
 	"fundesk/tui/desk"
 )
 
-// PersonSelection are the filters of persons that the interface does not have: they look at
-// what was retrieved.
+// PersonSelection are the filters of persons that the interface does not have: they look at what was retrieved. A
+// service that can search retrieves those with the end of the phone number.
 type PersonSelection struct{ phone, email, name string }
 
 // Register declares the flags.
 func (p *PersonSelection) Register(cmd *cobra.Command) {
 	const here = "; applied after the download"
-	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, however it is written"+here)
+	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, or this end of it"+
+		"; applied after the download, unless the service can search")
 	cmd.Flags().StringVar(&p.email, "email", "", "only persons with this in their e-mail address"+here)
 	cmd.Flags().StringVar(&p.name, "name", "", "only persons with these words in their name"+here)
 }
@@ -51,8 +52,61 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 	}, nil
 }
 
+// LeaveToService refuses a search that the service does not have. A service that can search chooses the persons with
+// the end of the phone number. A note names what fundesk applies to all persons.
+func (p *PersonSelection) LeaveToService(
+	ctx context.Context,
+	s *cli.Session,
+	client *apiclient.Client,
+	o *apitype.PersonListOptions,
+) error {
+	if o.Search != "" {
+		err := NeedSearch(ctx, client, "this service cannot search persons",
+			"among all of them: fundesk person list --all --name, --phone or --email")
+		if err != nil {
+			return err
+		}
+	}
+	if *p == (PersonSelection{}) {
+		return nil
+	}
+	has, err := client.Has(ctx, apitype.ExtensionSearch)
+	canSearch := err == nil && has && o.Search == "" // The list reports the error.
+	end := searchedEnd(digitsOf(p.phone))
+	switch {
+	case canSearch && end != "":
+		o.Search = end
+	case canSearch && p.phone == "":
+		s.Note("--email and --name also find parts of words, so fundesk reads all persons and applies them; " +
+			"the service finds beginnings of words: --search")
+	default:
+		s.Note("the service does not filter by --phone, --email and --name; fundesk applies them after the download")
+	}
+	return nil
+}
+
 // minPhoneDigits is the least number of digits that identifies a number.
 const minPhoneDigits = 6
+
+// What a search by the end of a number needs: it begins with no zero, and has none of the country's digits. A number
+// has seven digits at least.
+const (
+	leastSearchedEnd = 4
+	leastPhoneDigits = 7
+	mostCountryCode  = 3
+)
+
+// searchedEnd returns the longest end of a number by which a search finds all numbers that end in these digits. It is
+// empty without one.
+func searchedEnd(digits string) string {
+	longest := min(len(digits), max(len(digits), leastPhoneDigits)-mostCountryCode)
+	for length := longest; length >= leastSearchedEnd; length-- {
+		if end := digits[len(digits)-length:]; end[0] != '0' {
+			return end
+		}
+	}
+	return ""
+}
 
 // digitsOf returns the digits of a number without the prefix of a national one.
 func digitsOf(number string) string {
