@@ -151,17 +151,17 @@ The interface has no filter for a call's status, type or person: call list --sta
 service that offers a filter on the status is asked for that.
 `
 
-// keysTopic lists the keys of the terminal interface.
+// keysTopic lists the keys of the terminal interface, with the names that keys.toml has for what they do.
 func keysTopic() string {
 	var b strings.Builder
-	b.WriteString("Keys of fundesk tui\n")
+	b.WriteString("Keys of fundesk tui: the keys, the name in keys.toml, and what they do\n")
 	scope := ""
 	for _, key := range tui.Keys() {
 		if key.Scope != scope {
 			scope = key.Scope
 			fmt.Fprintf(&b, "\n%s\n", scope)
 		}
-		fmt.Fprintf(&b, "  %-14s %s\n", strings.Join(key.Keys, " "), key.Help)
+		fmt.Fprintf(&b, "  %-14s %-16s %s\n", strings.Join(key.Keys, " "), key.Action, key.Help)
 	}
 	return b.String()
 }
