@@ -92,6 +92,9 @@ type program struct {
 	answerTimeout   time.Duration // Of short commands. Zero means defaultAnswerTimeout.
 	samplePersons   int           // The default of --persons. Zero means that of the sample.
 
+	// computer is the clock of this computer where Now is another one: in a sandbox. Nil means Now.
+	computer func() time.Time
+
 	database  string // --database
 	output    string // --output
 	noMigrate bool   // --no-migrate

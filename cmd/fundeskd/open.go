@@ -36,10 +36,14 @@ func (p *program) storeOptions(a access) (sqlstore.Options, error) {
 	if err != nil {
 		return sqlstore.Options{}, err
 	}
+	computer := p.computer
+	if computer == nil {
+		computer = p.Now
+	}
 	o := sqlstore.Options{
 		Database:  name,
 		Postgres:  pgdriver.Driver{},
-		Now:       p.Now,
+		Now:       computer,
 		NoMigrate: p.noMigrate,
 		Existing:  !a.create,
 		Retired:   a.retired,

@@ -121,7 +121,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 	}
 	box := sandbox.New(p.Now, start)
 	twin := &twin{program: *p, options: o}
-	twin.program.Now = box.Now
+	twin.program.Now, twin.program.computer = box.Now, p.Now // PostgreSQL's clock follows none of a sandbox.
 	if p.database == "" {
 		twin.folder, err = os.MkdirTemp("", "fundeskd-sandbox-")
 		if err != nil {

@@ -53,6 +53,20 @@ func serveSandbox(t *testing.T, flags ...string) sandboxed {
 	return s
 }
 
+// onSandboxes runs a test on a sandbox with a temporary database, and on one with a PostgreSQL.
+func onSandboxes(t *testing.T, test func(t *testing.T, s sandboxed)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, serveSandbox(t))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		servicetest.NeedPostgres(t)
+		test(t, serveSandbox(t, "--database", servicetest.EmptyDatabase(t)))
+	})
+}
+
 // do sends a request, and decodes the answer of one that was done.
 func (s sandboxed) do(method, path, body string, value any) (*http.Response, error) {
 	s.t.Helper()
@@ -117,27 +131,28 @@ func (s sandboxed) aCall() string {
 
 func TestSandboxClock(t *testing.T) {
 	t.Parallel()
-	s := serveSandbox(t)
-	s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09.100Z","stopped":true}`, nil)
-	s.must("PUT", "/sandbox/clock", `{"move":"-1h30m"}`, nil)
-	var clock struct {
-		Time    string
-		Stopped bool
-	}
-	s.must("GET", "/sandbox/clock", "", &clock)
-	const want = "2031-05-06T05:38:09.100Z"
-	if clock.Time != want || !clock.Stopped {
-		t.Errorf("got %+v, want %s and stopped", clock, want)
-	}
-	var call struct{ CancelledAt string }
-	s.must("PUT", s.aCall()+"/actions/cancel", "{}", &call)
-	if call.CancelledAt != want {
-		t.Errorf("got a call cancelled at %s, want the clock's %s", call.CancelledAt, want)
-	}
-	for _, time := range []string{"2000-01-01T00:00:00Z", "2290-01-01T00:00:00Z"} {
-		s.must("PUT", "/sandbox/clock", `{"time":"`+time+`"}`, nil)
-		s.must("GET", "/api/v1/calls?first=1", "", nil) // The token is good then.
-	}
+	onSandboxes(t, func(t *testing.T, s sandboxed) {
+		s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09.100Z","stopped":true}`, nil)
+		s.must("PUT", "/sandbox/clock", `{"move":"-1h30m"}`, nil)
+		var clock struct {
+			Time    string
+			Stopped bool
+		}
+		s.must("GET", "/sandbox/clock", "", &clock)
+		const want = "2031-05-06T05:38:09.100Z"
+		if clock.Time != want || !clock.Stopped {
+			t.Errorf("got %+v, want %s and stopped", clock, want)
+		}
+		var call struct{ CancelledAt string }
+		s.must("PUT", s.aCall()+"/actions/cancel", "{}", &call)
+		if call.CancelledAt != want {
+			t.Errorf("got a call cancelled at %s, want the clock's %s", call.CancelledAt, want)
+		}
+		for _, time := range []string{"2000-01-01T00:00:00Z", "2290-01-01T00:00:00Z"} {
+			s.must("PUT", "/sandbox/clock", `{"time":"`+time+`"}`, nil)
+			s.must("GET", "/api/v1/calls?first=1", "", nil) // The token is good then.
+		}
+	})
 }
 
 // The database that the environment names may hold real records.
@@ -303,79 +318,80 @@ func TestSandboxLoad(t *testing.T) {
 // Tokens of accounts that may do less, or that have expired.
 func TestSandboxTokens(t *testing.T) {
 	t.Parallel()
-	s := serveSandbox(t)
-	var page struct {
-		Edges []struct {
-			Node struct {
-				OwningOrganization struct{ UUID string }
+	onSandboxes(t, func(t *testing.T, s sandboxed) {
+		var page struct {
+			Edges []struct {
+				Node struct {
+					OwningOrganization struct{ UUID string }
+				}
 			}
 		}
-	}
-	s.must("GET", "/api/v1/persons?first=500", "", &page)
-	owners := map[string]bool{}
-	for _, edge := range page.Edges {
-		owners[edge.Node.OwningOrganization.UUID] = true
-	}
-	if len(owners) != 2 {
-		t.Fatalf("got persons of %d organizations, want 2", len(owners))
-	}
-	one := page.Edges[0].Node.OwningOrganization.UUID
-	status := func(token, path string, want int) {
-		t.Helper()
-		s.token = token
-		response, text, err := s.send("GET", path, "", nil)
-		if err != nil || response.StatusCode != want {
-			t.Errorf("%s: got %v, %s, %v, want status %d", path, response, text, err, want)
+		s.must("GET", "/api/v1/persons?first=500", "", &page)
+		owners := map[string]bool{}
+		for _, edge := range page.Edges {
+			owners[edge.Node.OwningOrganization.UUID] = true
 		}
-	}
-	var asked struct {
-		Token     string
-		ExpiresAt apitype.Time
-	}
-	s.must("POST", "/sandbox/token", `{"permissions":["persons:read"],"organizations":["`+one+`"],"ttl":"1h"}`, &asked)
-	status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
-	s.must("GET", "/api/v1/persons?first=500", "", &page)
-	for _, edge := range page.Edges {
-		if edge.Node.OwningOrganization.UUID != one {
-			t.Error("got a person of an organization that the token does not name")
+		if len(owners) != 2 {
+			t.Fatalf("got persons of %d organizations, want 2", len(owners))
 		}
-	}
-	s.must("PUT", "/sandbox/clock", `{"move":"2h"}`, nil)
-	status(asked.Token, "/api/v1/persons?first=1", http.StatusUnauthorized)
+		one := page.Edges[0].Node.OwningOrganization.UUID
+		status := func(token, path string, want int) {
+			t.Helper()
+			s.token = token
+			response, text, err := s.send("GET", path, "", nil)
+			if err != nil || response.StatusCode != want {
+				t.Errorf("%s: got %v, %s, %v, want status %d", path, response, text, err, want)
+			}
+		}
+		var asked struct {
+			Token     string
+			ExpiresAt apitype.Time
+		}
+		s.must("POST", "/sandbox/token", `{"permissions":["persons:read"],"organizations":["`+one+`"],"ttl":"1h"}`, &asked)
+		status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
+		s.must("GET", "/api/v1/persons?first=500", "", &page)
+		for _, edge := range page.Edges {
+			if edge.Node.OwningOrganization.UUID != one {
+				t.Error("got a person of an organization that the token does not name")
+			}
+		}
+		s.must("PUT", "/sandbox/clock", `{"move":"2h"}`, nil)
+		status(asked.Token, "/api/v1/persons?first=1", http.StatusUnauthorized)
 
-	s.must("POST", "/sandbox/token", `{}`, &asked)
-	status(asked.Token, "/api/v1/calls?first=1", http.StatusOK)
-	s.must("POST", "/sandbox/token", `{"permissions":[]}`, &asked)
-	status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
-	s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09Z","stopped":true}`, nil)
-	s.must("POST", "/sandbox/token", `{"ttl":"-1h"}`, &asked)
-	if asked.ExpiresAt.String() != "2031-05-06T06:08:09.000Z" {
-		t.Errorf("got a token that ended at %s, want an hour ago", asked.ExpiresAt)
-	}
-	status(asked.Token, "/api/v1/calls?first=1", http.StatusUnauthorized)
-	for order, ends := range map[string]string{
-		`{"ttl":"1s"}`: "2031-05-06T07:08:10.000Z", `{"ttl":"-1m"}`: "2031-05-06T07:07:09.000Z", `{}`: "2031-05-07T07:08:09.000Z",
-	} {
-		if s.must("POST", "/sandbox/token", order, &asked); asked.ExpiresAt.String() != ends {
-			t.Errorf("%s: got a token that ends at %s, want %s", order, asked.ExpiresAt, ends)
+		s.must("POST", "/sandbox/token", `{}`, &asked)
+		status(asked.Token, "/api/v1/calls?first=1", http.StatusOK)
+		s.must("POST", "/sandbox/token", `{"permissions":[]}`, &asked)
+		status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
+		s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09Z","stopped":true}`, nil)
+		s.must("POST", "/sandbox/token", `{"ttl":"-1h"}`, &asked)
+		if asked.ExpiresAt.String() != "2031-05-06T06:08:09.000Z" {
+			t.Errorf("got a token that ended at %s, want an hour ago", asked.ExpiresAt)
 		}
-	}
+		status(asked.Token, "/api/v1/calls?first=1", http.StatusUnauthorized)
+		for order, ends := range map[string]string{
+			`{"ttl":"1s"}`: "2031-05-06T07:08:10.000Z", `{"ttl":"-1m"}`: "2031-05-06T07:07:09.000Z", `{}`: "2031-05-07T07:08:09.000Z",
+		} {
+			if s.must("POST", "/sandbox/token", order, &asked); asked.ExpiresAt.String() != ends {
+				t.Errorf("%s: got a token that ends at %s, want %s", order, asked.ExpiresAt, ends)
+			}
+		}
 
-	for wrong, want := range map[string]string{
-		`{"ttl":"0s"}`:                                  `ttl \"0s\"`,
-		`{"ttl":"999ms"}`:                               `ttl \"999ms\"`,
-		`{"ttl":"-59.999s"}`:                            `ttl \"-59.999s\"`,
-		`{"ttl":"tomorrow"}`:                            `ttl \"tomorrow\"`,
-		`{"permissions":["persons:fly"]}`:               "persons:fly",
-		`{"organizations":[]}`:                          "organizations",
-		`{"organizations":["` + asked.Token[:8] + `"]}`: "organizations.0",
-		`{"organizations":["5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"]}`: "there is no organization",
-	} {
-		response, text, err := s.send("POST", "/sandbox/token", wrong, nil)
-		if err != nil || response.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), want) {
-			t.Errorf("%s: got %v, %s, %v, want status 400 and %s", wrong, response, text, err, want)
+		for wrong, want := range map[string]string{
+			`{"ttl":"0s"}`:                                  `ttl \"0s\"`,
+			`{"ttl":"999ms"}`:                               `ttl \"999ms\"`,
+			`{"ttl":"-59.999s"}`:                            `ttl \"-59.999s\"`,
+			`{"ttl":"tomorrow"}`:                            `ttl \"tomorrow\"`,
+			`{"permissions":["persons:fly"]}`:               "persons:fly",
+			`{"organizations":[]}`:                          "organizations",
+			`{"organizations":["` + asked.Token[:8] + `"]}`: "organizations.0",
+			`{"organizations":["5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"]}`: "there is no organization",
+		} {
+			response, text, err := s.send("POST", "/sandbox/token", wrong, nil)
+			if err != nil || response.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), want) {
+				t.Errorf("%s: got %v, %s, %v, want status 400 and %s", wrong, response, text, err, want)
+			}
 		}
-	}
+	})
 }
 
 type writerFunc func([]byte) (int, error)
@@ -386,18 +402,19 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // clock.
 func TestSandboxMovesTheQueue(t *testing.T) {
 	t.Parallel()
-	s := serveSandbox(t)
-	var state apitype.QueueState
-	var taken apitype.Taken
-	s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, &taken)
-	s.must("GET", "/fundesk/v1/queue", "", &state)
-	if len(taken.Leases) != 1 || state.Leased != 1 || state.Deferred == 0 {
-		t.Fatalf("got %d leases and %+v", len(taken.Leases), state)
-	}
-	s.must("PUT", "/sandbox/clock", `{"move":"96h"}`, nil)
-	deferred := state.Deferred
-	s.must("GET", "/fundesk/v1/queue", "", &state)
-	if state.Leased != 0 || state.Deferred != 0 || state.Due == 0 || state.Due > deferred {
-		t.Errorf("got %+v four days later, want what was deferred due", state)
-	}
+	onSandboxes(t, func(t *testing.T, s sandboxed) {
+		var state apitype.QueueState
+		var taken apitype.Taken
+		s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, &taken)
+		s.must("GET", "/fundesk/v1/queue", "", &state)
+		if len(taken.Leases) != 1 || state.Leased != 1 || state.Deferred == 0 {
+			t.Fatalf("got %d leases and %+v", len(taken.Leases), state)
+		}
+		s.must("PUT", "/sandbox/clock", `{"move":"96h"}`, nil)
+		deferred := state.Deferred
+		s.must("GET", "/fundesk/v1/queue", "", &state)
+		if state.Leased != 0 || state.Deferred != 0 || state.Due == 0 || state.Due > deferred {
+			t.Errorf("got %+v four days later, want what was deferred due", state)
+		}
+	})
 }
