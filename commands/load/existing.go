@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"unicode"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -12,27 +13,71 @@ import (
 	"fundesk/tui/desk"
 )
 
-// donor identifies a person by name and birthday.
-type donor struct {
+// donorName identifies a person by name and birthday.
+type donorName struct {
 	first, last string
 	born        apitype.Date
 }
 
 // donorOf returns the name and birthday of a person. Both may be missing.
-func donorOf(first, last *string, born *apitype.Date) donor {
-	d := donor{first: strings.ToLower(desk.Value(first)), last: strings.ToLower(desk.Value(last))}
+func donorOf(first, last *string, born *apitype.Date) donorName {
+	d := donorName{first: strings.ToLower(desk.Value(first)), last: strings.ToLower(desk.Value(last))}
 	if born != nil {
 		d.born = *born
 	}
 	return d
 }
 
+// mostSearched is how many donors a run searches one by one. To find more, it reads all persons.
+const mostSearched = 100
+
 // existing counts the persons that a run creates and that are there already, by name and birthday: without
 // a file of results nothing else shows that a file is imported twice.
 func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
-	left := maps.Clone(r.asked.donors)
+	texts, isSearchable := searchesOf(r.asked.donors)
+	if isSearchable {
+		isSearchable, err = client.Has(ctx, apitype.ExtensionSearch)
+	}
+	if err != nil || !isSearchable {
+		return countExisting(ctx, client, "", r.asked.donors)
+	}
+	for donor, text := range texts {
+		found, err := countExisting(ctx, client, text, map[donorName]int{donor: r.asked.donors[donor]})
+		if err != nil {
+			return 0, err
+		}
+		n += found
+	}
+	return n, nil
+}
+
+// searchesOf returns a text for each donor that finds all persons of the name. There is none if donors are many, or a
+// name has something else than words.
+func searchesOf(donors map[donorName]int) (texts map[donorName]string, ok bool) {
+	const mostWords = 4 // A service finds persons by so many at least.
+	isOdd := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" -'.", r) }
+	texts = map[donorName]string{}
+	for donor := range donors {
+		text := strings.TrimSpace(donor.first + " " + donor.last)
+		isLong := len(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })) > mostWords
+		if isLong || strings.ContainsFunc(text, isOdd) || apitype.CheckSearch(text) != nil {
+			return nil, false
+		}
+		texts[donor] = text
+	}
+	return texts, len(texts) <= mostSearched
+}
+
+// countExisting counts the donors that are among the persons whom a search finds, or among all without one.
+func countExisting(
+	ctx context.Context,
+	client *apiclient.Client,
+	search string,
+	donors map[donorName]int,
+) (n int, err error) {
+	left := maps.Clone(donors)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
-	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{}, walk) {
+	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{Search: search}, walk) {
 		if err != nil {
 			return 0, err
 		}

@@ -88,7 +88,7 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		return err
 	}
 	if shape.Record == "person" && f.results == "" {
-		r.asked.donors = map[donor]int{}
+		r.asked.donors = map[donorName]int{}
 	}
 	if t, err := s.Resolve(); err == nil { // Without a service nothing will be sent.
 		r.service = (&cli.Target{BaseURL: t.BaseURL}).Service()
@@ -429,7 +429,7 @@ type rowQuestion struct {
 	changes, creates int
 	fields           map[string]int // In how many records each changes.
 	first            []apiclient.Change
-	donors           map[donor]int // How many persons of each name and birthday are created.
+	donors           map[donorName]int // How many persons of each name and birthday are created.
 }
 
 func (q *rowQuestion) add(line plannedLine) {
