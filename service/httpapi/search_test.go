@@ -52,7 +52,7 @@ func TestSearchPersons(t *testing.T) {
 			want(f.token, text, first)
 			want(scoped, text)
 		}
-		for _, text := range []string{"0613", "+32612", "+31613"} {
+		for _, text := range []string{"0613", "+32612", "+31613", "piet", "piet ijssel", "piet jansen 9999"} {
 			want(f.token, text)
 		}
 		want(f.token, "ijssel", second, first)

@@ -54,10 +54,10 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 	if err != nil {
 		return nil, err
 	}
-	lead := slices.MinFunc(parts, searchPart.compare)
-	if lead.rows == 0 {
+	if slices.ContainsFunc(parts, searchPart.isNone) {
 		return &listQuery{table: "persons", time: "created_at", conds: []string{noNumber}}, nil
 	}
+	lead := slices.MinFunc(parts, searchPart.compare)
 	f.Search = make(service.Search, len(parts))
 	for i, p := range parts {
 		f.Search[i] = p.wanted
@@ -105,6 +105,9 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 
 // noNumber is a condition that no row fulfills, by its key.
 const noNumber = `t.number = 0`
+
+// isNone reports whether no person matches the part.
+func (p searchPart) isNone() bool { return p.rows == 0 }
 
 // compare puts the part in front by which a search is rather led.
 func (p searchPart) compare(other searchPart) int {
@@ -165,14 +168,13 @@ func (r *reader) searchParts(search service.Search) ([]searchPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	isNone := func(p searchPart) bool { return p.rows == 0 }
 	isMany := func(p searchPart) bool { return p.rows > mostTerms }
 	for i := range parts {
 		if isMany(parts[i]) {
 			parts[i].terms = nil
 		}
 	}
-	isDecided := slices.ContainsFunc(parts, isNone) || len(parts) == 1 && !isMany(parts[0])
+	isDecided := slices.ContainsFunc(parts, searchPart.isNone) || len(parts) == 1 && !isMany(parts[0])
 	if isDecided {
 		return parts, nil
 	}
