@@ -68,6 +68,13 @@ func Letters(terms ...string) (bits int64) {
 	return bits
 }
 
+// IsFirstLetter reports whether a text is one letter of a word that has a bit of its own. Who has all bits of the text
+// has such a word.
+func IsFirstLetter(term string) bool {
+	letter, isName := strings.CutPrefix(term, nameTerm)
+	return isName && len(letter) == 1 && 'a' <= letter[0] && letter[0] <= 'z'
+}
+
 // TermsOf returns the terms of a person, sorted. A term that another one begins with is left out.
 func TermsOf(p apitype.Person) []string {
 	var terms []string

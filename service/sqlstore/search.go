@@ -59,8 +59,12 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 	}
 	lead := slices.MinFunc(parts, searchPart.compare)
 	f.Search = make(service.Search, len(parts))
+	var checked service.Search // By terms. The rows of the lead have one of its terms.
 	for i, p := range parts {
 		f.Search[i] = p.wanted
+		if !slices.Equal(p.wanted, lead.wanted) && !isOfLetters(p.wanted) {
+			checked = append(checked, p.wanted)
+		}
 	}
 	if lead.terms == nil && lead.rows >= few/countedOf {
 		numbers, err := r.walk(f, part)
@@ -97,9 +101,7 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 			) + ` FROM persons p WHERE p.number = t.number)`,
 		)
 	}
-	if len(f.Search) > 1 {
-		q.checkTerms(f.Search)
-	}
+	q.checkTerms(checked)
 	return q, nil
 }
 
@@ -222,6 +224,9 @@ var likeText = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // checkTerms adds the condition that a person has a term of each part.
 func (q *listQuery) checkTerms(search service.Search) {
+	if len(search) == 0 {
+		return
+	}
 	var parts []string
 	for _, wanted := range search {
 		var alternatives []string
@@ -233,6 +238,11 @@ func (q *listQuery) checkTerms(search service.Search) {
 	}
 	q.check(`(SELECT ` + strings.Join(parts, ` AND `) +
 		` FROM search_persons s WHERE s.created_at = t.created_at AND s.uuid = t.uuid)`)
+}
+
+// isOfLetters reports whether checkLetters alone decides about a part.
+func isOfLetters(wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(term string) bool { return !service.IsFirstLetter(term) })
 }
 
 // checkLetters adds a condition on the first letters of names. It needs no other row.
@@ -281,10 +291,12 @@ func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int
 		rows = q.merged(part.Backward, limit)
 	}
 	passing := &listQuery{args: q.args}
+	checked := f.Search
 	if isByTerms {
 		passing.checkLetters(f.Search)
+		checked = slices.DeleteFunc(slices.Clone(checked), isOfLetters)
 	}
-	passing.checkTerms(f.Search)
+	passing.checkTerms(checked)
 	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition(
 		"",
 	) + ` LIMIT ` + passing.arg(
