@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +98,7 @@ func (p *program) retire(
 	if err != nil {
 		return nil, err
 	}
+	signal.Ignore(syscall.SIGPIPE) // The reader of the dump may go away, and the mark has to be taken back.
 	err = store.Retire(ctx, s.Now())
 	if err != nil {
 		return nil, err

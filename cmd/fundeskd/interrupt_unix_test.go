@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -121,4 +122,33 @@ func TestInterruptedLoad(t *testing.T) {
 	if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
 		t.Errorf("got %d organizations, want none kept", len(organizations))
 	}
+}
+
+// A dump whose reader goes away, or whose disk is full, is told by its own name and retires nothing.
+func TestDumpThatIsNotReadRetiresNothing(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		e.t = t
+		e.done("", "sample")
+		read, closed, err := os.Pipe()
+		servicetest.Check(t, errors.Join(err, read.Close()))
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if errors.Is(err, os.ErrNotExist) { // Not on every system.
+			full, err = closed, nil
+		}
+		servicetest.Check(t, err)
+		for _, out := range []*os.File{closed, full} {
+			var errs bytes.Buffer
+			command := exec.CommandContext(t.Context(), os.Args[0], "dump", "-", "--retire")
+			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+			command.Stdout, command.Stderr = out, &errs
+			servicetest.Check(t, command.Start())
+			_ = command.Wait()
+			text := errs.String()
+			if code := command.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(text, "write ") || strings.Contains(text, "does not answer") {
+				t.Errorf("%s: got code %d, %s, want 1 and the error of the output", out.Name(), code, text)
+			}
+			e.account(out.Name(), "--all-organizations") // It was not retired.
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 
@@ -155,6 +156,9 @@ func ofStorage(code string) string {
 
 // disconnected reports whether the server, or the connection to it, is away.
 func (e *postgresEngine) disconnected(err error) bool {
+	if _, ofFile := errors.AsType[*fs.PathError](err); ofFile { // Its cause looks like an error of the network.
+		return false
+	}
 	if _, network := errors.AsType[net.Error](err); network || e.driver.Disconnected(err) {
 		return true
 	}
