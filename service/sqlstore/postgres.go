@@ -237,10 +237,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = errDamaged
 	}
 	if err == nil && e.refused.Load() { // A small write to another table proves nothing.
-		err = &service.Error{
-			Kind:   service.Unavailable,
-			Detail: "the database refused a change, and has taken none since",
-		}
+		err = errRefused
 	}
 	if err == nil && e.failed.Load() {
 		err = e.probe.ask(e.failed.Load, func() error {

@@ -45,6 +45,18 @@ func sqliteError(err error) error {
 // errDamaged is the answer of readiness after damage anywhere in the database.
 var errDamaged = &service.Error{Kind: service.Unavailable, Detail: "the database is damaged"}
 
+// errRefused is the answer of readiness after the database had no table, column or right for a change.
+var errRefused = &service.Error{
+	Kind:   service.Unavailable,
+	Detail: "the database refused a change, and has taken none since",
+}
+
+// isMissing reports whether an SQLite file has no such table or column.
+func isMissing(err error) bool {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	return ok && refused.Code() == sqlite3.SQLITE_ERROR && strings.Contains(refused.Error(), "no such ")
+}
+
 // refusal is sqliteError that also records damage: a database with an unreadable table is not ready.
 func (e *sqliteEngine) refusal(err error) error {
 	if Damaged(err) {

@@ -38,6 +38,7 @@ type sqliteEngine struct {
 	times   writerTimes
 	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
 	failed  atomic.Bool // The database refused the last changes, and none was kept since.
+	refused atomic.Bool // A change missed a table or a column, and no record was changed since.
 	probe   probe
 	db      *sql.DB
 	readers *pool // For much at once.
@@ -213,6 +214,9 @@ const (
 func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.damaged.Load() {
 		return errDamaged
+	}
+	if e.refused.Load() { // A small write to another table proves nothing.
+		return errRefused
 	}
 	return e.probe.ask(e.failed.Load, func() error {
 		value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.

@@ -118,6 +118,9 @@ func (e *sqliteEngine) waiting(first *write) []*write {
 
 // answer ends a change that has no outcome of its own yet.
 func (e *sqliteEngine) answer(w *write, err error) {
+	if isMissing(err) {
+		e.refused.Store(true)
+	}
 	select {
 	case w.result <- e.refusal(err):
 	default: // Answered by commit.
@@ -166,6 +169,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	e.failed.Store(false)
 	if recorded { // A change of a record, which readiness does not make.
 		e.damaged.Store(false)
+		e.refused.Store(false)
 	}
 	moved := e.unmoved() // In between, a saved change may be lost.
 	for i, w := range batch {
