@@ -59,6 +59,7 @@ type agent struct {
 	told   []string
 	urgent []string // Of told.
 	f      *floor
+	line   *faultyLine // Nil: the real one.
 
 	requests   *atomic.Int64 // Nil: they are not counted.
 	shownAfter int64         // So many had been made when the first call was on the desk.

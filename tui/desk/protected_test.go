@@ -89,7 +89,9 @@ func (f *floor) agentOn(dir string) (*agent, *faultyLine) {
 		return line
 	}
 	defer func() { f.line = nil }()
-	return f.agent(dir), line
+	a := f.agent(dir)
+	a.line = line
+	return a, line
 }
 
 // pollFor lets time pass in which the desk polls.
@@ -171,6 +173,14 @@ var endings = map[string]func(a *agent){
 	"e": func(a *agent) { a.perform(a.ExpireCall()) },
 }
 
+// notFound lets the service know no lease any more, as after it was moved.
+func notFound(r *http.Request) int {
+	if strings.HasSuffix(r.URL.Path, "/extend") {
+		return http.StatusNotFound
+	}
+	return 0
+}
+
 // losses are the ways in which the lease of the call on the desk ends, while the card stays.
 var losses = map[string]func(a *agent){
 	"it did not end":   func(*agent) {},
@@ -178,6 +188,17 @@ var losses = map[string]func(a *agent){
 	"no poll came":     func(a *agent) { a.f.Clock.Advance(16 * time.Minute) },
 	"it was freed":     func(a *agent) { a.f.freeAll() },
 	"freed and polled": func(a *agent) { a.f.freeAll(); a.pollFor(30 * time.Second) },
+	"no lease is found": func(a *agent) {
+		a.line.status = notFound
+		a.f.Clock.Advance(6 * time.Minute)
+		a.perform(a.KeepLease())
+		a.f.freeAll()
+		a.line.status = nil
+	},
+	"none is found at the key": func(a *agent) {
+		a.f.freeAll()
+		a.line.status = notFound
+	},
 	"the computer slept": func(a *agent) {
 		a.perform(a.Wake())
 		a.f.Clock.Advance(2 * time.Hour)
@@ -200,7 +221,7 @@ func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(endings)) {
 		for _, loss := range slices.Sorted(maps.Keys(losses)) {
 			f := newFloor(t, 2)
-			a := f.agent(t.TempDir())
+			a, _ := f.agentOn(t.TempDir())
 			a.press("n")
 			a.perform(a.Next())
 			call := a.Call.UUID
@@ -233,26 +254,23 @@ func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
 // hour and five hours later; also after the desk was closed and opened again.
 func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
-	is := func(end string) func(method, path string) bool {
-		return func(_, path string) bool { return strings.HasSuffix(path, end) }
+	isEnding := func(method, path string) bool {
+		ends := func(end string) bool { return strings.HasSuffix(path, "/"+end) }
+		return method != http.MethodGet && slices.ContainsFunc([]string{"complete", "cancel", "expire", "add-attempt", "later"}, ends)
+	}
+	refuses := func(status int) func(*agent, *faultyLine) {
+		return func(_ *agent, line *faultyLine) {
+			line.status = func(r *http.Request) int {
+				if isEnding(r.Method, r.URL.Path) {
+					return status
+				}
+				return 0
+			}
+		}
 	}
 	reasons := map[string]func(a *agent, line *faultyLine){
-		"the service fails": func(_ *agent, line *faultyLine) {
-			line.status = func(r *http.Request) int {
-				if strings.HasPrefix(r.URL.Path, "/api/v1") && r.Method != http.MethodGet {
-					return http.StatusServiceUnavailable
-				}
-				return 0
-			}
-		},
-		"refused": func(_ *agent, line *faultyLine) {
-			line.status = func(r *http.Request) int {
-				if strings.HasSuffix(r.URL.Path, "/complete") {
-					return http.StatusForbidden
-				}
-				return 0
-			}
-		},
+		"the service fails": refuses(http.StatusServiceUnavailable),
+		"refused":           refuses(http.StatusForbidden),
 		"the answer is lost": func(_ *agent, line *faultyLine) {
 			line.status = func(r *http.Request) int {
 				if strings.HasPrefix(r.URL.Path, "/api/v1/calls/") && r.Method == http.MethodGet {
@@ -260,51 +278,61 @@ func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
 				}
 				return 0
 			}
-			line.loses = is("/complete")
+			line.loses = isEnding
 		},
 		"a correction was refused": func(a *agent, _ *faultyLine) { a.f.officeWrites(a.Call.PersonUUID, "+31622222222") },
 	}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		for _, closes := range []bool{false, true} {
-			f := newFloor(t, 2)
-			dir := t.TempDir()
-			a, line := f.agentOn(dir)
-			a.press("n")
-			a.perform(a.Next())
-			call := a.Call.UUID
-			if reason == "a correction was refused" { // A result that says so waits for the answer.
-				a.correctMobile("+31611111111")
-			}
-			reasons[reason](a, line)
-			a.speak("well")
-			a.press("ctrl+s")
-			a.perform(a.CompleteCall())
-			a.sendHeld()
-			isWaiting := f.call(call).Status == apitype.CallRequested
-			if closes {
-				a.End()
-				f.Clock.Advance(time.Minute)
-				a, line = f.agentOn(dir)
-				reasons["the service fails"](a, line)
-			}
-			for _, later := range []time.Duration{9 * time.Minute, 5 * time.Hour} {
-				f.Clock.Advance(later)
-				a.perform(a.Poll())
-				if f.isOffered(call) {
-					t.Errorf("%s, closed %t, %v later: got the donor offered, want it protected (%q)", reason, closes, later, a.told)
-				}
-				a.press("n")
-				if a.perform(a.Next()); a.IsOn(call) {
-					t.Errorf("%s, closed %t, %v later: got the agent's own donor again", reason, closes, later)
-				}
-				if reason == "a correction was refused" && !closes {
-					break // Later the result is sent alone.
-				}
-			}
-			if reason != "the answer is lost" && !isWaiting {
-				t.Errorf("%s: got the call completed, want the change waiting", reason)
+		for _, key := range slices.Sorted(maps.Keys(endings)) {
+			if reason != "a correction was refused" {
+				whileItWaits(t, key, reason, reasons, false)
+				whileItWaits(t, key, reason, reasons, true)
 			}
 		}
+	}
+	for _, closes := range []bool{false, true} { // A result that says so waits for the answer.
+		whileItWaits(t, "ctrl+s with a correction", "a correction was refused", reasons, closes)
+	}
+}
+
+func whileItWaits(t *testing.T, key, reason string, reasons map[string]func(a *agent, line *faultyLine), closes bool) {
+	t.Helper()
+	f := newFloor(t, 2)
+	dir := t.TempDir()
+	a, line := f.agentOn(dir)
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	reasons[reason](a, line)
+	a.press(key)
+	endings[key](a)
+	a.sendHeld()
+	isWaiting := f.call(call).Status == apitype.CallRequested
+	if closes {
+		a.End()
+		f.Clock.Advance(time.Minute)
+		a, line = f.agentOn(dir)
+		reasons["the service fails"](a, line)
+	}
+	for _, later := range []time.Duration{9 * time.Minute, 5 * time.Hour} {
+		f.Clock.Advance(later)
+		a.perform(a.Poll())
+		if f.isOffered(call) {
+			t.Errorf("%s, %s, closed %t, %v later: got the donor offered, want it protected (%q)", key, reason, closes, later, a.told)
+		}
+		a.press("n")
+		if a.perform(a.Next()); a.IsOn(call) {
+			t.Errorf("%s, %s, closed %t, %v later: got the agent's own donor again", key, reason, closes, later)
+		}
+		switch {
+		case reason == "a correction was refused" && !closes:
+			return // Later the result is sent alone.
+		case reason == "the answer is lost" && strings.HasPrefix(key, "a"):
+			return // The service has the attempt: the donor rests for four hours.
+		}
+	}
+	if reason != "the answer is lost" && !isWaiting {
+		t.Errorf("%s, %s: got the call completed, want the change waiting", key, reason)
 	}
 }
 
