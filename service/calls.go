@@ -223,7 +223,6 @@ func (s *Service) CreateCall(
 	if err != nil {
 		return Answer{}, err
 	}
-	s.ForgetQueue(ctx, s.Now())
 	if row.Case == nil { // The person is all that belongs to it.
 		return s.viewer(c).call(&WholeCall{CallRow: row})
 	}
@@ -355,7 +354,6 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	if err != nil {
 		return Answer{}, err
 	}
-	s.ForgetQueue(ctx, s.Now())
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
 	}

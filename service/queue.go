@@ -20,11 +20,14 @@ const (
 	restAfterContact = 4 * time.Hour // Between two calls to a person.
 
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
-	forgetPause = time.Minute         // How often a process looks for what is older.
+	tendPause   = time.Second / 2     // The shortest between two rounds of the periodic work.
 )
 
-// forgetMost is how many old rows are deleted at one time, so that no request waits long for it.
-const forgetMost = 100
+// One transaction of the periodic work changes so many rows, so that no request waits long for it.
+const (
+	markMost   = 1000
+	forgetMost = 100
+)
 
 // QueueRow is a call that waits, with what decides from when it may be given.
 type QueueRow struct {
@@ -407,45 +410,64 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 
 // QueueForgets holds the times before which the queue forgets rows.
 type QueueForgets struct {
-	Expired apitype.Time // Claims that expired before are moved to the leases that have ended.
 	Leases  apitype.Time // By their end.
 	Hours   apitype.Time
 	Numbers apitype.Time
 }
 
-// ForgetQueue deletes old rows of the queue after a change that added to it, and returns how many claims had expired.
-// It runs at once again if there was more, else a minute later. Errors are ignored: the change is committed, and the
-// next call prunes again.
-func (s *Service) ForgetQueue(ctx context.Context, now apitype.Time) (expired int) {
-	due := s.forgets.Load()
-	wait := time.Duration(due-now.UnixMilli()) * time.Millisecond
-	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
-		return 0
+// TendQueue does the periodic work of the queue: it marks calls whose time has come, and logs claims that expired. Once
+// a minute it deletes old rows and sums up counters. Of all processes on the database, one does it at a time. It
+// returns how many claims had expired.
+func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
+	round := tending{pause: tendPause, hasMore: true}
+	for round.hasMore {
+		err := s.store.Write(ctx, WriteShared, func(tx Tx) error { return round.do(tx, s.TimeOf(tx)) })
+		if err != nil {
+			return expired, err
+		}
+		expired += round.expired
+		round.pause = 0
 	}
-	before := QueueForgets{
-		Expired: now,
+	return expired, nil
+}
+
+// tending is a transaction of the periodic work, which may run several times.
+type tending struct {
+	pause    time.Duration // Since the work of another process.
+	isMinute bool          // The work of each minute is done, too.
+	expired  int           // Claims.
+	hasMore  bool
+}
+
+func (t *tending) do(tx Tx, now apitype.Time) error {
+	t.expired, t.hasMore = 0, false
+	last, isLeader, err := tx.LeadQueue(now, t.pause)
+	if err != nil || !isLeader {
+		return err
+	}
+	marked, err := tx.MarkEligible(now, markMost)
+	if err != nil {
+		return err
+	}
+	t.expired, err = tx.LogExpired(now, forgetMost)
+	if err != nil {
+		return err
+	}
+	t.hasMore = marked >= markMost || t.expired >= forgetMost
+	t.isMinute = t.isMinute || !last.Truncate(time.Minute).Equal(now.Truncate(time.Minute))
+	if !t.isMinute {
+		return nil
+	}
+	forgotten, err := tx.ForgetQueue(QueueForgets{
 		Leases:  apitype.NewTime(now.Add(-queueMemory)),
 		Hours:   apitype.NewTime(now.Add(-apitype.MaxAgents).Truncate(time.Hour)),
 		Numbers: apitype.NewTime(now.Add(-restAfterContact)),
+	}, forgetMost)
+	if err != nil {
+		return err
 	}
-	_ = s.store.Write(ctx, WriteShared, func(tx Tx) (err error) {
-		expired, err = tx.LogExpired(before.Expired, forgetMost)
-		if err != nil {
-			return err
-		}
-		most, err := tx.ForgetQueue(before, forgetMost)
-		if err != nil {
-			return err
-		}
-		if err := tx.SumQueueCounts(); err != nil {
-			return err
-		}
-		if max(most, expired) >= forgetMost {
-			s.forgets.Store(now.UnixMilli())
-		}
-		return nil
-	})
-	return expired
+	t.hasMore = t.hasMore || forgotten >= forgetMost
+	return tx.SumQueueCounts()
 }
 
 // LeaseEnd is the reason for the end of a lease.

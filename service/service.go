@@ -45,7 +45,6 @@ type Service struct {
 	warnTokenEnds func(account Account, at time.Time)
 	long          *Turns // Of long reads: one at a time leaves the other connections to short ones.
 	floorRules    rulesCache
-	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New returns the service on a store whose schema is up to date.

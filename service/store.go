@@ -317,6 +317,11 @@ type QueueWriter interface {
 	// LogExpired moves claims that have expired to the leases that have ended, and returns how many.
 	LogExpired(now apitype.Time, limit int) (int, error)
 	CountWork(work []Work) error
+	// LeadQueue reports whether this transaction does the periodic work of the queue: no other process is at it, or was
+	// less than a pause ago. last is the time of the work before.
+	LeadQueue(now apitype.Time, pause time.Duration) (last apitype.Time, isLeader bool, err error)
+	// MarkEligible marks calls whose time has come as ready, and returns how many.
+	MarkEligible(now apitype.Time, limit int) (int, error)
 	ForgetQueue(before QueueForgets, limit int) (most int, err error)
 	// SumQueueCounts sums up what changes added to the counters of the queue.
 	SumQueueCounts() error

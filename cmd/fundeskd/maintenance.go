@@ -8,10 +8,12 @@ import (
 
 	"fundesk/service"
 	"fundesk/service/privacy"
+	"fundesk/service/queue"
 )
 
 const (
-	maintenancePause = time.Minute // Between two rounds.
+	tendPause        = time.Second // Between two rounds for the queue.
+	maintenancePause = time.Minute // Between two of the other work.
 	copyPause        = time.Hour   // Between two copies of the erasures.
 	lastCopyTime     = 2 * time.Second
 )
@@ -25,18 +27,28 @@ type maintenance struct {
 	service        func() *service.Service                       // Returns nil until the database is open.
 	copyErasures   func(context.Context, *service.Service) error // Nil in a sandbox, which has no file of erasures.
 	logger         *slog.Logger
+	countQueue     func(event queue.Event, n int)
 	erasuresCopied time.Time
 }
 
-// run does a round each minute until the context ends. Work that fails is tried again in the next round. At the end it
-// copies the erasures once more: a restore comes after the stop of all machines.
+// run tends the queue each second and does the other work each minute, until the context ends. Work that fails is
+// tried again in the next round. At the end it copies the erasures once more: a restore comes after the stop of all
+// machines.
 func (m *maintenance) run(ctx context.Context) {
+	var done time.Time
 	for ctx.Err() == nil {
 		s := m.service()
 		if s != nil {
-			m.round(ctx, s)
+			err := queue.New(s, m.countQueue).Tend(ctx)
+			if time.Since(done) >= maintenancePause {
+				done = time.Now()
+				if service.KindOf(err) != service.Unavailable { // Requests fail likewise, or the database is a standby.
+					m.warn(ctx, err, "the periodic work of the queue was not done")
+				}
+				m.round(ctx, s)
+			}
 		}
-		_ = service.Pause(ctx, maintenancePause)
+		_ = service.Pause(ctx, tendPause)
 	}
 	s := m.service()
 	if s == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"os"
@@ -8,7 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
 
@@ -96,6 +101,57 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	survives(t, programs, account.Token, organization.UUID)
+}
+
+// TestPeriodicWorkMovesOn runs two programs on one PostgreSQL database, and kills one, then the other with a third
+// beside it: whichever lives logs the claims that have expired.
+func TestPeriodicWorkMovesOn(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	server := servicetest.EmptyDatabase(t)
+	e := newEnvironment(t)
+	programs := []child{e.child("FUNDESKD_DATABASE=" + server), e.child("FUNDESKD_DATABASE=" + server)}
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", server)
+	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", server)
+	connection, err := pgx.Connect(t.Context(), server)
+	servicetest.Check(t, err)
+	defer func() { servicetest.Report(t, connection.Close(context.WithoutCancel(t.Context()))) }()
+	claimed := 0
+	expect := func(program child) {
+		t.Helper()
+		claimed++
+		person, user := apitype.NewUUID().String(), apitype.NewUUID().String()
+		for _, request := range [][2]string{
+			{"/api/v1/persons", `{"uuid":"` + person + `","owningOrganizationUuid":"` + organization.UUID +
+				`","recruitingOrganizationUuid":"` + organization.UUID + `"}`},
+			{"/api/v1/calls", `{"personUuid":"` + person + `","requestedAt":"2026-01-20","type":"winback"}`},
+			{"/fundesk/v1/queue/take", `{"requestUuid":"` + user + `","userUuid":"` + user + `"}`},
+		} {
+			status, answer := send(t, "POST", program.url+request[0], account.Token, request[1])
+			if status >= http.StatusBadRequest {
+				t.Fatalf("%s: got %d %s", request[0], status, answer)
+			}
+		}
+		_, err := connection.Exec(t.Context(), `UPDATE donors SET expires_at = taken_at WHERE lease_uuid IS NOT NULL`)
+		servicetest.Check(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for logged := 0; logged < claimed; {
+			servicetest.Check(t, connection.QueryRow(ctx, `SELECT COUNT(*) FROM ended_leases`).Scan(&logged))
+		}
+	}
+	expect(programs[0])
+	servicetest.Report(t, programs[0].command.Process.Kill())
+	_ = programs[0].command.Wait() // Killed.
+	expect(programs[1])
+	third := e.child("FUNDESKD_DATABASE=" + server)
+	servicetest.Report(t, programs[1].command.Process.Kill())
+	_ = programs[1].command.Wait()
+	expect(third)
+	servicetest.Report(t, third.command.Process.Signal(os.Interrupt))
+	servicetest.Report(t, third.command.Wait())
 }
 
 // survives kills the first of two programs while both take changes.

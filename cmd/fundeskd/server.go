@@ -306,7 +306,7 @@ func sendError(to chan<- error, err error) {
 }
 
 func (s *server) newMaintenance() *maintenance {
-	m := &maintenance{service: s.service.Load, logger: s.logger}
+	m := &maintenance{service: s.service.Load, logger: s.logger, countQueue: s.metrics.queueEvent}
 	if s.options.recordErasure != nil {
 		m.copyErasures = func(ctx context.Context, served *service.Service) error {
 			return s.program.copyErasures(ctx, served, s.options.erasuresLog)

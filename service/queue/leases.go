@@ -49,7 +49,7 @@ func (q *Queue) Lease(
 		return service.Answer{}, err
 	}
 	q.counted(Taken, 1)
-	q.counted(Expired, t.expired+q.rules.ForgetQueue(ctx, t.now))
+	q.counted(Expired, t.expired)
 	t.leases = []service.LeaseRow{lease}
 	if err := q.rules.NoteRead(ctx, t.shown()...); err != nil {
 		return service.Answer{}, err

@@ -8,6 +8,7 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -73,6 +74,13 @@ func setTime(q *service.QueueQuery, now apitype.Time) {
 
 // narrowing has the filters of a query, for any user.
 func narrowing(q service.QueueQuery) string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
+
+// Tend does the periodic work of the queue, unless another process does it.
+func (q *Queue) Tend(ctx context.Context) error {
+	expired, err := q.rules.TendQueue(ctx)
+	q.counted(Expired, expired)
+	return err
+}
 
 func (q *Queue) counted(event Event, n int) {
 	if n > 0 && q.count != nil {

@@ -31,7 +31,7 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 		return service.Answer{}, err
 	}
 	q.counted(Taken, len(t.leases)-t.repeated)
-	q.counted(Expired, t.expired+q.rules.ForgetQueue(ctx, t.now))
+	q.counted(Expired, t.expired)
 	answer, err := q.takeAnswer(ctx, t)
 	if err != nil {
 		return service.Answer{}, err

@@ -46,6 +46,21 @@ func (*sqliteEngine) spelled(text string) string {
 	}
 }
 
+// lead needs no lock: one process serves a file, and its changes follow each other.
+func (e *sqliteEngine) lead(_ *conn, now int64, pause time.Duration) (last int64, isLeader bool, err error) {
+	last = e.tended
+	isLeader = isDue(last, now, pause)
+	if isLeader {
+		e.tended = now
+	}
+	return last, isLeader, nil
+}
+
+// isDue reports whether a pause has passed since a time, which a clock that was moved back leaves ahead.
+func isDue(last, now int64, pause time.Duration) bool {
+	return now < last || now-last >= pause.Milliseconds()
+}
+
 func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
 // maxTakers limits the changes of one process at the queue. Each further one skips the rows that the others hold, and
@@ -57,6 +72,24 @@ func (e *postgresEngine) sharesQueue() bool { return true }
 const uniqueViolation = "23505"
 
 func (e *postgresEngine) isTaken(err error) bool { return e.driver.Code(err) == uniqueViolation }
+
+// lead takes a lock that ends with the transaction: a process that was killed, or a session that a pooler keeps, does
+// not hold it. The server ends the transaction of a process that is silent in it.
+const (
+	leadQueue = `SELECT
+		pg_try_advisory_xact_lock(7305804402568),
+		(SELECT last_value FROM tended_times),
+		set_config('idle_in_transaction_session_timeout', '5s', true)`
+	noteTended = `SELECT setval('tended_times', $1)`
+)
+
+func (e *postgresEngine) lead(c *conn, now int64, pause time.Duration) (last int64, isLeader bool, err error) {
+	err = c.row(leadQueue).scan(&isLeader, &last, new(string))
+	if err != nil || !isLeader || !isDue(last, now, pause) {
+		return last, false, err
+	}
+	return last, true, c.row(noteTended, now).scan(new(int64))
+}
 
 func (*postgresEngine) spelled(text string) string { return text }
 

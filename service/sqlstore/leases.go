@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -226,7 +227,7 @@ func (t *tx) OpenQueue(
 		return q, nil, err
 	}
 	if q.HasNewlyEligible {
-		if err := t.markEligible(query.Now); err != nil {
+		if _, err := t.MarkEligible(query.Now, mostMarked); err != nil {
 			return q, nil, err
 		}
 	}
@@ -328,6 +329,11 @@ func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
 		bit(l.Pending),
 		now.UnixMilli(),
 	)
+}
+
+func (t *tx) LeadQueue(now apitype.Time, pause time.Duration) (last apitype.Time, isLeader bool, err error) {
+	at, isLeader, err := t.engine.lead(t.conn, now.UnixMilli(), pause)
+	return apitype.TimeFromMilli(at), isLeader, err
 }
 
 func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {

@@ -204,10 +204,12 @@ func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 // the same moment, the next take marks them.
 const mostMarked = 5000
 
-func (t *tx) markEligible(now apitype.Time) error {
-	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
-		SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE SKIP LOCKED`)+`)`, now.UnixMilli(), mostMarked)
-	return err
+func (t *tx) MarkEligible(now apitype.Time, limit int) (int, error) {
+	n, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
+			SELECT call_number FROM queue_calls WHERE ready = 0 AND eligible_at <= $1
+			ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE SKIP LOCKED`)+`)`,
+		now.UnixMilli(), limit)
+	return int(n), err
 }
 
 func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error {

@@ -44,6 +44,7 @@ type sqliteEngine struct {
 	readers *pool // For much at once.
 	records *pool // For single records: they map nothing.
 	cache   int   // Of the writer, in KiB.
+	tended  int64 // The time of the last periodic work, in milliseconds. Of the writer.
 	writes  chan *write
 	stop    chan struct{}
 	done    sync.WaitGroup

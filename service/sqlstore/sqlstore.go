@@ -72,6 +72,9 @@ type engine interface {
 	spelled(text string) string
 	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
 	excludeErasure(c *conn, load bool) error
+	// lead reports whether a transaction does the periodic work of the queue, and the time of the work before, in
+	// milliseconds.
+	lead(c *conn, now int64, pause time.Duration) (last int64, isLeader bool, err error)
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, with the terms by which it is found, and the line of the audit about it.

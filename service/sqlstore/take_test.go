@@ -79,3 +79,50 @@ func TestMarkingWaitsForNoLock(t *testing.T) {
 	servicetest.Check(t, err)
 	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 1`)
 }
+
+// One process does the periodic work of the queue at a time. When its session is lost in the middle, or is silent,
+// another one does the work at once.
+func TestOneProcessTendsTheQueue(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	database := servicetest.PostgresDatabase(t)
+	h := servicetest.NewOn(t, database)
+	person, past := apitype.NewUUID(), apitype.NewTime(now.Add(-time.Hour))
+	row := calls(1, []apitype.UUID{person})[0]
+	update(t, h.Store, func(tx service.Tx) error { return insertCalls(tx, row) })
+	waiting := service.QueueRow{Call: row.UUID, Person: person, Owner: person, RequestedAt: past, EligibleAt: &past}
+	update(t, h.Store, func(tx service.Tx) error { return tx.InsertQueueRow(waiting) })
+
+	leads, ended := make(chan bool), make(chan error)
+	killed := make(chan struct{})
+	go func() {
+		ended <- reopen(t, database).Write(t.Context(), service.WriteShared, func(tx service.Tx) error {
+			_, isLeader, err := tx.LeadQueue(apitype.NewTime(h.Clock.Now()), 0)
+			leads <- isLeader
+			<-killed
+			return err
+		})
+	}()
+	if !<-leads {
+		t.Fatal("no process leads, and this one may not")
+	}
+	h.Clock.Advance(time.Minute)
+	_, err := h.Service.TendQueue(t.Context())
+	servicetest.Check(t, err)
+	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 0`)
+	execute(t, database, `DO 'BEGIN PERFORM pg_terminate_backend(pid) FROM pg_locks
+		WHERE locktype = ''advisory'' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()); END'`)
+	_, err = h.Service.TendQueue(t.Context())
+	servicetest.Check(t, err)
+	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 1`)
+	close(killed)
+	if err := <-ended; err == nil {
+		t.Error("the process whose session was lost says that it did the work")
+	}
+
+	h.Clock.Advance(time.Millisecond) // Too early for another round.
+	execute(t, database, `UPDATE queue_calls SET ready = 0`)
+	_, err = h.Service.TendQueue(t.Context())
+	servicetest.Check(t, err)
+	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 0`)
+}

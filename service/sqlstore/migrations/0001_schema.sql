@@ -474,10 +474,11 @@ CREATE TABLE queue_rules (
 );
 
 -- The highest time that was given to a change. Changes that are made at one time do not wait for each other at a
--- sequence; settled_times is what lists said last.
+-- sequence; settled_times is what lists said last. tended_times is when a process did the periodic work of the queue.
 --sqlite CREATE TABLE given_times (at BIGINT NOT NULL);
 --sqlite INSERT INTO given_times (at) VALUES (1);
 --postgres CREATE SEQUENCE given_times;
 --postgres CREATE SEQUENCE settled_times;
+--postgres CREATE SEQUENCE tended_times;
 --postgres SELECT setval('given_times', 1);
---postgres GRANT SELECT, UPDATE ON SEQUENCE given_times, settled_times TO PUBLIC; -- A role may have been granted the tables alone.
+--postgres GRANT SELECT, UPDATE ON SEQUENCE given_times, settled_times, tended_times TO PUBLIC; -- A role may have been granted the tables alone.
