@@ -419,8 +419,9 @@ type QueueForgets struct {
 // a minute it deletes old rows and sums up counters. Of all processes on the database, one does it at a time. It
 // returns how many claims had expired.
 func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
-	round := tending{pause: tendPause, hasMore: true}
-	for round.hasMore {
+	round := tending{pause: tendPause}
+	round.hasMore, err = s.hasPeriodicWork(ctx)
+	for err == nil && round.hasMore {
 		err := s.store.Write(ctx, WriteShared, func(tx Tx) error { return round.do(tx, s.TimeOf(tx)) })
 		if err != nil {
 			return expired, err
@@ -428,7 +429,25 @@ func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
 		expired += round.expired
 		round.pause = 0
 	}
-	return expired, nil
+	return expired, err
+}
+
+// hasPeriodicWork reports whether a minute has begun, or work of each second waits. Else the turn to write is left to
+// requests.
+func (s *Service) hasPeriodicWork(ctx context.Context) (is bool, err error) {
+	now, err := s.StoreTime(ctx)
+	if err != nil {
+		return false, err
+	}
+	minute := now.Truncate(time.Minute).UnixMilli()
+	if s.tendedMinute.Swap(minute) != minute {
+		return true, nil
+	}
+	err = s.store.Read(ctx, ReadRecord, func(r Reader) error {
+		is, err = r.HasPeriodicWork(now)
+		return err
+	})
+	return is, err
 }
 
 // tending is a transaction of the periodic work, which may run several times.

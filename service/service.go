@@ -45,6 +45,7 @@ type Service struct {
 	warnTokenEnds func(account Account, at time.Time)
 	long          *Turns // Of long reads: one at a time leaves the other connections to short ones.
 	floorRules    rulesCache
+	tendedMinute  atomic.Int64 // When the queue was tended last, in milliseconds since 1970.
 }
 
 // New returns the service on a store whose schema is up to date.

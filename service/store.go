@@ -247,6 +247,8 @@ type QueueReader interface {
 	// already have it. Nil if a pledge is a lead or active, or there is none.
 	PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
+	// HasPeriodicWork reports whether calls are to be marked as ready, or claims have expired.
+	HasPeriodicWork(now apitype.Time) (bool, error)
 	CallNodes(
 		ids []apitype.UUID,
 	) (map[apitype.UUID]CallRow, error) // With their persons, the first as long as a page has room.

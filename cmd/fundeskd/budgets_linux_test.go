@@ -246,7 +246,7 @@ func permissions(more ...string) (flags []string) {
 // fillFloor gives the database the counts of the work of a floor of agents in 9 days, or in 92 by night.
 func (h *heavyPerson) fillFloor(t *testing.T) {
 	t.Helper()
-	driver, source, series := "sqlite", filepathOf(h.environment), `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d)`
+	driver, source, series := "sqlite", "file:"+filepathOf(h.environment)+"?_pragma=busy_timeout(5000)", `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d)`
 	user := `unhex(printf('%%032x', i %% 50 + 1))`
 	if h.database != "" {
 		driver, source, series = "pgx", h.database, `WITH n AS (SELECT generate_series(0::BIGINT, %d) AS i)`

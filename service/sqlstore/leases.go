@@ -331,6 +331,14 @@ func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
 	)
 }
 
+func (r *reader) HasPeriodicWork(now apitype.Time) (is bool, err error) {
+	err = r.row(`SELECT
+			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT 1) IS NOT NULL
+			OR (SELECT 1 FROM donors WHERE `+hasExpired+`$1 ORDER BY expires_at LIMIT 1) IS NOT NULL`,
+		now.UnixMilli()).scan(&is)
+	return is, err
+}
+
 func (t *tx) LeadQueue(now apitype.Time, pause time.Duration) (last apitype.Time, isLeader bool, err error) {
 	at, isLeader, err := t.engine.lead(t.conn, now.UnixMilli(), pause)
 	return apitype.TimeFromMilli(at), isLeader, err

@@ -29,6 +29,17 @@ type queueParts struct {
 // maxKinds is how many kinds are looked up one by one and merged.
 const maxKinds = 128
 
+// readyKinds looks each kind up in the order of an index. Of MIN, PostgreSQL walks over all calls if few were ready when
+// it made its statistics.
+const readyKinds = `WITH RECURSIVE k (kind) AS (
+		SELECT (` + firstReady + ` ORDER BY q.kind, q.requested_at, q.call_uuid LIMIT 1)
+		UNION ALL
+		SELECT (` + firstReady + ` AND q.kind > k.kind ORDER BY q.kind, q.requested_at, q.call_uuid LIMIT 1)
+		FROM k WHERE k.kind IS NOT NULL
+	) SELECT kind FROM k WHERE kind IS NOT NULL`
+
+const firstReady = `SELECT q.kind FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL`
+
 // The kinds that are read. Kinds of callbacks, and of calls that no take has marked yet, take longer.
 type whichKinds struct{ due, waking bool }
 
@@ -39,11 +50,7 @@ func (r *reader) newQueueParts(query service.QueueQuery, which whichKinds) (*que
 	if !isNarrow && !p.ruled {
 		return p, nil
 	}
-	found, err := all(r.conn, `WITH RECURSIVE k (kind) AS (
-			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
-			UNION ALL
-			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
-		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, textDest)
+	found, err := all(r.conn, readyKinds, nil, textDest)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func TestOneProcessTendsTheQueue(t *testing.T) {
 	_, err := h.Service.TendQueue(t.Context())
 	servicetest.Check(t, err)
 	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 0`)
-	execute(t, database, `DO 'BEGIN PERFORM pg_terminate_backend(pid) FROM pg_locks
+	execute(t, database, `DO 'BEGIN PERFORM pg_terminate_backend(pid, 10000) FROM pg_locks
 		WHERE locktype = ''advisory'' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()); END'`)
 	_, err = h.Service.TendQueue(t.Context())
 	servicetest.Check(t, err)
