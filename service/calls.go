@@ -311,7 +311,7 @@ func indexedText(text *string) *string {
 // changeCall applies a rule to a call, and saves the changed call and the line of the change.
 func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match, sent any,
 	rule func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (changed bool, err error),
-	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
+	queue func(tx Tx, row *CallRow, call apitype.Call, now apitype.Time) error,
 ) (Answer, error) {
 	var row CallRow
 	var changed bool
@@ -341,7 +341,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			moved := call.Status != from || !equal(row.CompletedBy, by)
 			if err := errors.Join(
 				tx.UpdateCall(row, moved),
-				queue(tx, row, call, s.TimeOf(tx)),
+				queue(tx, &row, call, s.TimeOf(tx)),
 				recordAudited(tx, line.Of(call.PersonUUID), before, row.Doc),
 			); err != nil {
 				return err
@@ -356,6 +356,9 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	}
 	if !c.May(CallsRead) {
 		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
+	}
+	if row.Case == nil && row.PersonRow != nil { // The transaction has read all that belongs to it.
+		return s.viewer(c).call(&WholeCall{CallRow: row})
 	}
 	answer, shown, err := s.committedCall(ctx, c, row)
 	if err == nil && !changed { // It was a read.
@@ -390,7 +393,7 @@ func (s *Service) AddAttempt(
 			}
 			return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
 		},
-		func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		func(tx Tx, row *CallRow, call apitype.Call, now apitype.Time) error {
 			return s.onAttempt(tx, row, call, request.UserUUID, now)
 		},
 	)
@@ -442,16 +445,19 @@ func (s *Service) CompleteCall(
 			private.RequiredChecks = required
 		})
 	}
-	ended := func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+	ended := func(tx Tx, row *CallRow, call apitype.Call, now apitype.Time) error {
 		if err := s.onCallEnded(tx, row, call, request.UserUUID, now); err != nil {
 			return err
 		}
 		if mayBeMarked {
-			if err := markMissing(tx, row, call); err != nil {
+			if err := markMissing(tx, *row, call); err != nil {
 				return err
 			}
 		}
 		line.At = now
+		if effect != "" { // It changes the person.
+			row.PersonRow = nil
+		}
 		return applyEffect(tx, line, call.PersonUUID, effect, s.TimeOf(tx))
 	}
 	answer, err := s.changeCall(ctx, c, line, m, request, rule, ended)
@@ -527,11 +533,11 @@ func (s *Service) endCall(
 			}
 			return changed, err
 		},
-		func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		func(tx Tx, row *CallRow, call apitype.Call, now apitype.Time) error {
 			if err := s.onCallEnded(tx, row, call, nil, now); err != nil || !row.External {
 				return err
 			}
-			return markMissing(tx, row, call) // It may have been completed before.
+			return markMissing(tx, *row, call) // It may have been completed before.
 		},
 	)
 }

@@ -29,11 +29,11 @@ func (s *Service) PutChecks(
 		call.LastUpdatedAt = now // Spec gap: C6.
 		return !bytes.Equal(before, row.Private), err
 	}
-	mark := func(tx Tx, row CallRow, call apitype.Call, _ apitype.Time) error {
+	mark := func(tx Tx, row *CallRow, call apitype.Call, _ apitype.Time) error {
 		if call.Status != apitype.CallCompleted {
 			return nil
 		}
-		return markMissing(tx, row, call)
+		return markMissing(tx, *row, call)
 	}
 	if _, err := s.changeCall(ctx, c, line, nil, request, rule, mark); err != nil {
 		return Answer{}, err

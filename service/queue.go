@@ -167,7 +167,7 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, blockKey string, now a
 // whatever its status.
 func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
 	contacted := lastContact(call.Attempts.Value(), call.CompletedAt, nil, now)
-	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
+	if err := s.recordContact(tx, &row, contacted); err != nil {
 		return err
 	}
 	if call.Status == apitype.CallRequested {
@@ -189,22 +189,29 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 	return RefreshEligibility(tx, call.PersonUUID, now, nil)
 }
 
-// recordContact saves the last contact of a person. Nil changes nothing.
-func (s *Service) recordContact(tx Tx, id apitype.UUID, at *apitype.Time) error {
+// recordContact saves the last contact of the person of a call, and sets the call's PersonRow. Nil changes nothing.
+func (s *Service) recordContact(tx Tx, call *CallRow, at *apitype.Time) error {
 	if at == nil {
 		return nil
 	}
-	person, err := tx.Person(id, Scope{All: true})
-	if err != nil && !errors.Is(err, ErrNoRow) { // It may be erased.
+	person, err := tx.Person(call.Person, Scope{All: true})
+	if errors.Is(err, ErrNoRow) { // It may be erased.
+		return tx.RecordContact(call.Person, *at, nil)
+	}
+	if err != nil {
 		return err
 	}
-	return tx.RecordContact(id, *at, s.numbersOf(&person))
+	call.PersonRow = &person
+	return tx.RecordContact(call.Person, *at, s.numbersOf(&person))
 }
 
 // numbersOf returns the phone numbers of a person for the queue, in order. They are digests that only the holder of
 // the key can compute. After a change of the key, digests of the last hours no longer match.
 func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
-	var person apitype.Person
+	var person struct { // Of the document, nothing else is decoded.
+		MobilePhoneNumber *string `json:"mobilePhoneNumber"`
+		PhoneNumber       *string `json:"phoneNumber"`
+	}
 	if row == nil || decode("person", row.Doc, &person) != nil {
 		return nil
 	}
@@ -290,21 +297,18 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 
 // onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
 // deferral.
-func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onAttempt(tx Tx, row *CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	rows, err := tx.QueueOfPerson(call.PersonUUID)
 	if err != nil {
 		return err
 	}
-	var ended *LeaseRow
-	if slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
-		ended, err = tx.EndLease(call.PersonUUID, call.UUID, now, EndedByAttempt)
-		if err != nil {
-			return err
-		}
+	ended, err := endLeaseOf(tx, call, rows, now, EndedByAttempt)
+	if err != nil {
+		return err
 	}
 	attempts := call.Attempts.Value()
 	contacted := lastContact(attempts[len(attempts)-1:], nil, ended.takenAt(), now)
-	if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
+	if err := s.recordContact(tx, row, contacted); err != nil {
 		return err
 	}
 	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
@@ -319,6 +323,15 @@ func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype
 		return err
 	}
 	return countWork(tx, ended, user, Work{Owner: row.Owner, SeenAt: now, Attempts: 1})
+}
+
+// endLeaseOf ends the lease of a call, if the waiting calls of its person show that the person is claimed. It returns nil
+// for no lease.
+func endLeaseOf(tx Tx, call apitype.Call, rows []QueueRow, now apitype.Time, by LeaseEnd) (*LeaseRow, error) {
+	if !slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
+		return nil, nil //nolint:nilnil // There is no lease.
+	}
+	return tx.EndLease(call.PersonUUID, call.UUID, now, by)
 }
 
 // settle sets the facts that changed since the row was read: the end of the person's lease and a contact. Nil means none.
@@ -367,7 +380,7 @@ func countWork(tx Tx, ended *LeaseRow, user *apitype.UUID, work Work) error {
 
 // onCallEnded updates the queue after the end of a call. A completion is a contact: the person was
 // spoken to.
-func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onCallEnded(tx Tx, row *CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	rows, err := tx.QueueOfPerson(call.PersonUUID)
 	if err != nil {
 		return err
@@ -378,14 +391,14 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 	by := map[apitype.CallStatus]LeaseEnd{
 		apitype.CallCompleted: EndedByComplete, apitype.CallCancelled: EndedByCancel, apitype.CallExpired: EndedByExpiry,
 	}[call.Status]
-	ended, err := tx.EndLease(call.PersonUUID, call.UUID, now, by)
+	ended, err := endLeaseOf(tx, call, rows, now, by)
 	if err != nil {
 		return err
 	}
 	var contacted *apitype.Time
 	if call.Status == apitype.CallCompleted {
 		contacted = lastContact(nil, call.CompletedAt, ended.takenAt(), now)
-		if err := s.recordContact(tx, call.PersonUUID, contacted); err != nil {
+		if err := s.recordContact(tx, row, contacted); err != nil {
 			return err
 		}
 	}
