@@ -455,10 +455,7 @@ func (s *Service) CompleteCall(
 			}
 		}
 		line.At = now
-		if effect != "" { // It changes the person.
-			row.PersonRow = nil
-		}
-		return applyEffect(tx, line, call.PersonUUID, effect, s.TimeOf(tx))
+		return applyEffect(tx, line, row, effect, s.TimeOf(tx))
 	}
 	answer, err := s.changeCall(ctx, c, line, m, request, rule, ended)
 	answer.Effect = effect

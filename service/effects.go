@@ -36,10 +36,12 @@ var effectOperations = map[apitype.ResultEffect]AuditOperation{
 
 // applyEffect changes the person of a call for an effect. Line is the line of the completion. A person without a
 // difference is not saved.
-func applyEffect(tx Tx, line AuditLine, id apitype.UUID, effect apitype.ResultEffect, clock apitype.Time) error {
+func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffect, clock apitype.Time) error {
 	if effect == "" {
 		return nil
 	}
+	id := call.Person
+	call.PersonRow = nil // It changes.
 	row, err := tx.Person(id, Scope{All: true})
 	if err != nil {
 		return err

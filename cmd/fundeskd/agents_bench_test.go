@@ -35,7 +35,7 @@ var (
 //	go test ./cmd/fundeskd -run '^$' -bench BenchmarkAgents -benchtime 1x -waiting 300000 -work-time 2m -timeout 1h
 func BenchmarkAgents(b *testing.B) {
 	servicetest.NeedPostgres(b)
-	cluster := servicetest.NewServer(b, "shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track=all")
+	cluster := servicetest.NewServer(b)
 	database := servicetest.Clusters("", cluster)
 	e := environment{t: b, folder: b.TempDir(), database: database}
 	owner := fillForAgents(b, database)
@@ -49,8 +49,6 @@ func BenchmarkAgents(b *testing.B) {
 		}
 	}()
 	f := &floorAtWork{b: b, token: account.Token, took: map[string][]time.Duration{}}
-	cluster.Execute(b, "CREATE EXTENSION pg_stat_statements")
-	cluster.Execute(b, "SELECT pg_stat_statements_reset()")
 	f.client.Transport = &http.Transport{MaxIdleConnsPerHost: *agentsAtWork}
 	for b.Loop() {
 		begun, server := time.Now(), cluster.ProcessorTime(b)
@@ -63,8 +61,6 @@ func BenchmarkAgents(b *testing.B) {
 		work.Wait()
 		f.print(time.Since(begun), cluster.ProcessorTime(b)-server)
 	}
-	out, _ := exec.Command("psql", database, "-c", "select calls, round(total_exec_time) t, round(mean_exec_time::numeric,2) m, round(max_exec_time) mx, left(regexp_replace(query,'[[:space:]]+',' ','g'),150) q from pg_stat_statements where query not like 'COPY%' order by 2 desc limit 25").CombinedOutput()
-	fmt.Println(string(out))
 	b.ReportMetric(0, "ns/op")
 }
 

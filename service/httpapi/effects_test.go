@@ -81,6 +81,11 @@ func TestEffectsOfResults(t *testing.T) {
 				if answer.Status != 200 || answer.Header.Get("Fundesk-Effects") != test.effect {
 					t.Errorf("%s, %s: got %d and the effect %q, want %q", test.name, try, answer.Status, answer.Header.Get("Fundesk-Effects"), test.effect)
 				}
+				var shown struct{ Person optIns }
+				answer.Decode(&shown)
+				if diff := cmp.Diff(test.want, shown.Person); test.permissions == nil && diff != "" {
+					t.Errorf("%s, %s: the person of the answer (-want +got):\n%s", test.name, try, diff)
+				}
 			}
 			last := etag()
 			if diff := cmp.Diff(test.want, after); diff != "" {

@@ -200,9 +200,9 @@ func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
 	return `call_number IN (SELECT number FROM calls WHERE ` + cond + `)`, arg
 }
 
-// mostMarked limits the calls that one take marks as eligible, so that no take waits long. If more become eligible at
-// the same moment, the next take marks them.
-const mostMarked = 5000
+// mostMarked limits the calls that one take marks as eligible, so that no take waits long. TendQueue marks the others,
+// and so does the next take.
+const mostMarked = 500
 
 func (t *tx) MarkEligible(now apitype.Time, limit int) (int, error) {
 	n, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_number IN (
