@@ -498,8 +498,9 @@ func (t *tending) do(tx Tx, now apitype.Time) error {
 	if err != nil {
 		return err
 	}
-	t.hasMore = t.hasMore || forgotten >= forgetMost
-	return tx.SumQueueCounts()
+	isPart, err := tx.SumQueueCounts()
+	t.hasMore = t.hasMore || forgotten >= forgetMost || isPart
+	return err
 }
 
 // LeaseEnd is the reason for the end of a lease.

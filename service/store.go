@@ -325,8 +325,8 @@ type QueueWriter interface {
 	// MarkEligible marks calls whose time has come as ready, and returns how many.
 	MarkEligible(now apitype.Time, limit int) (int, error)
 	ForgetQueue(before QueueForgets, limit int) (most int, err error)
-	// SumQueueCounts sums up what changes added to the counters of the queue.
-	SumQueueCounts() error
+	// SumQueueCounts sums up what changes added to the counters of the queue, or a part of it.
+	SumQueueCounts() (hasMore bool, err error)
 }
 
 // PrivacyReader reads what is kept of a person, the audit and the retention.

@@ -99,14 +99,14 @@ func (r *reader) addEarly(counts *queueCounts) error {
 	}
 	now := counts.arg(counts.query.Now.UnixMilli())
 	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
-	if !isClockBehind { // Claims are few, and all ready calls may be many.
-		conds = append(conds, `call_number IN (
-			SELECT k.number FROM donors d
+	early := `SELECT kind FROM queue_calls WHERE ` + strings.Join(conds, ` AND `)
+	if !isClockBehind { // Claims are few. PostgreSQL would join them with all ready calls, which may be many.
+		early = `SELECT (` + early + ` AND call_number = k.number) AS kind FROM donors d
 				JOIN persons p ON p.uuid = d.person_uuid
 				JOIN calls k ON k.person_number = p.number
-			WHERE d.lease_uuid IS NOT NULL AND d.expires_at > `+now+`)`)
+			WHERE d.lease_uuid IS NOT NULL AND d.expires_at > ` + now
 	}
-	text := `SELECT kind, COUNT(*) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) + ` GROUP BY kind`
+	text := `SELECT kind, COUNT(*) FROM (` + early + `) AS early WHERE kind IS NOT NULL GROUP BY kind`
 	var n int
 	return r.readKinds(counts, text, []any{&n}, func(c *service.QueueCount) { c.Waiting -= n })
 }
@@ -187,17 +187,21 @@ const sumQueueCounts = `WITH summed AS (
 		SELECT ctid FROM queue_counts LIMIT $1 FOR UPDATE SKIP LOCKED
 	), gone AS (
 		DELETE FROM queue_counts WHERE ctid IN (SELECT ctid FROM summed) RETURNING kind, ready, deferred
-	) INSERT INTO queue_counts (kind, ready, deferred)
-	SELECT kind, SUM(ready), SUM(deferred) FROM gone
-	GROUP BY kind HAVING SUM(ready) <> 0 OR SUM(deferred) <> 0`
+	), sums AS (
+		INSERT INTO queue_counts (kind, ready, deferred)
+		SELECT kind, SUM(ready), SUM(deferred) FROM gone
+		GROUP BY kind HAVING SUM(ready) <> 0 OR SUM(deferred) <> 0
+		RETURNING kind
+	) SELECT (SELECT COUNT(*) FROM gone), (SELECT COUNT(*) FROM sums)`
 
 // mostSummed bounds the rows that are summed up at one time, so that no request waits long for it.
-const mostSummed = 50_000
+const mostSummed = 20_000
 
-func (t *tx) SumQueueCounts() error {
+func (t *tx) SumQueueCounts() (hasMore bool, err error) {
 	if !t.engine.sharesQueue() { // Its triggers keep one row of each kind.
-		return nil
+		return false, nil
 	}
-	_, err := t.exec(sumQueueCounts, mostSummed)
-	return err
+	var summed, sums int
+	err = t.row(sumQueueCounts, mostSummed).scan(&summed, &sums)
+	return summed == mostSummed && sums < summed/2, err // Of very many kinds, the sums are as many.
 }
