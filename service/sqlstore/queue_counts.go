@@ -100,10 +100,10 @@ func (r *reader) addEarly(counts *queueCounts) error {
 	now := counts.arg(counts.query.Now.UnixMilli())
 	conds := append(counts.notLapsed(), isReady, `due_at IS NULL`, `eligible_at > `+now)
 	early := `SELECT kind FROM queue_calls WHERE ` + strings.Join(conds, ` AND `)
-	if !isClockBehind { // Claims are few. PostgreSQL would join them with all ready calls, which may be many.
+	if !isClockBehind { // Claims are few. OFFSET keeps PostgreSQL from joining them with whole tables.
 		early = `SELECT (` + early + ` AND call_number = k.number) AS kind FROM donors d
-				JOIN persons p ON p.uuid = d.person_uuid
-				JOIN calls k ON k.person_number = p.number
+				CROSS JOIN LATERAL (SELECT number FROM persons WHERE uuid = d.person_uuid OFFSET 0) AS p
+				CROSS JOIN LATERAL (SELECT number FROM calls WHERE person_number = p.number OFFSET 0) AS k
 			WHERE d.lease_uuid IS NOT NULL AND d.expires_at > ` + now
 	}
 	text := `SELECT kind, COUNT(*) FROM (` + early + `) AS early WHERE kind IS NOT NULL GROUP BY kind`
