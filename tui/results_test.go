@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // The profile says the results of a type of call: their digits, words, and which of them asks
@@ -70,4 +72,21 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "The address is not as it should be.") {
 		t.Errorf("screen: got no third gate:\n%s", screen)
 	}
+}
+
+// Statistics name a result as the floor does, also before the first call.
+func TestStatisticsNameResultsAsTheFloorDoes(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
+	settings := `{"results":{"verification":[{"code":"reached","label":"spoken to","asksNotes":false}]}}`
+	answer := w.Do(supervisor, http.MethodPut, "/fundesk/v1/settings/"+organizationID.String(), settings)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("settings: got %d %s", answer.Status, answer.Body)
+	}
+	w.options.ResultCodes = nil
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("6")
+	d.sees("spoken to")
 }

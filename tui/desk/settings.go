@@ -76,6 +76,14 @@ func (s *settings) open(path string) {
 	}
 }
 
+// NeedSettings reads the settings of the floor, unless they were asked for. Statistics name results by them.
+func (d *Day) NeedSettings() []Event {
+	if d.settings.asked.IsZero() {
+		d.readSettings()
+	}
+	return d.drain()
+}
+
 // readSettings requests the settings if they differ from the known ones, which stay without an answer.
 func (d *Day) readSettings() {
 	r := &d.settings

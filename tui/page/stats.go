@@ -91,10 +91,11 @@ var callGroups = []string{"age", "attempts", "result", "type", "completed"}
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
+	names := v.Host.Perform(v.Day.NeedSettings())
 	if v.running || v.Calls.Total.Records > 0 {
-		return v.Poll()
+		return tea.Batch(names, v.Poll())
 	}
-	return v.restart()
+	return tea.Batch(names, v.restart())
 }
 
 // Poll counts again if midnight has moved the period.
