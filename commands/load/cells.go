@@ -30,8 +30,14 @@ func (r *rowReader) resolve(field change.Field, given any, isCell bool) (any, er
 	}
 	var err error
 	switch field.Kind {
-	case apitype.DateField, apitype.TimeField:
-		text, err = localDay(text, r.country)
+	case apitype.DateField:
+		if text, err = localDay(text, r.country); err == nil && !isWholeDay(text) {
+			err = errWholeDay
+		}
+	case apitype.TimeField:
+		if text, err = localDay(text, r.country); err == nil && isPartOfDay(text) {
+			err = errWholeDay
+		}
 	case apitype.AmountField:
 		text, err = cellAmount(text, r.country)
 	case apitype.NumberField:
@@ -65,6 +71,21 @@ func unguarded(cell string) string {
 		return cell[1:]
 	}
 	return cell
+}
+
+var errWholeDay = errors.New("is no whole day such as 1980-05-17: a year or a month is not made into one")
+
+// isPartOfDay reports whether a text is a year, or a year and a month.
+func isPartOfDay(text string) bool {
+	year, month, _ := strings.Cut(strings.TrimSpace(text), "-")
+	isNumber := func(text string) bool { return strings.Trim(text, "0123456789") == "" }
+	return len(year) == 4 && isNumber(year) && len(month) <= 2 && isNumber(month)
+}
+
+// isWholeDay reports whether a text may name a day by itself, unlike a word that depends on today.
+func isWholeDay(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) > 4 && strings.Trim(text[:4], "0123456789") == "" && !isPartOfDay(text)
 }
 
 var errDayOrder = errors.New("can be read as two days; --country says in which order day and month stand")
@@ -101,6 +122,15 @@ func localDay(text, country string) (string, error) {
 // errThousands is of a number such as 1.250.
 var errThousands = errors.New("can be read as thousands and as cents; --country says which")
 
+// errThirdDecimal is of a number such as 1,250 where the comma is the decimal sign.
+var errThirdDecimal = errors.New("has three digits after its decimal sign, and may be meant in thousands")
+
+// hasThirdDecimal reports whether a text is a number with three digits after its only sign, which is the decimal sign.
+func hasThirdDecimal(text string, sign byte) bool {
+	whole, rest, found := strings.Cut(strings.TrimSpace(text), string(sign))
+	return found && whole != "" && len(rest) == 3 && strings.Trim(whole+rest, "0123456789") == ""
+}
+
 // cellAmount writes an amount with a point before its cents. It returns any other text unchanged.
 func cellAmount(text, country string) (string, error) {
 	sign := byte(0)
@@ -108,6 +138,9 @@ func cellAmount(text, country string) (string, error) {
 		if sign = '.'; render.HasDecimalComma(country) {
 			sign = ','
 		}
+	}
+	if sign != 0 && hasThirdDecimal(text, sign) {
+		return "", errThirdDecimal
 	}
 	amount, err := apitype.ParseTypedAmount(text, sign)
 	if _, ambiguous := errors.AsType[*apitype.AmbiguousAmount](err); ambiguous {

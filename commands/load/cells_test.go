@@ -101,11 +101,44 @@ func TestCellsOfAZone(t *testing.T) {
 func TestAmountsOfCells(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, country, want string }{
-		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", "1250"}, {"2.500", "DE", "2500"}, {"1,250", "US", "1250"}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
+		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", "1250"}, {"1,250", "NL", ""}, {"12,505", "NL", ""}, {"1.250", "US", ""}, {"2.500", "DE", "2500"}, {"1,250", "US", "1250"}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
 	} {
 		got, err := cellAmount(test.text, test.country)
 		if got != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%q in %q: got %q, %v, want %q", test.text, test.country, got, err, test.want)
+		}
+	}
+}
+
+// Whole days are read, and no day is invented of a year, a month, or a word.
+func TestDaysOfCells(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
+	r := &rowReader{session: cli.NewSession(cli.App{Now: func() time.Time { return now }}, nil), country: "NL"}
+	born := change.Field{Path: "dateOfBirth", Kind: apitype.DateField}
+	asked := change.Field{Path: "requestedAt", Kind: apitype.TimeField}
+	for _, test := range []struct {
+		field change.Field
+		text  string
+		isDay bool
+	}{
+		{born, "1979-05-17", true},
+		{born, "17-5-1979", true},
+		{born, "19790517", true},
+		{born, "1979", false},
+		{born, "1979-05", false},
+		{born, "1979-5", false},
+		{born, "now", false},
+		{born, "monday", false},
+		{born, "7d", false},
+		{asked, "2026-12-01", true},
+		{asked, "1-12-2026 10:30", true},
+		{asked, "2026", false},
+		{asked, "2026-12", false},
+	} {
+		value, err := r.resolve(test.field, test.text, true)
+		if isDay := err == nil && value != nil; isDay != test.isDay {
+			t.Errorf("%s %q: got %v, %v, want a day: %v", test.field.Path, test.text, value, err, test.isDay)
 		}
 	}
 }
