@@ -270,7 +270,7 @@ func (d *Day) Skip() []Event { return d.leaveFor("skipped", "skipped by you") }
 func (d *Day) leaveFor(what, reason string) []Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
-		d.leases.releaseLease(d.Call.UUID)
+		d.leases.passOver(d.Call.UUID)
 		d.holdReturn(what+": "+d.Name(), apitype.UUID{})
 	}
 	waited := d.NoneLeft

@@ -145,6 +145,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 	d.Gate.askedAt = d.Guard.presses
 	d.Wanted, d.NoneLeft = false, false
 	d.Taking, d.unleased = true, id
+	d.leases.unreturned = apitype.UUID{}
 	d.reread(id, d.Gate.askedAt)
 }
 

@@ -41,7 +41,9 @@ type leases struct {
 	// answer.
 	request apitype.UUID
 	none    bool // The last take brought nothing.
-	user    apitype.UUID
+	// unreturned is the skipped call whose lease had ended. If a take brings it, it is given back, once.
+	unreturned apitype.UUID
+	user       apitype.UUID
 	// nextDueAt is the time of the next callback in the last take. Nil if there is none.
 	nextDueAt *apitype.Time
 
@@ -244,9 +246,23 @@ func (s *leases) onTaken(t taken, err error) {
 			s.held = append(s.held, l)
 		}
 		s.day.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
+		if l.CallUUID == s.unreturned {
+			s.unreturned = apitype.UUID{}
+			s.releaseLease(l.CallUUID)
+		}
 	}
 	s.day.serve()
 	s.trimLeases() // The agent may have returned to a call in between.
+}
+
+// passOver gives the call back that the agent skipped, so that others come first. If its lease has ended, it can only be
+// given back once it comes again.
+func (s *leases) passOver(call apitype.UUID) {
+	s.unreturned = apitype.UUID{}
+	if s.usable && s.leaseOf(call) == nil {
+		s.unreturned = call
+	}
+	s.releaseLease(call)
 }
 
 // releaseLease ends the lease of a call, if it has one, so that other users may get the call.

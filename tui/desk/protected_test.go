@@ -580,3 +580,24 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 		}
 	}
 }
+
+// A donor who was skipped does not come again before the others, whatever became of the lease.
+func TestSkippedDonorComesAfterTheOthers(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	for _, loss := range slices.Sorted(maps.Keys(losses)) {
+		f := newFloor(t, 3)
+		a, _ := f.agentOn(t.TempDir())
+		a.press("n")
+		a.perform(a.Next())
+		call := a.Call.UUID
+		losses[loss](a)
+		a.press("s")
+		a.perform(a.Skip())
+		a.line.status = nil
+		a.pollFor(30 * time.Second)
+		if a.Call == nil || a.Call.UUID == call {
+			t.Errorf("%s: got %+v, want another donor", loss, a.Call)
+		}
+	}
+}
