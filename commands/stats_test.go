@@ -21,6 +21,11 @@ import (
 	"fundesk/tui/page"
 )
 
+// idleHost does nothing of what the day of an agent asks for.
+type idleHost struct{ page.Host }
+
+func (idleHost) Perform([]desk.Event) tea.Cmd { return nil }
+
 // What call stats and pledge stats print is what the Stats page shows: all calls by their attempts, the mean rating, and
 // what pledges give in a year and once.
 func TestStatsAreThoseOfThePage(t *testing.T) {
@@ -66,7 +71,8 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 	}
 	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
 	servicetest.Check(t, err)
-	v := page.NewStats(page.NewEnv(t.Context(), nil, desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now}), page.NewStyles("", true, false)))
+	day := desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now})
+	v := page.NewStats(page.NewEnv(t.Context(), idleHost{}, day, page.NewStyles("", true, false)))
 	for cmd := tea.Cmd(v.Open()); cmd != nil; {
 		read, is := cmd().(page.Result)
 		if !is {

@@ -81,6 +81,7 @@ func TestGoldenScreens(t *testing.T) {
 			m.press("2")
 			shot("calls", "6 calls", "Fia Klaar", "reached")
 			m.press("G", "enter")
+			m.gone("6 calls") // The list and its preview.
 			shot("call", "Ask for the new address.")
 			m.press("4")
 			shot("pledges", "6 pledges", "12.50", "Anna Jansen")
