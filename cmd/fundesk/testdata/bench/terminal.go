@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
 
@@ -103,10 +105,11 @@ type screen struct {
 	command *exec.Cmd
 	file    *os.File
 	drawn   chan string
+	shown   *vt.Emulator // What was taken of drawn so far.
 }
 
 func (p programs) open(program string, args ...string) (*screen, error) {
-	s := &screen{command: exec.Command(filepath.Join(p.folder, program), args...), drawn: make(chan string)}
+	s := &screen{command: exec.Command(filepath.Join(p.folder, program), args...), drawn: make(chan string), shown: vt.NewEmulator(120, 40)}
 	s.command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME="+filepath.Join(p.folder, "state"), "XDG_CACHE_HOME=",
 		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token, "TERM=xterm-256color", "LC_ALL=C.UTF-8")
 	file, err := pty.StartWithSize(s.command, &pty.Winsize{Rows: 40, Cols: 120})
@@ -114,6 +117,7 @@ func (p programs) open(program string, args ...string) (*screen, error) {
 		return nil, err
 	}
 	s.file = file
+	go func() { _, _ = io.Copy(io.Discard, s.shown) }() // The emulator's answers to what the program asks.
 	go func() {
 		defer close(s.drawn)
 		buffer := make([]byte, 64<<10)
@@ -148,6 +152,7 @@ func (s *screen) quiet(wait time.Duration) (drawn string) {
 				return drawn
 			}
 			drawn += text
+			_, _ = s.shown.Write([]byte(text))
 		case <-time.After(wait):
 			return drawn
 		}
@@ -155,7 +160,7 @@ func (s *screen) quiet(wait time.Duration) (drawn string) {
 	return drawn
 }
 
-var rowCount = regexp.MustCompile(`(\d+) calls`)
+var rowCount = regexp.MustCompile(`([\d,]+) calls`)
 
 // loadRows goes to the end of the list until so many rows are there.
 func (s *screen) loadRows(want int) error {
@@ -165,11 +170,14 @@ func (s *screen) loadRows(want int) error {
 		if _, err := s.file.WriteString("G"); err != nil {
 			return err
 		}
-		for _, match := range rowCount.FindAllStringSubmatch(s.quiet(20*time.Millisecond), -1) {
-			last = match[1]
-			if n, _ := strconv.Atoi(last); n >= want {
-				return nil
-			}
+		s.quiet(20 * time.Millisecond)
+		match := rowCount.FindStringSubmatch(s.shown.String())
+		if match == nil {
+			continue
+		}
+		last = match[1]
+		if n, _ := strconv.Atoi(strings.ReplaceAll(last, ",", "")); n >= want {
+			return nil
 		}
 	}
 	return fmt.Errorf("the terminal interface shows %q calls, want %d", last, want)
