@@ -2,7 +2,6 @@ package service
 
 import (
 	"cmp"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
@@ -20,13 +19,6 @@ const (
 	restAfterContact = 4 * time.Hour // Between two calls to a person.
 
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
-	tendPause   = time.Second / 2     // The shortest between two rounds of the periodic work.
-)
-
-// One transaction of the periodic work changes so many rows, so that no request waits long for it.
-const (
-	markMost   = 1000
-	forgetMost = 100
 )
 
 // QueueRow is a call that waits, with what decides from when it may be given.
@@ -419,88 +411,6 @@ func (s *Service) onCallEnded(tx Tx, row *CallRow, call apitype.Call, user *apit
 		work.Code = *result.ResultCode
 	}
 	return countWork(tx, ended, user, work)
-}
-
-// QueueForgets holds the times before which the queue forgets rows.
-type QueueForgets struct {
-	Leases  apitype.Time // By their end.
-	Hours   apitype.Time
-	Numbers apitype.Time
-}
-
-// TendQueue does the periodic work of the queue: it marks calls whose time has come, and logs claims that expired. Once
-// a minute it deletes old rows and sums up counters. Of all processes on the database, one does it at a time. It
-// returns how many claims had expired.
-func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
-	round := tending{pause: tendPause}
-	round.hasMore, err = s.hasPeriodicWork(ctx)
-	for err == nil && round.hasMore {
-		err := s.store.Write(ctx, WriteShared, func(tx Tx) error { return round.do(tx, s.TimeOf(tx)) })
-		if err != nil {
-			return expired, err
-		}
-		expired += round.expired
-		round.pause = 0
-	}
-	return expired, err
-}
-
-// hasPeriodicWork reports whether a minute has begun, or work of each second waits. Else the turn to write is left to
-// requests.
-func (s *Service) hasPeriodicWork(ctx context.Context) (is bool, err error) {
-	now, err := s.StoreTime(ctx)
-	if err != nil {
-		return false, err
-	}
-	minute := now.Truncate(time.Minute).UnixMilli()
-	if s.tendedMinute.Swap(minute) != minute {
-		return true, nil
-	}
-	err = s.store.Read(ctx, ReadRecord, func(r Reader) error {
-		is, err = r.HasPeriodicWork(now)
-		return err
-	})
-	return is, err
-}
-
-// tending is a transaction of the periodic work, which may run several times.
-type tending struct {
-	pause    time.Duration // Since the work of another process.
-	isMinute bool          // The work of each minute is done, too.
-	expired  int           // Claims.
-	hasMore  bool
-}
-
-func (t *tending) do(tx Tx, now apitype.Time) error {
-	t.expired, t.hasMore = 0, false
-	last, isLeader, err := tx.LeadQueue(now, t.pause)
-	if err != nil || !isLeader {
-		return err
-	}
-	marked, err := tx.MarkEligible(now, markMost)
-	if err != nil {
-		return err
-	}
-	t.expired, err = tx.LogExpired(now, forgetMost)
-	if err != nil {
-		return err
-	}
-	t.hasMore = marked >= markMost || t.expired >= forgetMost
-	t.isMinute = t.isMinute || !last.Truncate(time.Minute).Equal(now.Truncate(time.Minute))
-	if !t.isMinute {
-		return nil
-	}
-	forgotten, err := tx.ForgetQueue(QueueForgets{
-		Leases:  apitype.NewTime(now.Add(-queueMemory)),
-		Hours:   apitype.NewTime(now.Add(-apitype.MaxAgents).Truncate(time.Hour)),
-		Numbers: apitype.NewTime(now.Add(-restAfterContact)),
-	}, forgetMost)
-	if err != nil {
-		return err
-	}
-	isPart, err := tx.SumQueueCounts()
-	t.hasMore = t.hasMore || forgotten >= forgetMost || isPart
-	return err
 }
 
 // LeaseEnd is the reason for the end of a lease.

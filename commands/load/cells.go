@@ -73,7 +73,7 @@ func unguarded(cell string) string {
 	return cell
 }
 
-var errWholeDay = errors.New("is no whole day such as 1980-05-17: a year or a month is not made into one")
+var errWholeDay = errors.New("must be a whole day such as 1980-05-17, with year, month and day")
 
 // isPartOfDay reports whether a text is a year, or a year and a month.
 func isPartOfDay(text string) bool {

@@ -193,8 +193,8 @@ func (d *Day) Begin() []Event {
 // Receive handles a result of background work, or a message.
 func (d *Day) Receive(r Result) []Event {
 	r.takeIn()
-	if d.Call != nil && d.settings.asked.IsZero() { // The first call does not wait for them.
-		d.readSettings()
+	if d.Call != nil { // The first call does not wait for them.
+		d.needSettings()
 	}
 	if d.settings.isRead && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {

@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -355,4 +356,94 @@ func (e *Form) propose() {
 			return
 		}
 	}
+}
+
+// Fixes asks which detail is wrong, and what is right, until the agent leaves.
+func (q *Questions) Fixes() Answer {
+	ask := &Question{Title: "what is wrong"}
+	for _, f := range q.day.Form.Fixes() {
+		c := Choice{
+			Key:   f.Press,
+			Label: q.Say(f.Label) + ": " + cmp.Or(q.day.Card.FixText(f), q.Say("none")),
+			Why:   f.Why,
+			Pick:  q.onCall(q.fix(f).again),
+		}
+		if f.IsYesNo() {
+			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
+			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
+		}
+		ask.Choices = append(ask.Choices, c)
+	}
+	return Answer{Next: ask}
+}
+
+// fix asks for the right value of a detail.
+func (q *Questions) fix(f Fix) *Question {
+	ask := &Question{Title: q.Say(f.Label), Empty: q.Fixes}
+	if f.IsInterval() {
+		for _, interval := range apitype.DonationIntervals {
+			pick := func() Answer { return q.correct(f, string(interval)) }
+			ask.Choices = append(ask.Choices, Choice{Label: q.Say(render.Words(string(interval))), Pick: pick})
+		}
+	} else {
+		ask.Choices = []Choice{{Key: "delete", Label: "to delete it", Pick: func() Answer { return q.correct(f, "") }}}
+		ask.Typed = func(text string) Answer {
+			return q.FixMeaning(f, text, func(value string) Answer { return q.correct(f, value) })
+		}
+	}
+	ask.Choices = append(ask.Choices, Choice{Key: "undo", Label: "for as recorded", Pick: func() Answer {
+		q.day.Form.Uncorrect(f)
+		return q.Fixes()
+	}})
+	return ask
+}
+
+// correct corrects a detail. A part of an address leads to its next missing part.
+func (q *Questions) correct(f Fix, value string) Answer {
+	if wrong := q.day.Form.Correct(f, value); wrong != "" {
+		return Answer{Wrong: q.Say(f.Label) + " " + q.Say(wrong)}
+	}
+	if why, missing := q.day.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+		ask := q.fix(missing)
+		ask.Lines = []string{why}
+		return ask.again()
+	}
+	return q.Fixes()
+}
+
+// FixMeaning asks which of its meanings a typed value of a detail has, and does something with it.
+func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answer) Answer {
+	if ask := q.meanings(f, typed, then); ask != nil && strings.TrimSpace(typed) != "" {
+		return ask.again()
+	}
+	return then(typed)
+}
+
+// meanings returns a question about a typed amount that is ambiguous, or far from the recorded one, or nil.
+func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer) *Question {
+	if !f.IsAmount() {
+		return nil
+	}
+	ask := &Question{Title: q.Say("Correct") + ": " + q.Say(f.Label), IsKeyed: true}
+	offer := func(key, label string, amount apitype.Amount) {
+		pick := q.onCall(func() Answer { return then(amount.Fixed()) })
+		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.Say(label, q.Locale.Amount(amount)), Pick: pick})
+	}
+	amount, err := apitype.ParseTypedAmount(typed, 0)
+	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
+		ask.Lines = []string{q.Say("%q has two meanings.", strings.TrimSpace(typed))}
+		offer("t", "thousands: %s Euros", ambiguous.Thousands)
+		offer("c", "cents: %s Euros", ambiguous.Cents)
+		return ask
+	}
+	was, _ := apitype.ParseAmount(f.Was)
+	before, _ := was.Cents()
+	now, isCents := amount.Cents()
+	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now ||
+		amount.Fixed() == f.Is {
+		return nil
+	}
+	ask.Lines = []string{q.Say("The amount is %s Euros now.", q.Locale.Amount(was))}
+	offer("y", "yes, %s Euros", amount)
+	return ask
 }

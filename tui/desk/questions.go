@@ -2,11 +2,9 @@ package desk
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -395,64 +393,6 @@ func (q *Questions) Form() Answer {
 
 func (q *Question) again() Answer { return Answer{Next: q} }
 
-// AskLater asks for the time and the user of a callback.
-func (q *Questions) AskLater() Answer { return q.OnceEnding(q.askLater) }
-
-func (q *Questions) askLater() Answer {
-	card := q.day.Card
-	whose := func(at time.Time) Answer {
-		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
-			{Key: "m", Label: q.Say("for you"), Pick: q.onCall(func() Answer { return q.Later(at, true) })},
-			{Key: "a", Label: q.Say("for anybody"), Pick: q.onCall(func() Answer { return q.Later(at, false) })},
-		}}}
-	}
-	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
-	for i, o := range card.LaterOffers() {
-		pick := q.onCall(func() Answer { return whose(o.At) })
-		ask.Choices = append(
-			ask.Choices,
-			Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick},
-		)
-	}
-	ask.Typed = func(text string) Answer { return q.ReadLater(text, whose) }
-	return ask.again()
-}
-
-// ReadLater reads the typed time of a callback, asks about an ambiguous one, and uses it.
-func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
-	at, err := q.day.Card.ReadLater(text)
-	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
-	switch {
-	case err == nil:
-		return then(at)
-	case !isAmbiguous:
-		return Answer{Wrong: q.Say(err.Error())}
-	}
-	ask := &Question{
-		Title:   q.Say("Which time is meant?"),
-		Lines:   []string{q.Say("%q has more than one meaning.", render.Clean(text))},
-		IsKeyed: true,
-	}
-	for i, key := range ReadingKeys(ambiguous.Readings) {
-		r := ambiguous.Readings[i]
-		ask.Choices = append(
-			ask.Choices,
-			Choice{Key: key, Label: q.day.Card.ReadingText(r), Pick: q.onCall(func() Answer { return then(r.At) })},
-		)
-	}
-	return Answer{Next: ask}
-}
-
-// Later puts the call off. Outside calling hours it asks once.
-func (q *Questions) Later(at time.Time, forMe bool) Answer {
-	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(at, forMe)} })
-	why := q.day.Card.OutsideHours(at)
-	if why == "" {
-		return save()
-	}
-	return Answer{Next: q.confirm(q.Say("Outside calling hours"), save, why+". "+q.Say("Save it all the same?"))}
-}
-
 // NewCall asks what a call to a donor without an open one is to be about.
 func (q *Questions) NewCall(c Caller) *Question {
 	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
@@ -463,49 +403,6 @@ func (q *Questions) NewCall(c Caller) *Question {
 			Choice{Label: q.Say("a new call") + ": " + q.Say(render.Words(string(kind))), Pick: pick},
 		)
 	}
-	return ask
-}
-
-// Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
-// one may follow.
-func (q *Questions) Narrow() *Question {
-	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
-	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
-	add := func(name string, isOn bool, to apitype.QueueFilter) {
-		ask.Choices = append(
-			ask.Choices,
-			Choice{Label: q.Say(name), IsOn: &isOn, Pick: func() Answer { return then(q.day.Narrow(to)) }},
-		)
-	}
-	for _, kind := range apitype.CallTypes {
-		to := q.Filter
-		to.Types = Toggled(to.Types, kind)
-		add(render.Words(string(kind)), slices.Contains(q.Filter.Types, kind), to)
-	}
-	for _, language := range q.day.knownLanguages() {
-		to := q.Filter
-		to.Languages = Toggled(to.Languages, language)
-		add(render.Language(language), slices.Contains(q.Filter.Languages, language), to)
-	}
-	if q.day.NarrowedTo() != "" {
-		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
-		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: q.Say("everything"), Pick: everything})
-	}
-	language := &Question{Title: "Language, two letters such as nl", Typed: func(text string) Answer {
-		f := apitype.QueueFilter{Languages: []string{strings.TrimSpace(text)}}
-		if problems := f.Validate(); len(problems) > 0 {
-			return Answer{Wrong: q.Say(problems[0].Message)}
-		}
-		all := q.Filter
-		if !slices.Contains(all.Languages, f.Languages[0]) {
-			all.Languages = Toggled(all.Languages, f.Languages[0])
-		}
-		return then(q.day.Narrow(all))
-	}}
-	ask.Choices = append(
-		ask.Choices,
-		Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }},
-	)
 	return ask
 }
 
@@ -528,25 +425,6 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 		ask.Choices = append(ask.Choices, c)
 	}
 	return ask
-}
-
-// Fixes asks which detail is wrong, and what is right, until the agent leaves.
-func (q *Questions) Fixes() Answer {
-	ask := &Question{Title: "what is wrong"}
-	for _, f := range q.day.Form.Fixes() {
-		c := Choice{
-			Key:   f.Press,
-			Label: q.Say(f.Label) + ": " + cmp.Or(q.day.Card.FixText(f), q.Say("none")),
-			Why:   f.Why,
-			Pick:  q.onCall(q.fix(f).again),
-		}
-		if f.IsYesNo() {
-			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
-			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
-		}
-		ask.Choices = append(ask.Choices, c)
-	}
-	return Answer{Next: ask}
 }
 
 // Dial dials the first number of the donor.
@@ -578,75 +456,4 @@ func (q *Questions) Ticks() Answer {
 		)
 	}
 	return Answer{Next: ask}
-}
-
-// fix asks for the right value of a detail.
-func (q *Questions) fix(f Fix) *Question {
-	ask := &Question{Title: q.Say(f.Label), Empty: q.Fixes}
-	if f.IsInterval() {
-		for _, interval := range apitype.DonationIntervals {
-			pick := func() Answer { return q.correct(f, string(interval)) }
-			ask.Choices = append(ask.Choices, Choice{Label: q.Say(render.Words(string(interval))), Pick: pick})
-		}
-	} else {
-		ask.Choices = []Choice{{Key: "delete", Label: "to delete it", Pick: func() Answer { return q.correct(f, "") }}}
-		ask.Typed = func(text string) Answer {
-			return q.FixMeaning(f, text, func(value string) Answer { return q.correct(f, value) })
-		}
-	}
-	ask.Choices = append(ask.Choices, Choice{Key: "undo", Label: "for as recorded", Pick: func() Answer {
-		q.day.Form.Uncorrect(f)
-		return q.Fixes()
-	}})
-	return ask
-}
-
-// correct corrects a detail. A part of an address leads to its next missing part.
-func (q *Questions) correct(f Fix, value string) Answer {
-	if wrong := q.day.Form.Correct(f, value); wrong != "" {
-		return Answer{Wrong: q.Say(f.Label) + " " + q.Say(wrong)}
-	}
-	if why, missing := q.day.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
-		ask := q.fix(missing)
-		ask.Lines = []string{why}
-		return ask.again()
-	}
-	return q.Fixes()
-}
-
-// FixMeaning asks which of its meanings a typed value of a detail has, and does something with it.
-func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answer) Answer {
-	if ask := q.meanings(f, typed, then); ask != nil && strings.TrimSpace(typed) != "" {
-		return ask.again()
-	}
-	return then(typed)
-}
-
-// meanings returns a question about a typed amount that is ambiguous, or far from the recorded one, or nil.
-func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer) *Question {
-	if !f.IsAmount() {
-		return nil
-	}
-	ask := &Question{Title: q.Say("Correct") + ": " + q.Say(f.Label), IsKeyed: true}
-	offer := func(key, label string, amount apitype.Amount) {
-		pick := q.onCall(func() Answer { return then(amount.Fixed()) })
-		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.Say(label, q.Locale.Amount(amount)), Pick: pick})
-	}
-	amount, err := apitype.ParseTypedAmount(typed, 0)
-	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
-		ask.Lines = []string{q.Say("%q has two meanings.", strings.TrimSpace(typed))}
-		offer("t", "thousands: %s Euros", ambiguous.Thousands)
-		offer("c", "cents: %s Euros", ambiguous.Cents)
-		return ask
-	}
-	was, _ := apitype.ParseAmount(f.Was)
-	before, _ := was.Cents()
-	now, isCents := amount.Cents()
-	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now ||
-		amount.Fixed() == f.Is {
-		return nil
-	}
-	ask.Lines = []string{q.Say("The amount is %s Euros now.", q.Locale.Amount(was))}
-	offer("y", "yes, %s Euros", amount)
-	return ask
 }

@@ -78,10 +78,14 @@ func (s *settings) open(path string) {
 
 // NeedSettings reads the settings of the floor, unless they were asked for. Statistics name results by them.
 func (d *Day) NeedSettings() []Event {
+	d.needSettings()
+	return d.drain()
+}
+
+func (d *Day) needSettings() {
 	if d.settings.asked.IsZero() {
 		d.readSettings()
 	}
-	return d.drain()
 }
 
 // readSettings requests the settings if they differ from the known ones, which stay without an answer.

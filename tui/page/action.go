@@ -71,7 +71,8 @@ func Actions() []Action {
 
 // UndoAction undoes the last change of the Desk, on every page.
 func UndoAction(d *Desk) Action {
-	undo := deskAction("undo")
+	does, _ := desk.ActionOf(ActUndo)
+	undo := deskAction(does, screenAction{})
 	undo.Scope = ScopeEverywhere
 	run, why := undo.Run, undo.Why
 	undo.Run = func(Page) tea.Cmd { return run(d) }
@@ -118,10 +119,8 @@ func screenActions() map[string]screenAction {
 }
 
 // deskAction returns an action of the Desk with its key and words, which both faces of the Desk share.
-func deskAction(id string) Action {
-	does, _ := desk.ActionOf(id)
-	screen := screenActions()[id]
-	a := Action{ID: id, Scope: ScopeDesk, Keys: does.Keys, Help: does.Help, Word: does.Word, Traits: screen.traits}
+func deskAction(does desk.Action, screen screenAction) Action {
+	a := Action{ID: does.ID, Scope: ScopeDesk, Keys: does.Keys, Help: does.Help, Word: does.Word, Traits: screen.traits}
 	if screen.noWord {
 		a.Word = ""
 	}
@@ -130,16 +129,23 @@ func deskAction(id string) Action {
 		run = func(d *Desk) tea.Cmd { return d.Answer(does.Run(d.Day.Ask), nil) }
 	}
 	a.Run = on(run)
-	a.Why = onWhy(func(d *Desk) string { return d.WhyNot(id) })
+	a.Why = onWhy(func(d *Desk) string { return d.whyNot(does) })
 	return a
 }
 
 func deskActions() []Action {
 	var all []Action
+	var complete Action // In the notes, too.
+	screens := screenActions()
 	for _, does := range desk.Actions() {
-		if does.ID != ActUndo { // It works on every page.
-			all = append(all, deskAction(does.ID))
+		if does.ID == ActUndo { // It works on every page.
+			continue
 		}
+		a := deskAction(does, screens[does.ID])
+		if does.ID == ActComplete {
+			complete = a
+		}
+		all = append(all, a)
 	}
 	all = append(
 		all,
@@ -148,7 +154,6 @@ func deskActions() []Action {
 		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
 		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
 	)
-	complete := deskAction(ActComplete)
 	complete.Scope, complete.Traits = ScopeNotes, InText|EndsCall|NotAhead
 	leave := Action{ID: "back", Scope: ScopeNotes, Keys: "esc", Help: "leave the notes", Word: "leave notes"}
 	leave.Traits, leave.Run = InText, on((*Desk).LeaveNotes)

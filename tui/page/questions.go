@@ -11,6 +11,10 @@ import (
 // WhyNot returns the reason why an action of the Desk does nothing now, or "".
 func (d *Desk) WhyNot(id string) string {
 	action, _ := desk.ActionOf(id)
+	return d.whyNot(action)
+}
+
+func (d *Desk) whyNot(action desk.Action) string {
 	return desk.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
 }
 
