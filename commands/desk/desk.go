@@ -235,7 +235,7 @@ func (l *lineDesk) tell(n desk.Notice) {
 	case desk.SeeOutbox:
 		n.Text = l.day.Say("%s; see: fundesk outbox list", n.Text)
 	case desk.SeeOffer:
-		n.Text += "; o " + n.Does
+		n.Text += "; " + l.key("accept") + " " + n.Does
 	}
 	if n.Text == "" {
 		return

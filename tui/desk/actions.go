@@ -109,7 +109,7 @@ func Actions() []Action {
 			Help: "find a donor who calls back: a name, or digits of a number…",
 		},
 		{
-			ID: "accept", Keys: "enter", Line: "o", Word: "accept",
+			ID: "accept", Keys: "enter", Line: "l", Word: "accept",
 			Help: "open what the message line offers; without an offer: the next call, or your last calls",
 		},
 		{
