@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -228,5 +230,23 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 		if signs := strings.Count(screen, "▲"); warnings == "" && signs > 0 {
 			t.Errorf("call %d: got no warning, want those of the screen:\n%s", i+1, screen)
 		}
+	}
+}
+
+// What --debug prints is refused where it would be written over the screen, and goes into a file.
+func TestDebugNeedsAFileBesideTheScreen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	term := h.openTerminal(t, 100, 30)
+	term.write("fundesk demo --debug\n")
+	term.waitFor("--debug would write over the screen")
+	term.waitFor("fundesk demo --debug 2>FILE")
+	term.write("fundesk demo --debug 2>messages\n")
+	term.waitFor("take the next call")
+	term.send("q")
+	term.wait("the end", func(screen string) bool { return !strings.Contains(screen, "take the next call") })
+	messages, err := os.ReadFile(filepath.Join(h.dir, "messages"))
+	if err != nil || !strings.Contains(string(messages), "message: outbox read\n") {
+		t.Errorf("got %v and:\n%s\nwant the names of messages", err, messages)
 	}
 }

@@ -71,6 +71,12 @@ func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 	if s.IsAccessible() {
 		return ByLines(cmd.Context(), s, 0)
 	}
+	if s.Trace() != nil && cli.IsTerminal(s.App.Err) {
+		return cli.WithHint(
+			cli.UsageError("--debug would write over the screen"),
+			"into a file: fundesk "+cmd.Name()+" --debug 2>FILE",
+		)
+	}
 	screen, err := ScreenOptions(cmd.Context(), s, page, ascii)
 	if err != nil {
 		return err
