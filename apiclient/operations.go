@@ -12,24 +12,25 @@ import (
 
 // The operations that change something, as the outbox names them.
 const (
-	OpCreatePerson  = "person.create"
-	OpUpdatePerson  = "person.update"
-	OpCreateCall    = "call.create"
-	OpAddAttempt    = "call.attempt"
-	OpCompleteCall  = "call.complete"
-	OpCancelCall    = "call.cancel"
-	OpExpireCall    = "call.expire"
-	OpCreatePledge  = "pledge.create"
-	OpUpdatePledge  = "pledge.update"
-	OpPledgeAction  = "pledge.action"
-	OpMarkProcessed = "processed.mark"
-	OpDeferCall     = "call.later" // This one and the next ones are extensions.
-	OpLeaveNote     = "call.note"
-	OpAddConsent    = "person.consent"
-	OpPutChecks     = "call.checks"
-	OpReleaseLease  = "lease.release"
-	OpReleaseUser   = "user.release"
-	OpSetSettings   = "settings.set"
+	OpCreatePerson    = "person.create"
+	OpUpdatePerson    = "person.update"
+	OpCreateCall      = "call.create"
+	OpAddAttempt      = "call.attempt"
+	OpCompleteCall    = "call.complete"
+	OpCancelCall      = "call.cancel"
+	OpExpireCall      = "call.expire"
+	OpCreatePledge    = "pledge.create"
+	OpUpdatePledge    = "pledge.update"
+	OpPledgeAction    = "pledge.action"
+	OpMarkProcessed   = "processed.mark"
+	OpDeferCall       = "call.later" // This one and the next ones are extensions.
+	OpLeaveNote       = "call.note"
+	OpAddConsent      = "person.consent"
+	OpPutChecks       = "call.checks"
+	OpDescribeAttempt = "call.describe-attempt"
+	OpReleaseLease    = "lease.release"
+	OpReleaseUser     = "user.release"
+	OpSetSettings     = "settings.set"
 )
 
 // Operation is one way to change something: how it is sent, and what is known of it when
@@ -38,7 +39,7 @@ type Operation struct {
 	Name   string // One of the constants.
 	Label  string // In the form of a person's record.
 	Method string
-	Path   string // {uuid} is the record, {action} a status action.
+	Path   string // {uuid} is the record, {action} a status action, {attemptAt} a time.
 
 	Creates    bool                 // The record is a new one.
 	Repeatable bool                 // Sent again it changes nothing, whatever became of it.
@@ -173,6 +174,14 @@ var operations = sync.OnceValue(func() []Operation {
 			Path:       extensionsPath + "/calls/{uuid}/checks",
 			Repeatable: true,
 			extension:  apitype.ExtensionChecks,
+		},
+		{
+			Name:       OpDescribeAttempt,
+			Label:      "reason of an attempt",
+			Method:     http.MethodPut,
+			Path:       extensionsPath + "/calls/{uuid}/attempts/{attemptAt}",
+			Repeatable: true,
+			extension:  apitype.ExtensionAttempts,
 		},
 		{
 			Name:       OpReleaseLease,

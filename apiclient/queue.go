@@ -128,6 +128,55 @@ func (s *QueueService) Agents(ctx context.Context, o apitype.QueueAgentsOptions)
 	return ask[apitype.QueueAgents](ctx, s, http.MethodGet, "/agents", o.Query(), nil)
 }
 
+// Work returns the operations of a user, the newest first. Needs a service that announces attempts.
+// GET /fundesk/v1/queue/agents/{userUuid}/work
+func (s *QueueService) Work(
+	ctx context.Context,
+	user apitype.UUID,
+	o apitype.AgentWorkOptions,
+) (r Record[apitype.AgentWork], err error) {
+	if err := s.client.required(ctx, apitype.ExtensionAttempts, apitype.ExtensionAttempts); err != nil {
+		return r, err
+	}
+	return ask[apitype.AgentWork](ctx, s, http.MethodGet, "/agents/"+user.String()+"/work", o.Query(), nil)
+}
+
+// SetState sets whether a user takes calls. A pause gives back what the user holds, except pending leases. Needs a
+// service that announces user-state.
+// PUT /fundesk/v1/queue/users/{uuid}/state
+func (s *QueueService) SetState(
+	ctx context.Context,
+	user apitype.UUID,
+	request apitype.UserStateRequest,
+) (r Record[apitype.UserState], err error) {
+	if err := s.client.required(ctx, apitype.ExtensionUserState, apitype.ExtensionUserState); err != nil {
+		return r, err
+	}
+	return ask[apitype.UserState](ctx, s, http.MethodPut, "/users/"+user.String()+"/state", nil, request)
+}
+
+// Messages returns the lines of the supervisors to all desks. Needs a service that announces message.
+// GET /fundesk/v1/queue/message
+func (s *QueueService) Messages(ctx context.Context) (r Record[apitype.QueueMessages], err error) {
+	if err := s.client.required(ctx, apitype.ExtensionMessage, apitype.ExtensionMessage); err != nil {
+		return r, err
+	}
+	return ask[apitype.QueueMessages](ctx, s, http.MethodGet, "/message", nil, nil)
+}
+
+// SetMessage replaces the line of an organization to all desks, and returns all lines. An empty text ends it. Needs a
+// service that announces message.
+// PUT /fundesk/v1/queue/message
+func (s *QueueService) SetMessage(
+	ctx context.Context,
+	request apitype.QueueMessageRequest,
+) (r Record[apitype.QueueMessages], err error) {
+	if err := s.client.required(ctx, apitype.ExtensionMessage, apitype.ExtensionMessage); err != nil {
+		return r, err
+	}
+	return ask[apitype.QueueMessages](ctx, s, http.MethodPut, "/message", nil, request)
+}
+
 // ask sends a request of the queue that lasts only as long as a lease, until it is answered. body may be nil.
 func ask[T any](
 	ctx context.Context,

@@ -231,6 +231,9 @@ type DeferRequest struct {
 	LeaseUUID *UUID `json:"leaseUuid,omitzero"`
 	// Replaces refuses the deferral where another one is in force. Nil replaces any.
 	Replaces *Replaces `json:"replaces,omitzero"`
+	// Reason is what the callback is about, one line. Means nothing without NotBefore. Only where ExtensionAttempts is
+	// announced.
+	Reason *string `json:"reason,omitzero"`
 }
 
 // Validate checks that the time is near the present. A time that passed, as while the request waited at a client,
@@ -243,6 +246,9 @@ func (r *DeferRequest) Validate(now time.Time) Violations {
 	distance := r.NotBefore.Sub(now).Abs()
 	if distance > MaxDeferral {
 		v.Add("/notBefore", "must lie within %d days", int(MaxDeferral/(24*time.Hour)))
+	}
+	if r.Reason != nil {
+		requireLine(&v, "/reason", *r.Reason, MaxDeferralReason)
 	}
 	return v
 }
@@ -296,6 +302,7 @@ type Deferral struct {
 	PersonName *string  `json:"personName"` // Nil without the permission to read persons.
 	Type       CallType `json:"type"`
 	NotBefore  Time     `json:"notBefore"`
+	Reason     *string  `json:"reason"`   // Nil without one, or without the permission to read persons.
 	UserUUID   *UUID    `json:"userUuid"` // Reserved for this user. Nil if any user may take it.
 	Name       *string  `json:"name"`     // The user's name. Nil if the service does not know it.
 }
@@ -329,6 +336,7 @@ type QueueState struct {
 	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of the waiting calls.
 	ByType            map[CallType]int `json:"byType"`            // Of the waiting calls.
 	ByLanguage        map[string]int   `json:"byLanguage"`        // Of the waiting calls. The empty language means none.
+	Messages          []QueueMessage   `json:"messages"`          // Of the supervisors, to all desks.
 }
 
 // QueueAgents are the users with work.
@@ -352,6 +360,9 @@ type QueueAgent struct {
 	Expired    int            `json:"expired"`
 	Released   int            `json:"released"`
 	Deferred   int            `json:"deferred"` // Callbacks that are now reserved for the user.
+	State      UserStateName  `json:"state"`
+	Reason     *PauseReason   `json:"reason"`   // Of the pause. Nil unless paused.
+	Since      *Time          `json:"since"`    // Of the state. Nil if the user never set it.
 	ByResult   map[string]int `json:"byResult"` // Of the completed, by result code.
 }
 

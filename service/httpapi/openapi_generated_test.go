@@ -217,6 +217,10 @@ var words = map[reflect.Type][]string{
 	reflect.TypeFor[apitype.ConsentChannel]():   apitype.Texts(apitype.ConsentChannels),
 	reflect.TypeFor[apitype.ConsentBasis]():     apitype.Texts(apitype.ConsentBases),
 	reflect.TypeFor[apitype.ResultEffect]():     apitype.Texts(apitype.ResultEffects),
+	reflect.TypeFor[apitype.NotReached]():       apitype.Texts(apitype.NotReachedReasons),
+	reflect.TypeFor[apitype.PhoneKind]():        apitype.Texts(apitype.PhoneKinds),
+	reflect.TypeFor[apitype.UserStateName]():    apitype.Texts(apitype.UserStateNames),
+	reflect.TypeFor[apitype.PauseReason]():      apitype.Texts(apitype.PauseReasons),
 }
 
 // named are the schemas whose names are not those of their types. Types of one shape share a schema.

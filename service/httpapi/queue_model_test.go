@@ -497,7 +497,12 @@ func (m *queueModel) compare(step int) {
 		if diff := gocmp.Diff(want, m.floor.order(query)); diff != "" {
 			m.t.Errorf("step %d, list%s: %s", step, query, diff)
 		}
-		state := apitype.QueueState{Waiting: len(want), ByType: map[apitype.CallType]int{}, ByLanguage: map[string]int{}}
+		state := apitype.QueueState{
+			Waiting:    len(want),
+			ByType:     map[apitype.CallType]int{},
+			ByLanguage: map[string]int{},
+			Messages:   []apitype.QueueMessage{},
+		}
 		for _, id := range want {
 			c := m.calls[id]
 			state.ByType[apitype.CallType(c.kind)]++

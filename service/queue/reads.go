@@ -31,6 +31,7 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 	if query, ok := queryOf(c, o.QueueFilter, o.UserUUID, now); ok {
 		state, err = q.countQueue(ctx, query)
 	}
+	state.Messages = []apitype.QueueMessage{}
 	return service.Answered(state, err)
 }
 
@@ -259,7 +260,12 @@ func (a agentCounts) count(r service.Reader, scope service.Scope, user *apitype.
 func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
 	agent, ok := a[user]
 	if !ok {
-		agent = &apitype.QueueAgent{UserUUID: user, LastSeenAt: seen, ByResult: map[string]int{}}
+		agent = &apitype.QueueAgent{
+			UserUUID:   user,
+			LastSeenAt: seen,
+			State:      apitype.UserReady,
+			ByResult:   map[string]int{},
+		}
 		a[user] = agent
 	}
 	if seen.After(agent.LastSeenAt.Time) {
