@@ -614,6 +614,7 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 				}
 				agent := want[d.user]
 				agent.UserUUID, agent.LastSeenAt = d.user, apitype.NewTime(d.at)
+				agent.State = apitype.UserReady
 				agent.Taken, agent.Attempts, agent.Completed = agent.Taken+1, agent.Attempts+d.count.Attempts, agent.Completed+d.count.Completed
 				agent.Cancelled, agent.Expired, agent.Released = agent.Cancelled+d.count.Cancelled, agent.Expired+d.count.Expired, agent.Released+d.count.Released
 				if agent.ByResult == nil {
