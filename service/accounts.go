@@ -94,7 +94,8 @@ type Account struct {
 	ExternalSources []string // The names that mark-processed entries may carry.
 	CreatedAt       apitype.Time
 	RevokedAt       *apitype.Time
-	Epoch           string // The epoch of the database.
+	Epoch           string            // The epoch of the database.
+	Person          *apitype.UserName // The signed-in person. Nil for a program.
 }
 
 // May reports whether the account has a permission.

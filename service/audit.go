@@ -129,6 +129,7 @@ func (c Caller) listed(operation AuditOperation, query url.Values, records int, 
 	return AuditLine{
 		At:        now,
 		Account:   &c.UUID,
+		User:      c.user(),
 		RequestID: c.RequestID,
 		Operation: operation,
 		Fields:    filters,
@@ -138,7 +139,22 @@ func (c Caller) listed(operation AuditOperation, query url.Values, records int, 
 
 // Audited returns the line of a caller's change.
 func (c Caller) Audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
-	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Record: &record}
+	return AuditLine{
+		At:        now,
+		Account:   &c.UUID,
+		User:      c.user(),
+		RequestID: c.RequestID,
+		Operation: operation,
+		Record:    &record,
+	}
+}
+
+// user returns the user of a signed-in person, or nil for a program.
+func (c Caller) user() *apitype.UUID {
+	if c.Person == nil {
+		return nil
+	}
+	return &c.Person.UUID
 }
 
 // Of returns a line about a record of a person.
@@ -147,8 +163,12 @@ func (l AuditLine) Of(person apitype.UUID) AuditLine {
 	return l
 }
 
-// By returns a line about a change for a user, or for an unknown one if it is nil.
+// By returns a line about a change for a user, or for an unknown one if it is nil. The line of a signed-in person stays
+// theirs.
 func (l AuditLine) By(user *apitype.UUID) AuditLine {
+	if l.User != nil {
+		return l
+	}
 	l.User = user
 	return l
 }

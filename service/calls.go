@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -376,7 +375,15 @@ func (s *Service) AddAttempt(
 	m Match,
 	request apitype.AddAttemptRequest,
 ) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsAttempt), NotValid(request.Validate())); err != nil {
+	if err := c.Require(CallsAttempt); err != nil {
+		return Answer{}, err
+	}
+	user, err := c.ActingUser(request.UserUUID)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.UserUUID = user
+	if err := NotValid(request.Validate()); err != nil {
 		return Answer{}, err
 	}
 	line := c.Audited(AuditCallAttempt, id, apitype.Time{}).By(request.UserUUID)
@@ -408,7 +415,15 @@ func (s *Service) CompleteCall(
 	m Match,
 	request apitype.CompleteCallRequest,
 ) (Answer, error) {
-	if err := cmp.Or(c.Require(CallsComplete), NotValid(request.Validate())); err != nil {
+	if err := c.Require(CallsComplete); err != nil {
+		return Answer{}, err
+	}
+	user, err := c.ActingUser(request.UserUUID)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.UserUUID = user
+	if err := NotValid(request.Validate()); err != nil {
 		return Answer{}, err
 	}
 	line := c.Audited(AuditCallComplete, id, apitype.Time{}).By(request.UserUUID)

@@ -19,7 +19,15 @@ func (s *Service) PutChecks(
 	id apitype.UUID,
 	request apitype.CallChecks,
 ) (Answer, error) {
-	if err := cmp.Or(MayCheck(c), NotValid(request.Validate())); err != nil {
+	if err := MayCheck(c); err != nil {
+		return Answer{}, err
+	}
+	user, err := c.ActingUser(request.UserUUID)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.UserUUID = user
+	if err := NotValid(request.Validate()); err != nil {
 		return Answer{}, err
 	}
 	line := c.Audited(AuditCallChecks, id, apitype.Time{}).By(request.UserUUID)

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,10 +16,18 @@ import (
 // changes nothing.
 // POST /fundesk/v1/persons/{uuid}/consents
 func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, request apitype.Consent) (Answer, error) {
-	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
+	if err := c.Require(PersonsUpdate); err != nil {
 		return Answer{}, err
 	}
-	err := s.Write(ctx, WriteIsolated, "add the consent", func(tx Tx) error {
+	user, err := c.ActingUser(request.UserUUID)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.UserUUID = user
+	if err := NotValid(request.Validate(s.clock())); err != nil {
+		return Answer{}, err
+	}
+	err = s.Write(ctx, WriteIsolated, "add the consent", func(tx Tx) error {
 		row, err := VisiblePerson(tx, c, id)
 		if err != nil {
 			return err

@@ -184,6 +184,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 type User struct {
 	apitype.RecruiterUser
 	Organization *apitype.UUID // Nil shows the name to every account.
+	EndedAt      *apitype.Time // Set if the user may not sign in any more.
 }
 
 func (u User) check() error {

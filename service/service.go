@@ -33,6 +33,8 @@ type Options struct {
 	AuditReads bool
 	// TokenEnds is called once a day for each token in use that ends within 14 days. Nil reports none.
 	TokenEnds func(account Account, at time.Time)
+	// SignIn verifies the tokens of persons. Nil accepts only tokens of accounts.
+	SignIn SignIn
 }
 
 // Service answers the operations of the interface. It is safe for concurrent use, and
@@ -43,6 +45,7 @@ type Service struct {
 	keys          keyReader
 	auditReads    bool
 	warnTokenEnds func(account Account, at time.Time)
+	signIn        SignIn
 	long          *Turns // Of long reads: one at a time leaves the other connections to short ones.
 	floorRules    rulesCache
 	tendedMinute  atomic.Int64 // When the queue was tended last, in milliseconds since 1970.
@@ -55,6 +58,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 		clock:         o.Now,
 		auditReads:    o.AuditReads,
 		warnTokenEnds: o.TokenEnds,
+		signIn:        o.SignIn,
 		keys:          newKeyReader(o.Store),
 		long:          NewTurns(1),
 	}

@@ -266,9 +266,17 @@ func (s *Service) issue(
 	return token, expires, nil
 }
 
+// errUnauthenticated is the refusal of every token that is not accepted, whatever the reason.
+func errUnauthenticated() *Error {
+	return &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
+}
+
 // Authenticate returns the account of a token. Its error does not name the reason of a refusal.
 func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
-	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
+	if s.signIn != nil && s.signIn.Issued(token) {
+		return s.authenticatePerson(ctx, token)
+	}
+	refusal := errUnauthenticated()
 	known, ok, err := s.subject(ctx, token)
 	if err != nil {
 		return Account{}, err

@@ -52,6 +52,8 @@ const RevisionMember = "_revision"
 type Extensions struct {
 	Extensions []string `json:"extensions"`
 	Version    string   `json:"version"` // Of the service.
+	// User is the signed-in person. Nil for the account of a program.
+	User *UserName `json:"user,omitzero"`
 }
 
 // The bounds of the queue.
@@ -107,8 +109,8 @@ func atMost(v *Violations, pointer string, values int) {
 // TakeRequest asks for the next calls of a user.
 // POST /fundesk/v1/queue/take
 type TakeRequest struct {
-	RequestUUID  UUID `json:"requestUuid"` // The same again, within 24 hours, gives the same leases.
-	UserUUID     UUID `json:"userUuid"`
+	RequestUUID  UUID `json:"requestUuid"`           // The same again, within 24 hours, gives the same leases.
+	UserUUID     UUID `json:"userUuid,omitzero"`     // A signed-in person may omit it.
 	Count        *int `json:"count,omitzero"`        // 1 to MaxTake; 1 when omitted.
 	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
 	Ahead        bool `json:"ahead,omitzero"`        // The calls are not shown to the user yet.
@@ -137,7 +139,7 @@ func (r *TakeRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
 type LeaseRequest struct {
 	RequestUUID  UUID `json:"requestUuid"`
-	UserUUID     UUID `json:"userUuid"`
+	UserUUID     UUID `json:"userUuid,omitzero"`     // A signed-in person may omit it.
 	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
 	Pending      bool `json:"pending,omitzero"`      // A change of the call waits: the lease lasts PendingLease.
 }

@@ -35,11 +35,12 @@ var forbidden = map[string][]string{
 	"fundesk/service/queue":                {"fundesk/apiclient", "fundesk/service/httpapi", "fundesk/service/privacy", "fundesk/service/sqlstore", "net/http", "database/sql"},
 	"fundesk/service/httpapi":              {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},
 	"fundesk/service/sqlstore":             {"fundesk/apiclient", "fundesk/service/httpapi", "fundesk/service/privacy", "fundesk/service/queue"},
+	"fundesk/service/signin":               {"fundesk/apiclient", "fundesk/service/httpapi", "fundesk/service/privacy", "fundesk/service/queue", "fundesk/service/sqlstore", "database/sql"},
 	"fundesk/service/sqlstore/pgdriver":    {"fundesk/..."},
 	"fundesk/service/embedded":             {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
 	"fundesk/service/sandbox":              {"fundesk/apiclient", "fundesk/service/sqlstore", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
 	"fundesk/cmd/fundeskd":                 {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
-	"fundesk/cmd/fundesk":                  {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/...", "github.com/jackc/..."},
+	"fundesk/cmd/fundesk":                  {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "fundesk/service/signin", "github.com/prometheus/...", "github.com/getkin/...", "github.com/jackc/...", "github.com/coreos/...", "github.com/zitadel/..."},
 }
 
 // rooms are the packages below commands, and which of the others each may import, itself or through
@@ -122,7 +123,7 @@ func TestImports(t *testing.T) {
 		if p.ImportPath == "fundesk/cmd/fundesk" && !slices.Contains(p.Deps, "time/tzdata") {
 			t.Error("fundesk has no time zones of its own, and finds none on machines without them")
 		}
-		helpers := []string{"fundesk/service/servicetest", "fundesk/apiclient/durable/powercut", "fundesk/apiclient/durable/privileged"}
+		helpers := []string{"fundesk/service/servicetest", "fundesk/service/signin/signintest", "fundesk/apiclient/durable/powercut", "fundesk/apiclient/durable/privileged"}
 		for _, helper := range helpers {
 			if slices.Contains(p.Imports, helper) && !slices.Contains(helpers, p.ImportPath) {
 				t.Errorf("%s imports %s, which is for tests", p.ImportPath, helper)

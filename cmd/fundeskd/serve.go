@@ -36,6 +36,7 @@ type serveOptions struct {
 	connectTimeout time.Duration
 	answerTimeout  time.Duration
 
+	oidc    oidcOptions
 	sandbox sandboxOptions
 
 	recordErasure func(service.ErasedPerson) error // Nil in a sandbox.
@@ -52,7 +53,7 @@ func (p *program) serveCommand() *cobra.Command {
 			"503. SIGHUP reads the files of the certificate again.\n\n" +
 			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag wins\n" +
 			"over its variable. On an address off this machine without a certificate, only\n" +
-			"this machine sees /metrics.\n\n" + sandboxHelp,
+			"this machine sees /metrics.\n\n" + oidcHelp + "\n\n" + sandboxHelp,
 		Example: "  fundeskd serve --listen 127.0.0.1:8080\n" +
 			"  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
 			"  fundeskd serve --sandbox --persons 500 --seed 7 --start-time 2026-11-20T09:00:00Z",
@@ -69,6 +70,7 @@ func (p *program) serveCommand() *cobra.Command {
 			return err
 		}
 		if o.sandbox.isOn {
+			o.oidc = oidcOptions{} // Its clock would end every token.
 			return p.serveSandbox(c.Context(), o)
 		}
 		o.recordErasure = p.recordErasures(o.erasuresLog)
@@ -107,6 +109,7 @@ func (o *serveOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout,
 		"how long a PostgreSQL server may take to answer, and a connection to become free")
 	erasuresFlag(flags, &o.erasuresLog)
+	o.oidc.addFlags(flags)
 }
 
 // variableOf returns the environment variable of a flag of serve.
@@ -136,6 +139,10 @@ const minRate = 0.001
 // check refuses flags with values that they cannot have.
 func (o *serveOptions) check() error {
 	err := checkPublicURL(o.publicURL)
+	if err != nil {
+		return err
+	}
+	err = o.oidc.check()
 	if err != nil {
 		return err
 	}

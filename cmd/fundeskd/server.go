@@ -21,6 +21,7 @@ import (
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/signin"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
@@ -63,7 +64,9 @@ type server struct {
 	logger      *slog.Logger
 	metrics     *metrics
 	front       *front
-	certificate *certificate // Nil without TLS.
+	certificate *certificate     // Nil without TLS.
+	signIn      *signin.Provider // Nil without --oidc-issuer.
+	signInMap   *signin.Map      // The same.
 
 	store   *sqlstore.Store // Nil while the server waits for its database.
 	service atomic.Pointer[service.Service]
@@ -111,6 +114,10 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (*server, erro
 		certificate: certificate,
 		reload:      make(chan os.Signal, 1),
 	}
+	s.signIn, s.signInMap, err = o.oidc.provider(logger)
+	if err != nil {
+		return nil, err
+	}
 	s.front = &front{metrics: s.metrics, isApart: o.metricsAt != "", now: p.Now}
 	s.front.closing, s.front.close = context.WithCancel(context.WithoutCancel(ctx))
 	s.metrics.ready(s.front.ready)
@@ -149,13 +156,17 @@ func (s *server) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	served, err := p.newService(
-		ctx,
-		store,
-		service.Options{AuditReads: s.options.auditReads, TokenEnds: s.warnTokenEnds},
-	)
+	rules := service.Options{AuditReads: s.options.auditReads, TokenEnds: s.warnTokenEnds}
+	if s.signIn != nil {
+		rules.SignIn = s.signIn
+	}
+	served, err := p.newService(ctx, store, rules)
 	if err != nil {
 		return err
+	}
+	err = checkMapped(ctx, served, s.signInMap)
+	if err != nil {
+		return errors.Join(err, store.Close())
 	}
 	s.store = store
 	s.service.Store(served)
@@ -168,6 +179,7 @@ func (s *server) openDatabase(ctx context.Context) error {
 		BaseURL:       s.options.publicURL,
 		Rate:          s.options.rate, // By the system's clock, also in a sandbox.
 		Version:       release.Version,
+		SignIn:        s.options.oidc.offered(),
 		RecordErasure: s.options.recordErasure,
 		CountQueue:    s.metrics.queueEvent,
 		Observe:       s.metrics.observe,
@@ -279,6 +291,9 @@ func (s *server) Run(ctx context.Context) error {
 	failed := make(chan error, 3)
 	if s.store == nil {
 		background.Go(func() { sendError(failed, s.awaitDatabase(running)) })
+	}
+	if s.signIn != nil {
+		background.Go(func() { s.signIn.Run(running) })
 	}
 	background.Go(func() { s.reloadCertificates(running) })
 	background.Go(func() { s.newMaintenance().run(running) })

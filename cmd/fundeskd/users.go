@@ -16,13 +16,19 @@ type userView struct {
 	UUID         apitype.UUID  `json:"uuid"`
 	Name         string        `json:"name"`
 	Organization *apitype.UUID `json:"organization"`
+	EndedAt      *apitype.Time `json:"endedAt"`
 }
 
 func viewUser(u service.User) userView {
-	return userView{UUID: u.UUID, Name: u.Name, Organization: u.Organization}
+	return userView{UUID: u.UUID, Name: u.Name, Organization: u.Organization, EndedAt: u.EndedAt}
 }
 
-func (u userView) cells() []string { return []string{u.UUID.String(), u.Name} }
+func (u userView) cells() []string {
+	if u.EndedAt != nil {
+		return []string{u.UUID.String(), u.Name, "ended"}
+	}
+	return []string{u.UUID.String(), u.Name}
+}
 
 func (p *program) userAdd() *cobra.Command {
 	var u service.User
@@ -68,17 +74,44 @@ func (p *program) userList() *cobra.Command {
 func (p *program) userSet() *cobra.Command {
 	var id apitype.UUID
 	var name string
-	return operation[userView]{
-		use:     "set UUID NAME",
-		short:   "Give a user another name",
-		long:    "Set changes the name everywhere, also in earlier records.",
-		example: "  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c \"Anneke Bakker\"",
-		args:    []argument{uuidArgument("UUID", "user", &id), textArgument("NAME", &name)},
+	var isEnded, setsEnded bool
+	wanted := []argument{uuidArgument("UUID", "user", &id), textArgument("NAME", &name)}
+	c := operation[userView]{
+		use:   "set UUID [NAME]",
+		short: "Give a user another name, or end their access",
+		long: "Set changes the name everywhere, also in earlier records. With --ended the\n" +
+			"user's requests are refused from the next one on, whatever the identity\n" +
+			"provider says; --ended=false restores the access.",
+		example: "  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c \"Anneke Bakker\"\n" +
+			"  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ended",
+		args:  wanted,
+		flags: func(flags *pflag.FlagSet) { flags.BoolVar(&isEnded, "ended", false, "refuse the user's requests") },
+		check: func(flags *pflag.FlagSet) error {
+			setsEnded = flags.Changed("ended")
+			if name == "" && !setsEnded {
+				return usage("name a NAME, or --ended; see: fundeskd user set --help")
+			}
+			return nil
+		},
 		failure: "change the user",
-		run: func(ctx context.Context, s *service.Service) (userView, error) {
-			u, err := s.RenameUser(ctx, id, name)
-			return viewUser(u), err
+		run: func(ctx context.Context, s *service.Service) (u userView, err error) {
+			var user service.User
+			if name != "" {
+				user, err = s.RenameUser(ctx, id, name)
+			}
+			if err == nil && setsEnded {
+				user, err = s.SetUserEnded(ctx, id, isEnded)
+			}
+			return viewUser(user), err
 		},
 		text: func(w io.Writer, u userView) { fmt.Fprintln(w, "changed", u.UUID) },
 	}.command(p)
+	c.Args = func(c *cobra.Command, args []string) error {
+		isUUIDAlone := len(args) == 1
+		if isUUIDAlone {
+			return exactly(wanted[:1])(c, args)
+		}
+		return exactly(wanted)(c, args)
+	}
+	return c
 }

@@ -92,7 +92,9 @@ func WriteError(w http.ResponseWriter, err error) error {
 func advise(header http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:
-		header.Set("WWW-Authenticate", `Bearer realm="fundesk"`)
+		if header.Get("WWW-Authenticate") == "" {
+			header.Set("WWW-Authenticate", `Bearer realm="fundesk"`)
+		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header.Set("Retry-After", "1")
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// Version is the program's version, for GET /fundesk/v1. Empty means "devel".
 	Version string
 	Now     func() time.Time // Nil means the system's clock. Only the rate depends on it.
+	// SignIn is what clients need to let a person sign in. Nil offers no sign-in.
+	SignIn *SignIn
 	// RecordErasure notes each erasure outside the database before it is made; it may be nil.
 	RecordErasure func(service.ErasedPerson) error
 	// CountQueue is called for each event of the queue. It may be nil.
@@ -71,6 +73,7 @@ type api struct {
 	version string
 	gate    *gate
 	observe func(Observation)
+	signIn  *SignIn // Nil without sign-in.
 	mux     *http.ServeMux
 }
 
@@ -85,6 +88,7 @@ func New(o Options) http.Handler {
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
 		version: cmp.Or(o.Version, "devel"),
 		observe: o.Observe,
+		signIn:  o.SignIn,
 		gate:    newGate(o.Rate, o.Now),
 		mux:     http.NewServeMux(),
 	}
@@ -110,6 +114,9 @@ func (a *api) routes() {
 		func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, OpenAPI) },
 	)
 	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
+	if a.signIn != nil {
+		a.mux.HandleFunc("GET "+resourcePath, a.protectedResource)
+	}
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
 }
 
@@ -291,6 +298,7 @@ func (a *api) authenticated(route route) http.Handler {
 		case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 			w.WriteHeader(statusGone)
 		default:
+			a.challenge(w.Header(), r, err)
 			w.note.err = WriteError(w, err)
 		}
 	})

@@ -183,7 +183,11 @@ func announce(header http.Header, path string) {
 }
 
 func (a *api) extensions(_ context.Context, c service.Caller) (answer service.Answer, err error) {
-	answer.JSON, err = json.Marshal(apitype.Extensions{Extensions: extensionsFor(c.Account), Version: a.version})
+	answer.JSON, err = json.Marshal(apitype.Extensions{
+		Extensions: extensionsFor(c.Account),
+		Version:    a.version,
+		User:       c.Person,
+	})
 	return answer, err
 }
 

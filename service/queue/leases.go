@@ -24,7 +24,15 @@ func (q *Queue) Lease(
 	id apitype.UUID,
 	request apitype.LeaseRequest,
 ) (answer service.Answer, err error) {
-	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+	if err := Require(c); err != nil {
+		return service.Answer{}, err
+	}
+	user, err := c.ActingUser(&request.UserUUID)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	request.UserUUID = *user
+	if err := service.NotValid(request.Validate()); err != nil {
 		return service.Answer{}, err
 	}
 	query, _ := queryOf(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})

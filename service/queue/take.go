@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,12 +14,20 @@ import (
 // Take gives a user the calls that are next, each in a lease.
 // POST /fundesk/v1/queue/take
 func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.TakeRequest) (service.Answer, error) {
-	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
+	if err := Require(c); err != nil {
+		return service.Answer{}, err
+	}
+	user, err := c.ActingUser(&request.UserUUID)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	request.UserUUID = *user
+	if err := service.NotValid(request.Validate()); err != nil {
 		return service.Answer{}, err
 	}
 	query, ok := queryOf(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
 	t := &taking{c: c, request: request, query: query, nothing: !ok, parse: q.rules.FloorRules}
-	err := q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
+	err = q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
 		}

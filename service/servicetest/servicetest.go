@@ -178,6 +178,12 @@ func New(t testing.TB, options ...Option) *Harness {
 // NewOn is [New] on a database of the test's choice.
 func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
+	return NewWithSignIn(t, database, nil, options...)
+}
+
+// NewWithSignIn is [NewOn] with persons who sign in.
+func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options ...Option) *Harness {
+	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
 	var err error
 	if h.Store, err = sqlstore.Open(
@@ -191,7 +197,8 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 			t.Error(err)
 		}
 	})
-	if h.Service, err = service.New(t.Context(), service.Options{Store: h.Store, Now: h.Clock.Now}); err != nil {
+	rules := service.Options{Store: h.Store, Now: h.Clock.Now, SignIn: signIn}
+	if h.Service, err = service.New(t.Context(), rules); err != nil {
 		t.Fatal(err)
 	}
 	h.Privacy = privacy.New(h.Service, nil)

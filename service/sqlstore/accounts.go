@@ -90,6 +90,19 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
+// SignedInUser reads the user of a request, and along with it which programs may serve the schema.
+func (r *reader) SignedInUser(id apitype.UUID) (found service.SignedInUser, err error) {
+	var programs *string
+	row := r.row(
+		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''),
+			organization, doc, ended_at FROM users WHERE uuid = $1`,
+		identifier(id),
+	)
+	err = row.scan(append([]any{&programs, &found.Epoch}, userDest(&found.User)...)...)
+	found.Epoch += r.engine.identity()
+	return found, cmp.Or(err, checkServedBy(programs))
+}
+
 func (r *reader) Accounts() (accounts []service.Account, err error) {
 	err = r.each(`SELECT `+accountFields()+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
 		a, err := r.scanAccount(rows.Scan)
@@ -223,17 +236,17 @@ func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.Organizati
 }
 
 func userDest(u *service.User) []any {
-	return []any{nullUUIDDest{&u.Organization}, jsonDest{&u.RecruiterUser}}
+	return []any{nullUUIDDest{&u.Organization}, jsonDest{&u.RecruiterUser}, nullTimeDest{&u.EndedAt}}
 }
 
 func (r *reader) User(id apitype.UUID) (u service.User, err error) {
-	err = r.row(`SELECT organization, doc FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
+	err = r.row(`SELECT organization, doc, ended_at FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
 	return u, err
 }
 
 func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 	q := &listQuery{}
-	text := `SELECT organization, doc FROM users`
+	text := `SELECT organization, doc, ended_at FROM users`
 	if !scope.All {
 		text += ` WHERE organization IS NULL`
 		if len(scope.Organizations) > 0 {
@@ -245,13 +258,13 @@ func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 
 func (t *tx) InsertUser(u service.User) error {
 	return t.insert(
-		`INSERT INTO users (organization, doc, uuid) VALUES ($1, $2, $3)`,
+		`INSERT INTO users (organization, doc, ended_at, uuid) VALUES ($1, $2, $3, $4)`,
 		append(userDest(&u), identifier(u.UUID))...)
 }
 
 func (t *tx) UpdateUser(u service.User) error {
 	return t.change(
-		`UPDATE users SET organization = $1, doc = $2 WHERE uuid = $3`,
+		`UPDATE users SET organization = $1, doc = $2, ended_at = $3 WHERE uuid = $4`,
 		append(userDest(&u), identifier(u.UUID))...)
 }
 

@@ -52,7 +52,7 @@ func copyTables() []copyTable {
 			``,
 		},
 		{"queue_rules", 1, []string{"organization", "rules"}, copyBatch, ``},
-		{"users", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
+		{"users", 1, []string{"uuid", "organization", "doc", "ended_at"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),
 		numbered("pledges", newPledgeColumns),

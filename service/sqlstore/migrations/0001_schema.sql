@@ -42,9 +42,11 @@ CREATE TABLE organizations (
     settings          BYTES
 );
 
+-- A user with ended_at may not sign in any more.
 CREATE TABLE users (
     uuid         IDENTIFIER NOT NULL CONSTRAINT users_by_uuid PRIMARY KEY,
     organization IDENTIFIER,
+    ended_at     BIGINT,
     doc          BYTES NOT NULL
 );
 

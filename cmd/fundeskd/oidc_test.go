@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+	"fundesk/service/signin/signintest"
+)
+
+// signInFiles writes a map, and returns the flags of sign-in with it.
+func signInFiles(t *testing.T, provider *signintest.Provider, table string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "map.toml")
+	servicetest.Check(t, os.WriteFile(path, []byte(table), 0o600))
+	return []string{
+		"--oidc-issuer", provider.URL,
+		"--oidc-audience", signintest.Audience,
+		"--oidc-map", path,
+		"--oidc-client-id", signintest.ClientID,
+	}
+}
+
+const agentsMap = "[[map]]\nclaim = \"groups\"\nvalue = \"agents\"\nrole = \"agent\"\nall_organizations = true\n"
+
+// A person signs in while fundeskd serves, and user set --ended ends the access at once.
+func TestServeWithSignIn(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	provider := signintest.Start(t)
+	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": "agents"})
+	provider.SetDown(true) // The start waits for no issuer.
+	s := e.serve(signInFiles(t, provider, agentsMap)...)
+	token := provider.Token(t, "anneke", nil)
+	status := func() int {
+		got, _ := get(t, http.DefaultClient, s.url+"/api/v1/calls", token)
+		return got
+	}
+	if got := status(); got != http.StatusServiceUnavailable {
+		t.Errorf("got %d before the issuer was read, want 503", got)
+	}
+	if got, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); got != http.StatusOK {
+		t.Errorf("got %d for readiness without the issuer, want 200", got)
+	}
+	provider.SetDown(false)
+	for status() == http.StatusServiceUnavailable { // It reads the issuer again within a second or two.
+		if t.Context().Err() != nil {
+			t.Fatal("the issuer was not read")
+		}
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("got %d for a signed-in person, want 200", got)
+	}
+	var users []userView
+	e.must(&users, "", "user", "list")
+	if len(users) != 1 || users[0].Name != "Anneke de Vries" || users[0].EndedAt != nil {
+		t.Fatalf("got the users %+v, want the person", users)
+	}
+	id := users[0].UUID.String()
+	e.done("", "user", "set", id, "--ended")
+	if got := status(); got != http.StatusUnauthorized {
+		t.Errorf("got %d for an ended user, want 401", got)
+	}
+	_, text, _ := e.run("", "user", "list")
+	if !strings.Contains(text, "ended") {
+		t.Errorf("got %q, want that the user is ended", text)
+	}
+	e.done("", "user", "set", id, "--ended=false")
+	if got := status(); got != http.StatusOK {
+		t.Errorf("got %d for a user whose access was restored, want 200", got)
+	}
+	s.stop()
+	if log := s.log.String(); strings.Contains(log, token) || strings.Contains(log, "Anneke") {
+		t.Error("the log has the token, or the name")
+	}
+}
+
+// A wrong map ends the start with its entries, and half of the flags is refused.
+func TestSignInMistakes(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	provider := signintest.Start(t)
+	unknown := strings.Replace(agentsMap, "all_organizations = true", `organizations = ["`+apitype.ExampleUUID+`"]`, 1)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{signInFiles(t, provider, strings.Replace(agentsMap, `"agent"`, `"boss"`, 1)), `entry 1 (groups = "agents"): there is no role "boss"`},
+		{signInFiles(t, provider, unknown), "entry 1: there is no organization " + apitype.ExampleUUID},
+		{[]string{"--oidc-issuer", provider.URL}, "go together"},
+		{[]string{"--oidc-client-id", "x"}, "needs --oidc-issuer"},
+		{append(signInFiles(t, provider, agentsMap), "--oidc-issuer", "http://login.example"), "plain http"},
+	} {
+		code, _, errs := e.run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, test.args...)...)
+		if code != exitUsage || !strings.Contains(errs, test.want) {
+			t.Errorf("got %d %s, want %d with %q", code, errs, exitUsage, test.want)
+		}
+	}
+}
+
+// oidc check says what a token is allowed, and why it is refused.
+func TestOIDCCheck(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	provider := signintest.Start(t)
+	provider.AddUser("anneke", map[string]any{"name": "Anneke", "groups": "agents"})
+	provider.AddUser("other", map[string]any{"name": "Other"})
+	flags := append([]string{"oidc", "check", "-"}, signInFiles(t, provider, agentsMap)...)
+	for _, test := range []struct {
+		token, out, errs string
+		code             int
+	}{
+		{provider.Token(t, "anneke", nil), "Anneke", "", exitDone},
+		{provider.Token(t, "other", nil), "Other", "no entry of the map matches", exitFailure},
+		{provider.Token(t, "anneke", map[string]any{"aud": "x"}), "", "audience", exitFailure},
+		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "ended at 1970", exitFailure},
+		{"x", "", "no JWT", exitFailure},
+	} {
+		code, out, errs := e.run(test.token+"\n", flags...)
+		if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(errs, test.errs) {
+			t.Errorf("got %d %s %s, want %d with %q and %q", code, out, errs, test.code, test.out, test.errs)
+		}
+		if strings.Contains(errs, test.token) && len(test.token) > 1 {
+			t.Error("the error has the token")
+		}
+	}
+	var checked checkedToken
+	code, out, _ := e.run(provider.Token(t, "anneke", nil), append(flags, "-o", "json")...)
+	servicetest.Check(t, json.Unmarshal([]byte(out), &checked))
+	if code != exitDone || !checked.Accepted || !checked.All || len(checked.Permissions) == 0 {
+		t.Errorf("got %d %+v, want what the token is allowed", code, checked)
+	}
+}

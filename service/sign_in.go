@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// SignIn verifies the access tokens of an identity provider.
+type SignIn interface {
+	// Issued reports whether a token claims to be of the provider. It verifies nothing.
+	Issued(token string) bool
+	// Verify returns the person of a valid token. It returns false for every other token, and an error if the provider
+	// could not be asked for its keys yet.
+	Verify(ctx context.Context, token string, now time.Time) (p SignedIn, ok bool, err error)
+}
+
+// SignedIn is a person, as an access token describes them.
+type SignedIn struct {
+	User        apitype.UUID // The same for each token of the person.
+	Name        string
+	IsMapped    bool // The map gives the person a role.
+	Permissions []Permission
+	Scope       Scope
+	Expires     time.Time
+}
+
+// SignedInUser is the stored user of a signed-in person.
+type SignedInUser struct {
+	User  User
+	Epoch string // The epoch of the database.
+}
+
+// authenticatePerson returns the account of a person with a token of the identity provider.
+func (s *Service) authenticatePerson(ctx context.Context, token string) (Account, error) {
+	if _, err := s.keys.fresh(ctx); err != nil { // Cursors and links are made with it.
+		return Account{}, err
+	}
+	person, ok, err := s.signIn.Verify(ctx, token, s.clock())
+	if err != nil {
+		return Account{}, err
+	}
+	if !ok {
+		return Account{}, errUnauthenticated()
+	}
+	stored, err := s.userOfPerson(ctx, person)
+	if err != nil {
+		return Account{}, err
+	}
+	if stored.User.EndedAt != nil {
+		return Account{}, errUnauthenticated()
+	}
+	if !person.IsMapped {
+		return Account{}, &Error{
+			Kind:   Forbidden,
+			Detail: "you are signed in, but no entry of the service's map gives you a role; ask its operator",
+		}
+	}
+	return Account{
+		UUID:        person.User,
+		Name:        stored.User.Name,
+		Permissions: person.Permissions,
+		Scope:       person.Scope,
+		Epoch:       stored.Epoch,
+		Person:      &apitype.UserName{UUID: person.User, Name: stored.User.Name},
+	}, nil
+}
+
+// userOfPerson returns the stored user of a person. The first sign-in with a role creates it.
+func (s *Service) userOfPerson(ctx context.Context, person SignedIn) (SignedInUser, error) {
+	find := func() (found SignedInUser, err error) {
+		err = s.Read(ctx, ReadRecord, "look up the user", func(r Reader) (err error) {
+			found, err = r.SignedInUser(person.User)
+			return err
+		})
+		return found, err
+	}
+	found, err := find()
+	if !errors.Is(err, ErrNoRow) || !person.IsMapped {
+		if errors.Is(err, ErrNoRow) {
+			return SignedInUser{}, nil
+		}
+		return found, err
+	}
+	user := User{RecruiterUser: apitype.RecruiterUser{UUID: person.User, Name: person.Name}}
+	if user.check() != nil { // A claim may hold any text.
+		user.Name = nameOfUnnamed(person.User)
+	}
+	if _, err := s.AddUser(ctx, user); err != nil && KindOf(err) != Conflict { // Another request may have been first.
+		return SignedInUser{}, err
+	}
+	return find()
+}
+
+// nameOfUnnamed returns the name of a user whose token has no usable name.
+func nameOfUnnamed(user apitype.UUID) string { return "user " + user.String()[:8] }
+
+// ActingUser returns the user who acts in a request: a signed-in person acts as themselves. Another user in the
+// request is refused, and a missing one is filled in. Programs name any user, or none.
+func (c Caller) ActingUser(named *apitype.UUID) (*apitype.UUID, error) {
+	if c.Person == nil {
+		return named, nil
+	}
+	isOther := named != nil && !named.IsZero() && *named != c.Person.UUID
+	if isOther {
+		return nil, &Error{
+			Kind:   Forbidden,
+			Detail: "a signed-in person acts as themselves",
+			Violations: apitype.Violations{{
+				Pointer: "/userUuid",
+				Message: "is another user than the one who is signed in",
+			}},
+		}
+	}
+	return &c.Person.UUID, nil
+}
+
+// SetUserEnded ends the access of a user from the next request on, or restores it. A signed-in person is refused,
+// whatever their token says.
+func (s *Service) SetUserEnded(ctx context.Context, id apitype.UUID, isEnded bool) (u User, err error) {
+	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
+		if u, err = tx.User(id); err != nil {
+			return OrUnknown(err, "user", id)
+		}
+		if isEnded == (u.EndedAt != nil) {
+			return nil
+		}
+		now := s.TimeOf(tx)
+		u.EndedAt = nil
+		if isEnded {
+			u.EndedAt = &now
+		}
+		if err := tx.UpdateUser(u); err != nil {
+			return err
+		}
+		return tx.Audit(AuditLine{At: now, Operation: AuditUserSet, Record: &id, Fields: "endedAt"})
+	})
+}

@@ -1,0 +1,325 @@
+// Package signin verifies the access tokens of an OpenID Connect issuer, and maps their claims to what a person may do.
+// Only fundeskd imports it. It must not know the store: package service keeps the users.
+//
+//	provider, err := signin.New(signin.Options{Issuer: issuer, Audience: audience, Map: table})
+//	go provider.Run(ctx)
+//	s, err := service.New(ctx, service.Options{Store: store, SignIn: provider})
+package signin
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+const (
+	leeway      = 30 * time.Second // How far the clocks of the issuer and of this computer may differ.
+	maxToken    = 16 << 10         // Bytes of a token.
+	maxSubject  = 255              // Bytes, by OpenID Connect.
+	maxDocument = 1 << 20          // Bytes of what the issuer publishes.
+	issuerLimit = 5 * time.Second  // How long the issuer may take to answer.
+)
+
+// algorithms are the accepted signatures. None of them uses a secret that both sides know.
+var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
+
+// tokenTypes are the accepted types in the header of a token, in lower case. A token may have none.
+var tokenTypes = []string{"", "jwt", "at+jwt", "application/at+jwt"}
+
+// Options configure a Provider. Issuer, Audience and Map are required.
+type Options struct {
+	Issuer   string
+	Audience string // That each token must name.
+	Map      *Map
+	Now      func() time.Time  // The clock of the pauses between two readings of the keys. Nil means the system's.
+	Client   http.RoundTripper // The way to the issuer. Nil means the default transport.
+	Logger   *slog.Logger      // Nil means no log.
+}
+
+// Provider verifies the tokens of one issuer. It is safe for concurrent use.
+type Provider struct {
+	options  Options
+	client   *http.Client
+	verifier atomic.Pointer[verifier] // Nil until the issuer was read.
+}
+
+// verifier is what is known of an issuer that was read.
+type verifier struct {
+	*oidc.IDTokenVerifier
+	keys *keySet
+}
+
+// New returns a provider, which knows nothing of its issuer yet; [Provider.Run] reads it.
+func New(o Options) (*Provider, error) {
+	err := checkIssuer(o.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	transport := o.Client
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	client := &http.Client{Timeout: issuerLimit, Transport: limited{transport}}
+	return &Provider{options: o, client: client}, nil
+}
+
+// checkIssuer refuses an issuer whose keys others on the way could replace.
+func checkIssuer(text string) error {
+	issuer, err := url.Parse(text)
+	isWeb := err == nil && issuer.Host != "" && (issuer.Scheme == "https" || issuer.Scheme == "http")
+	if !isWeb || issuer.User != nil || issuer.RawQuery != "" || issuer.Fragment != "" {
+		return errors.New("the issuer must be as https://login.example/realms/charity")
+	}
+	if issuer.Scheme == "http" && !isLoopback(issuer.Hostname()) {
+		return errors.New("the issuer is plain http, which is allowed for this machine only; use https")
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// limited bounds what is read of an answer.
+type limited struct{ http.RoundTripper }
+
+// RoundTrip sends a request.
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(answer.Body, maxDocument), answer.Body}
+	return answer, nil
+}
+
+// The pauses between two readings of an issuer that does not answer.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+)
+
+// Run reads the issuer until that succeeds, or the context ends.
+func (p *Provider) Run(ctx context.Context) {
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		err := p.Read(ctx)
+		if err == nil {
+			p.options.Logger.Info("persons can sign in", "issuer", p.options.Issuer)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.options.Logger.Warn("the issuer cannot be read yet; persons cannot sign in until then",
+			"issuer", p.options.Issuer, "error", err.Error())
+		if service.Pause(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+// Read reads the description and the keys of the issuer.
+func (p *Provider) Read(ctx context.Context) error {
+	ctx = oidc.ClientContext(ctx, p.client)
+	discovered, err := oidc.NewProvider(ctx, p.options.Issuer)
+	if err != nil {
+		return errors.New(firstLine(err))
+	}
+	var document struct {
+		Keys string `json:"jwks_uri"`
+	}
+	err = discovered.Claims(&document)
+	if err != nil {
+		return fmt.Errorf("read the description of the issuer: %w", err)
+	}
+	err = checkIssuer(document.Keys)
+	if err != nil {
+		return errors.New("the issuer publishes its keys at an address that is not https")
+	}
+	keys := &keySet{url: document.Keys, client: p.client, now: p.options.Now}
+	err = keys.read(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, algorithm := range algorithms {
+		names = append(names, string(algorithm))
+	}
+	p.verifier.Store(&verifier{
+		keys: keys,
+		IDTokenVerifier: oidc.NewVerifier(p.options.Issuer, keys, &oidc.Config{
+			ClientID:             p.options.Audience,
+			SupportedSigningAlgs: names,
+			SkipExpiryCheck:      true, // Checked by our leeway.
+		}),
+	})
+	return nil
+}
+
+// firstLine returns an error without what an issuer sent as a page.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	const most = 300
+	return strings.ToValidUTF8(line[:min(len(line), most)], "")
+}
+
+// Issued reports whether a token claims to be of the issuer. It verifies nothing.
+func (p *Provider) Issued(token string) bool {
+	if len(token) > maxToken {
+		return false
+	}
+	_, body, _ := strings.Cut(token, ".")
+	body, _, _ = strings.Cut(body, ".")
+	payload, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil {
+		return false
+	}
+	var claims struct {
+		Issuer string `json:"iss"`
+	}
+	return json.Unmarshal(payload, &claims) == nil && claims.Issuer == p.options.Issuer
+}
+
+// errUnread refuses tokens before the issuer was read: they may be good.
+var errUnread = &service.Error{
+	Kind:   service.Unavailable,
+	Detail: "the identity provider could not be asked for its keys yet",
+}
+
+// Verify returns the person of a valid token.
+func (p *Provider) Verify(ctx context.Context, token string, now time.Time) (service.SignedIn, bool, error) {
+	if p.verifier.Load() == nil {
+		return service.SignedIn{}, false, errUnread
+	}
+	person, err := p.Explain(ctx, token, now)
+	return person, err == nil, nil
+}
+
+// Explain returns the person of a valid token, or the reason why it is refused. The reason is for an operator: callers
+// get one text for all.
+func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (person service.SignedIn, err error) {
+	known := p.verifier.Load()
+	if known == nil {
+		return person, errUnread
+	}
+	if len(token) > maxToken {
+		return person, fmt.Errorf("the token has %d bytes, and %d are accepted", len(token), maxToken)
+	}
+	err = checkType(token)
+	if err != nil {
+		return person, err
+	}
+	verified, err := known.Verify(ctx, token)
+	if err != nil {
+		return person, err
+	}
+	claims, err := claimsOf(verified)
+	if err != nil {
+		return person, err
+	}
+	err = checkTimes(claims, verified.Expiry, now)
+	if err != nil {
+		return person, err
+	}
+	if verified.Subject == "" || len(verified.Subject) > maxSubject {
+		return person, fmt.Errorf("the token has no sub of 1 to %d bytes", maxSubject)
+	}
+	person = p.options.Map.person(claims)
+	person.User = userOf(p.options.Issuer, verified.Subject)
+	person.Expires = verified.Expiry
+	return person, nil
+}
+
+// userOf returns the user of a subject, which is the same in each database and after each restore.
+func userOf(issuer, subject string) apitype.UUID {
+	return apitype.UUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(issuer+"\n"+subject)))
+}
+
+// checkType refuses tokens of another purpose, such as those of a logout.
+func checkType(token string) error {
+	first, _, _ := strings.Cut(token, ".")
+	header, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return errors.New("the token is no JWT")
+	}
+	var named struct {
+		Type string `json:"typ"`
+	}
+	err = json.Unmarshal(header, &named)
+	if err != nil {
+		return errors.New("the token is no JWT")
+	}
+	if !slices.Contains(tokenTypes, strings.ToLower(named.Type)) {
+		return errors.New("the typ of the token is not at+jwt or JWT")
+	}
+	return nil
+}
+
+// claimsOf returns the claims of a token. Numbers keep their digits.
+func claimsOf(token *oidc.IDToken) (map[string]any, error) {
+	var raw json.RawMessage
+	err := token.Claims(&raw)
+	if err != nil {
+		return nil, err
+	}
+	var claims map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return claims, decoder.Decode(&claims)
+}
+
+// checkTimes refuses a token that has ended, or does not begin yet.
+func checkTimes(claims map[string]any, expires, now time.Time) error {
+	if _, has := claims["exp"]; !has {
+		return errors.New("the token has no exp")
+	}
+	if !now.Before(expires.Add(leeway)) {
+		return fmt.Errorf("the token ended at %s", expires.UTC().Format(time.RFC3339))
+	}
+	begin, has := claims["nbf"]
+	if !has {
+		return nil
+	}
+	number, isNumber := begin.(json.Number)
+	if !isNumber {
+		return errors.New("the nbf of the token is no time")
+	}
+	seconds, err := number.Float64()
+	if err != nil {
+		return errors.New("the nbf of the token is no time")
+	}
+	from := time.Unix(int64(seconds), 0)
+	if now.Add(leeway).Before(from) {
+		return fmt.Errorf("the token begins at %s", from.UTC().Format(time.RFC3339))
+	}
+	return nil
+}

@@ -1,0 +1,523 @@
+// Package signintest is a real OpenID Connect provider in the process of a test: github.com/zitadel/oidc with the device
+// flow. Only tests import it.
+//
+//	provider := signintest.Start(t)
+//	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": []string{"fundesk-agents"}})
+//	token := provider.Token(t, "anneke", nil)
+package signintest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/uuid"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// The client and the audience of the provider.
+const (
+	ClientID = "fundesk-cli"
+	Audience = "fundesk"
+)
+
+// Provider is a running provider. Its exported fields are set before it is used.
+type Provider struct {
+	URL           string        // The issuer.
+	TokenLife     time.Duration // Of access tokens. Zero means five minutes.
+	ApproveAs     string        // The user as whom a visit of the page of a code signs in. Empty asks for Approve.
+	server        *httptest.Server
+	handler       http.Handler
+	mu            sync.Mutex
+	keys          []*signingKey // The last one signs.
+	users         map[string]map[string]any
+	devices       map[string]*op.DeviceAuthorizationState // By device code.
+	codes         map[string]string                       // Device codes by user code.
+	refreshTokens map[string]*refreshRequest
+	requests      map[string]int // By path.
+	isDown        bool
+	hold          chan struct{} // Answers wait until it is closed. Nil holds none.
+	held          chan struct{} // Gets a value when an answer waits.
+	refusals      []string      // The errors of the next requests for tokens.
+	renewals      int
+}
+
+// Start starts a provider, which ends with the test.
+func Start(t testing.TB) *Provider {
+	t.Helper()
+	p := New()
+	t.Cleanup(p.Close)
+	return p
+}
+
+// New starts a provider; Close ends it.
+func New() *Provider {
+	p := &Provider{
+		users:         map[string]map[string]any{},
+		devices:       map[string]*op.DeviceAuthorizationState{},
+		codes:         map[string]string{},
+		refreshTokens: map[string]*refreshRequest{},
+		requests:      map[string]int{},
+	}
+	p.RotateKey(true)
+	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
+	p.URL = p.server.URL
+	var key [32]byte
+	_, _ = rand.Read(key[:])
+	provider, err := op.NewProvider(&op.Config{
+		CryptoKey:             key,
+		GrantTypeRefreshToken: true,
+		SupportedScopes:       []string{"openid", "profile", "offline_access"},
+		DeviceAuthorization: op.DeviceAuthorizationConfig{
+			Lifetime:     5 * time.Minute,
+			PollInterval: time.Second,
+			UserFormPath: "/device",
+			UserCode:     op.UserCodeBase20,
+		},
+	}, storage{p}, op.StaticIssuer(p.URL), op.WithAllowInsecure())
+	if err != nil {
+		panic(err)
+	}
+	p.handler = provider
+	return p
+}
+
+// Close ends the provider.
+func (p *Provider) Close() {
+	p.Release()
+	p.server.Close()
+}
+
+// serve counts a request, and answers it unless the provider is down.
+func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.requests[r.URL.Path]++
+	isDown, hold, held, handler := p.isDown, p.hold, p.held, p.handler
+	refusal := ""
+	if r.URL.Path == "/oauth/token" && len(p.refusals) > 0 {
+		refusal, p.refusals = p.refusals[0], p.refusals[1:]
+	}
+	p.mu.Unlock()
+	if hold != nil {
+		select {
+		case held <- struct{}{}:
+		default:
+		}
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	switch {
+	case isDown:
+		panic(http.ErrAbortHandler)
+	case refusal != "":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"` + refusal + `"}`))
+	case r.URL.Path == "/device":
+		p.visit(w, r)
+	default:
+		handler.ServeHTTP(w, r)
+	}
+}
+
+// visit is the page of a code.
+func (p *Provider) visit(w http.ResponseWriter, r *http.Request) {
+	if p.ApproveAs == "" {
+		_, _ = w.Write([]byte("enter the code\n"))
+		return
+	}
+	err := p.Approve(r.URL.Query().Get("user_code"), p.ApproveAs)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	_, _ = w.Write([]byte("you are signed in\n"))
+}
+
+// AddUser adds a user with the claims of their access tokens.
+func (p *Provider) AddUser(subject string, claims map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users[subject] = claims
+}
+
+// Approve signs a user in with a code.
+func (p *Provider) Approve(userCode, subject string) error {
+	return p.decide(userCode, func(d *op.DeviceAuthorizationState) {
+		d.Done = true
+		d.Subject = subject
+		d.AuthTime = time.Now()
+	})
+}
+
+// Deny refuses a code.
+func (p *Provider) Deny(userCode string) error {
+	return p.decide(userCode, func(d *op.DeviceAuthorizationState) { d.Denied = true })
+}
+
+func (p *Provider) decide(userCode string, change func(*op.DeviceAuthorizationState)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	device, ok := p.devices[p.codes[userCode]]
+	if !ok {
+		return errors.New("there is no such code")
+	}
+	change(device)
+	return nil
+}
+
+// Codes returns the user codes that were given.
+func (p *Provider) Codes() (codes []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for code := range p.codes {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// RefuseTokens answers the next requests for tokens with errors, such as slow_down.
+func (p *Provider) RefuseTokens(errors ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refusals = errors
+}
+
+// SetDown lets the provider answer nothing, or answer again.
+func (p *Provider) SetDown(isDown bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isDown = isDown
+}
+
+// Hold lets all answers wait until Release. The channel gets a value when one waits.
+func (p *Provider) Hold() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = make(chan struct{})
+	p.held = make(chan struct{}, 1)
+	return p.held
+}
+
+// Release ends Hold.
+func (p *Provider) Release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hold != nil {
+		close(p.hold)
+		p.hold = nil
+	}
+}
+
+// Requests returns how many requests a path has had.
+func (p *Provider) Requests(path string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests[path]
+}
+
+// Renewals returns how often a refresh token was exchanged.
+func (p *Provider) Renewals() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.renewals
+}
+
+// EndSessions refuses all refresh tokens from now on.
+func (p *Provider) EndSessions() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.refreshTokens)
+}
+
+// Sessions returns how many refresh tokens are valid.
+func (p *Provider) Sessions() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.refreshTokens)
+}
+
+// RotateKey signs with a new key from now on, and publishes the earlier ones if they are kept.
+func (p *Provider) RotateKey(keepsEarlier bool) {
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !keepsEarlier {
+		p.keys = nil
+	}
+	p.keys = append(p.keys, &signingKey{id: uuid.NewString(), key: private})
+}
+
+// PublicKey returns the key that verifies the signatures, with its identifier.
+func (p *Provider) PublicKey() (id string, key *rsa.PublicKey) {
+	last := p.signing()
+	return last.id, &last.key.PublicKey
+}
+
+func (p *Provider) signing() *signingKey {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.keys[len(p.keys)-1]
+}
+
+// Claims returns the claims of a good access token of a user.
+func (p *Provider) Claims(subject string) map[string]any {
+	now := time.Now()
+	claims := map[string]any{
+		"iss": p.URL,
+		"sub": subject,
+		"aud": []string{Audience},
+		"exp": now.Add(5 * time.Minute).Unix(),
+		"nbf": now.Unix(),
+		"iat": now.Unix(),
+		"jti": uuid.NewString(),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.Copy(claims, p.users[subject])
+	return claims
+}
+
+// Token returns an access token of a user, with some claims replaced. A claim of nil is left out.
+func (p *Provider) Token(t testing.TB, subject string, replaced map[string]any) string {
+	t.Helper()
+	return p.TokenTyped(t, subject, "at+jwt", replaced)
+}
+
+// TokenTyped is Token with the typ of the header.
+func (p *Provider) TokenTyped(t testing.TB, subject, typ string, replaced map[string]any) string {
+	t.Helper()
+	claims := p.Claims(subject)
+	for name, value := range replaced {
+		claims[name] = value
+		if value == nil {
+			delete(claims, name)
+		}
+	}
+	key := p.signing()
+	return Sign(t, jose.RS256, key.key, map[string]any{"kid": key.id, "typ": typ}, claims)
+}
+
+// Sign returns a token with any header and any key.
+func Sign(t testing.TB, algorithm jose.SignatureAlgorithm, key any, header, claims map[string]any) string {
+	t.Helper()
+	options := &jose.SignerOptions{}
+	for name, value := range header {
+		options.WithHeader(jose.HeaderKey(name), value)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, options)
+	if err != nil {
+		t.Fatalf("make a signer: %v", err)
+	}
+	token, err := jwt.Signed(signer).Claims(claims).Serialize()
+	if err != nil {
+		t.Fatalf("sign a token: %v", err)
+	}
+	return token
+}
+
+// signingKey is a key of the provider. It implements op.SigningKey and op.Key.
+type signingKey struct {
+	id  string
+	key *rsa.PrivateKey
+}
+
+func (k *signingKey) ID() string                                  { return k.id }
+func (k *signingKey) SignatureAlgorithm() jose.SignatureAlgorithm { return jose.RS256 }
+func (k *signingKey) Key() any                                    { return k.key }
+
+type publicKey struct{ *signingKey }
+
+func (k publicKey) Key() any                           { return &k.key.PublicKey }
+func (k publicKey) Algorithm() jose.SignatureAlgorithm { return jose.RS256 }
+func (k publicKey) Use() string                        { return "sig" }
+
+// refreshRequest is what a refresh token stands for. It implements op.RefreshTokenRequest.
+type refreshRequest struct {
+	subject, client string
+	scopes          []string
+	at              time.Time
+}
+
+func (r *refreshRequest) GetAMR() []string                 { return nil }
+func (r *refreshRequest) GetAudience() []string            { return []string{Audience} }
+func (r *refreshRequest) GetAuthTime() time.Time           { return r.at }
+func (r *refreshRequest) GetClientID() string              { return r.client }
+func (r *refreshRequest) GetScopes() []string              { return r.scopes }
+func (r *refreshRequest) GetSubject() string               { return r.subject }
+func (r *refreshRequest) SetCurrentScopes(scopes []string) { r.scopes = scopes }
+
+// storage keeps the state of a provider. It implements op.Storage and op.DeviceAuthorizationStorage.
+type storage struct{ *Provider }
+
+func (s storage) StoreDeviceAuthorization(
+	_ context.Context,
+	client, deviceCode, userCode string,
+	expires time.Time,
+	scopes []string,
+) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.devices[deviceCode] = &op.DeviceAuthorizationState{
+		ClientID: client,
+		Audience: []string{Audience},
+		Scopes:   scopes,
+		Expires:  expires,
+	}
+	s.codes[userCode] = deviceCode
+	return nil
+}
+
+func (s storage) GetDeviceAuthorizatonState(
+	_ context.Context,
+	_, deviceCode string,
+) (*op.DeviceAuthorizationState, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	device, ok := s.devices[deviceCode]
+	if !ok {
+		return nil, errors.New("there is no such code")
+	}
+	state := *device
+	return &state, nil
+}
+
+func (s storage) life() time.Duration {
+	if s.TokenLife > 0 {
+		return s.TokenLife
+	}
+	return 5 * time.Minute
+}
+
+func (s storage) CreateAccessToken(context.Context, op.TokenRequest) (id string, expires time.Time, err error) {
+	return uuid.NewString(), time.Now().Add(s.life()), nil
+}
+
+// CreateAccessAndRefreshTokens replaces the refresh token: an earlier one is refused.
+func (s storage) CreateAccessAndRefreshTokens(
+	_ context.Context,
+	request op.TokenRequest,
+	current string,
+) (id, refresh string, expires time.Time, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if current != "" {
+		if _, ok := s.refreshTokens[current]; !ok {
+			return "", "", time.Time{}, op.ErrInvalidRefreshToken
+		}
+		delete(s.refreshTokens, current)
+		s.renewals++
+	}
+	refresh = uuid.NewString()
+	s.refreshTokens[refresh] = &refreshRequest{
+		subject: request.GetSubject(),
+		client:  ClientID,
+		scopes:  request.GetScopes(),
+		at:      time.Now(),
+	}
+	return uuid.NewString(), refresh, time.Now().Add(s.life()), nil
+}
+
+func (s storage) TokenRequestByRefreshToken(_ context.Context, token string) (op.RefreshTokenRequest, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.refreshTokens[token]
+	if !ok {
+		return nil, op.ErrInvalidRefreshToken
+	}
+	return known, nil
+}
+
+func (s storage) RevokeToken(_ context.Context, token, _, _ string) *oidc.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.refreshTokens, token)
+	return nil
+}
+
+func (s storage) GetRefreshTokenInfo(_ context.Context, _, token string) (user, id string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.refreshTokens[token]
+	if !ok {
+		return "", "", op.ErrInvalidRefreshToken
+	}
+	return known.subject, token, nil
+}
+
+func (s storage) SigningKey(context.Context) (op.SigningKey, error) { return s.signing(), nil }
+
+func (s storage) SignatureAlgorithms(context.Context) ([]jose.SignatureAlgorithm, error) {
+	return []jose.SignatureAlgorithm{jose.RS256}, nil
+}
+
+func (s storage) KeySet(context.Context) (keys []op.Key, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range s.keys {
+		keys = append(keys, publicKey{key})
+	}
+	return keys, nil
+}
+
+func (s storage) GetPrivateClaimsFromScopes(
+	_ context.Context,
+	user, _ string,
+	_ []string,
+) (map[string]any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.users[user]), nil
+}
+
+func (s storage) GetClientByClientID(_ context.Context, id string) (op.Client, error) {
+	if id != ClientID {
+		return nil, errors.New("there is no such client")
+	}
+	return client{}, nil
+}
+
+// client is the program fundesk at the provider. It implements op.Client.
+type client struct{}
+
+func (client) GetID() string                        { return ClientID }
+func (client) RedirectURIs() []string               { return nil }
+func (client) PostLogoutRedirectURIs() []string     { return nil }
+func (client) ApplicationType() op.ApplicationType  { return op.ApplicationTypeNative }
+func (client) AuthMethod() oidc.AuthMethod          { return oidc.AuthMethodNone }
+func (client) ResponseTypes() []oidc.ResponseType   { return nil }
+func (client) LoginURL(string) string               { return "" }
+func (client) AccessTokenType() op.AccessTokenType  { return op.AccessTokenTypeJWT }
+func (client) IDTokenLifetime() time.Duration       { return 5 * time.Minute }
+func (client) DevMode() bool                        { return false }
+func (client) IsScopeAllowed(string) bool           { return true }
+func (client) IDTokenUserinfoClaimsAssertion() bool { return false }
+func (client) ClockSkew() time.Duration             { return 0 }
+
+func (client) GrantTypes() []oidc.GrantType {
+	return []oidc.GrantType{oidc.GrantTypeDeviceCode, oidc.GrantTypeRefreshToken}
+}
+
+func (client) RestrictAdditionalIdTokenScopes() func([]string) []string {
+	return func(scopes []string) []string { return scopes }
+}
+
+func (client) RestrictAdditionalAccessTokenScopes() func([]string) []string {
+	return func(scopes []string) []string { return scopes }
+}
