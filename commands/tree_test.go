@@ -110,7 +110,8 @@ var leafArguments = map[string][]string{
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
-	"profile set":  {"none", "agent=%CALL"},
+	"profile set": {"none", "agent=%CALL"},
+	"queue pause": {"lunch", "--user", "%CALL"}, "queue ready": {"--user", "%CALL"},
 	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
 	"queue settings set": {"-"}, "api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }

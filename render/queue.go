@@ -67,6 +67,29 @@ func ReleasedColumns() []Column[apitype.ReleasedUser] {
 	}
 }
 
+// UserStateColumns returns the columns of the state of a user.
+func UserStateColumns() []Column[apitype.UserState] {
+	type state = apitype.UserState
+	return []Column[state]{
+		titled(column("userUuid", func(s state) string { return uuidText(s.UserUUID) }), "user"),
+		shown(column("state", func(s state) string { return string(s.State) }), "state"),
+		shown(column("reason", func(s state) string { return text(s.Reason) }), "reason"),
+		shown(timeColumn("since", "", func(s state) *apitype.Time { return &s.Since }), "since"),
+		titled(numberColumn("released", func(s state) int { return s.Released }), "given back"),
+	}
+}
+
+// MessageColumns returns the columns of the lines to all desks.
+func MessageColumns() []Column[apitype.QueueMessage] {
+	type message = apitype.QueueMessage
+	return []Column[message]{
+		shown(column("text", func(m message) string { return m.Text }), "text"),
+		shown(timeColumn("at", "", func(m message) *apitype.Time { return &m.At }), "sent"),
+		column("organizationUuid", func(m message) string { return uuidText(m.OrganizationUUID) }),
+		column("userUuid", func(m message) string { return text(m.UserUUID) }),
+	}
+}
+
 // DeferralColumns returns the columns of callbacks.
 func DeferralColumns() []Column[apitype.Deferral] {
 	type deferral = apitype.Deferral
@@ -97,6 +120,9 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 		{
 			Name: "type", Title: "now", Default: true, Value: func(a agent) string { return text(a.Type) },
 			Cell: func(a agent, _ View) Text {
+				if a.State == apitype.UserPaused {
+					return Text{Text: "paused (" + text(a.Reason) + ")", Role: Waiting}
+				}
 				if a.CallUUID == nil {
 					return Text{Text: "idle", Role: Waiting}
 				}
@@ -104,6 +130,9 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 			},
 		},
 		shown(timeColumn("takenAt", "", func(a agent) *apitype.Time { return a.TakenAt }), "since"),
+		column("state", func(a agent) string { return string(a.State) }),
+		column("reason", func(a agent) string { return text(a.Reason) }),
+		titled(timeColumn("since", "", func(a agent) *apitype.Time { return a.Since }), "state since"),
 		shown(timeColumn("lastSeenAt", "", func(a agent) *apitype.Time { return &a.LastSeenAt }), "seen"),
 		numberColumn("taken", func(a agent) int { return a.Taken }),
 		numberColumn("attempts", func(a agent) int { return a.Attempts }),

@@ -70,6 +70,8 @@ const (
 	AuditOrganizationSet AuditOperation = "organization.set"
 	AuditUserAdd         AuditOperation = "user.add"
 	AuditUserSet         AuditOperation = "user.set"
+	AuditUserState       AuditOperation = "user.state"
+	AuditQueueMessage    AuditOperation = "queue.message" // The record is the organization.
 	AuditNumberBlock     AuditOperation = "do-not-call.add"
 	AuditNumberUnblock   AuditOperation = "do-not-call.remove"
 

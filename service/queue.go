@@ -495,6 +495,41 @@ type Work struct {
 	SeenAt    apitype.Time
 }
 
+// UserStateRow is whether a user takes calls.
+type UserStateRow struct {
+	User         apitype.UUID
+	Account      apitype.UUID // It set the state.
+	State        apitype.UserStateName
+	Reason       *apitype.PauseReason
+	Since        apitype.Time
+	Organization *apitype.UUID // Of the user. Nil for none, or if the service does not know the user.
+	IsKnown      bool          // The service knows the user.
+}
+
+// At returns the state at a time: a pause ends by itself.
+func (s UserStateRow) At(now apitype.Time) UserStateRow {
+	end := s.Since.Add(apitype.MaxPause)
+	if s.State == apitype.UserPaused && !end.After(now.Time) {
+		s.State, s.Reason, s.Since = apitype.UserReady, nil, apitype.NewTime(end)
+	}
+	return s
+}
+
+// IsVisible reports whether an account may see the state of a user without any work. The state of a user that the
+// service does not know is visible to the account that set it.
+func (s UserStateRow) IsVisible(c Caller) bool {
+	if c.Scope.All || !s.IsKnown {
+		return c.Scope.All || s.Account == c.UUID
+	}
+	return s.Organization == nil || c.Scope.Contains(*s.Organization)
+}
+
+// MessageRow is the line of an organization to all desks.
+type MessageRow struct {
+	apitype.QueueMessage
+	EndsAt apitype.Time
+}
+
 // QueueQuery chooses calls that wait.
 type QueueQuery struct {
 	Scope     Scope
@@ -535,6 +570,8 @@ type QueueRequest struct {
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
 	Held     int // Live leases of the user.
+	// Pause is the pause of the user. Nil if the user takes calls.
+	Pause *apitype.PauseReason
 }
 
 // LeaseQuery chooses live leases. With a user and a person it chooses the leases of the user and the lease of the

@@ -268,6 +268,10 @@ type QueueReader interface {
 	Deferrals(q DeferralQuery) ([]DeferralRow, error) // The earliest first.
 	// DeferralCounts returns the number of callbacks of each user.
 	DeferralCounts(scope Scope, user *apitype.UUID) (map[apitype.UUID]int, error) // Of all users if user is nil.
+	// UserStates returns the states that users, or one of them, set since a time.
+	UserStates(user *apitype.UUID, since apitype.Time) ([]UserStateRow, error)
+	// QueueMessages returns the lines to all desks that have not ended, by organization.
+	QueueMessages(scope Scope, now apitype.Time) ([]MessageRow, error)
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.
 	WorkDone(scope Scope, user *apitype.UUID, since apitype.Time) ([]Work, error)
 }
@@ -321,6 +325,11 @@ type QueueWriter interface {
 	// LogExpired moves claims that have expired to the leases that have ended, and returns how many.
 	LogExpired(now apitype.Time, limit int) (int, error)
 	CountWork(work []Work) error
+	SetUserState(s UserStateRow) error
+	// EndPause makes a user ready who pauses.
+	EndPause(user apitype.UUID, now apitype.Time) error
+	SetQueueMessage(m MessageRow) error
+	EndQueueMessage(organization apitype.UUID) error
 	// LeadQueue reports whether this transaction does the periodic work of the queue: no other process is at it, or was
 	// less than a pause ago. last is the time of the work before.
 	LeadQueue(now apitype.Time, pause time.Duration) (last apitype.Time, isLeader bool, err error)

@@ -242,15 +242,15 @@ type DeferRequest struct {
 // is due now.
 func (r *DeferRequest) Validate(now time.Time) Violations {
 	var v Violations
+	if r.Reason != nil {
+		requireLine(&v, "/reason", *r.Reason, MaxDeferralReason)
+	}
 	if r.NotBefore == nil {
-		return nil
+		return v
 	}
 	distance := r.NotBefore.Sub(now).Abs()
 	if distance > MaxDeferral {
 		v.Add("/notBefore", "must lie within %d days", int(MaxDeferral/(24*time.Hour)))
-	}
-	if r.Reason != nil {
-		requireLine(&v, "/reason", *r.Reason, MaxDeferralReason)
 	}
 	return v
 }

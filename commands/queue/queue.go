@@ -29,7 +29,8 @@ func Command(s *cli.Session) *cobra.Command {
 		cli.Verbs{
 			"status": queueStatus, "list": queueList, "take": queueTake, "extend": queueExtend,
 			"release": queueRelease, "later": queueLater, "leases": queueLeases, "callbacks": queueCallbacks,
-			"agents": queueAgents, "settings": queueSettings,
+			"agents": queueAgents, "settings": queueSettings, "pause": queuePause, "ready": queueReady,
+			"message": queueMessage,
 		},
 	)
 }

@@ -147,6 +147,8 @@ var answers = []any{
 	apitype.Taken{},
 	apitype.Lease{},
 	apitype.ReleasedUser{},
+	apitype.UserState{},
+	apitype.QueueMessages{},
 	apitype.CallChecks{},
 	apitype.Consent{},
 	apitype.Consents{},

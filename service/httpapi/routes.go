@@ -71,6 +71,9 @@ func (a *api) operations() []route {
 			service.CallsRead,
 			list(apitype.ParseQueueAgentsOptions, q.Agents),
 		},
+		{http.MethodPut, "/fundesk/v1/queue/users/{uuid}/state", service.CallsAttempt, actOn(q.SetState)},
+		{http.MethodGet, "/fundesk/v1/queue/message", service.CallsRead, read(q.Messages)},
+		{http.MethodPut, "/fundesk/v1/queue/message", service.SettingsWrite, act(http.StatusOK, q.SetMessage)},
 		{http.MethodPost, "/fundesk/v1/queue/take", service.CallsRead, worked(act(http.StatusOK, q.Take))},
 		{
 			http.MethodGet,
@@ -171,6 +174,8 @@ var extensionNames = []string{
 	apitype.ExtensionCompletedBy,
 	apitype.ExtensionAgentsByUser,
 	apitype.ExtensionCompleters,
+	apitype.ExtensionUserState,
+	apitype.ExtensionMessage,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

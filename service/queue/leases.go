@@ -84,6 +84,11 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, err
 	}
 	t.begin(before)
+	if before.Pause != nil && !t.pending {
+		if err := tx.EndPause(t.request.UserUUID, t.now); err != nil {
+			return lease, err
+		}
+	}
 	rows, err := tx.QueueOfPerson(person) // Before the row of the donor is locked.
 	if err != nil {
 		return lease, err
@@ -451,24 +456,12 @@ func (q *Queue) ReleaseUser(
 		return service.Answer{}, err
 	}
 	var released apitype.ReleasedUser
-	err := q.rules.Write(ctx, service.WriteIsolated, "release the user", func(tx service.Tx) error {
+	err := q.rules.Write(ctx, service.WriteIsolated, "release the user", func(tx service.Tx) (err error) {
 		released = apitype.ReleasedUser{}
 		now := q.rules.TimeOf(tx)
-		leases, err := tx.Leases(service.LeaseQuery{Scope: c.Scope, User: &request.UserUUID, Now: now})
-		if err != nil {
+		released.Leases, err = releaseLeases(tx, c.Scope, request.UserUUID, request.Pending, now)
+		if err != nil || !request.Deferrals {
 			return err
-		}
-		if !request.Pending {
-			leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
-		}
-		for _, lease := range leases {
-			if err := service.EndLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
-				return err
-			}
-		}
-		released.Leases = len(leases)
-		if !request.Deferrals {
-			return nil
 		}
 		shared, err := tx.ShareDeferrals(request.UserUUID, c.Scope)
 		for _, row := range shared {
@@ -548,4 +541,27 @@ func fullName(p apitype.Person) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// releaseLeases gives back the leases of a user, and returns how many.
+func releaseLeases(
+	tx service.Tx,
+	scope service.Scope,
+	user apitype.UUID,
+	pendingToo bool,
+	now apitype.Time,
+) (int, error) {
+	leases, err := tx.Leases(service.LeaseQuery{Scope: scope, User: &user, Now: now})
+	if err != nil {
+		return 0, err
+	}
+	if !pendingToo {
+		leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
+	}
+	for _, lease := range leases {
+		if err := service.EndLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
+			return 0, err
+		}
+	}
+	return len(leases), nil
 }

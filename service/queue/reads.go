@@ -31,7 +31,13 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 	if query, ok := queryOf(c, o.QueueFilter, o.UserUUID, now); ok {
 		state, err = q.countQueue(ctx, query)
 	}
-	state.Messages = []apitype.QueueMessage{}
+	if err != nil {
+		return service.Answer{}, err
+	}
+	err = q.rules.Read(ctx, service.ReadRecord, "read the messages", func(r service.Reader) (err error) {
+		state.Messages, err = messages(r, c.Scope, now)
+		return err
+	})
 	return service.Answered(state, err)
 }
 
@@ -208,6 +214,9 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 	err = read(func(r service.Reader) (err error) {
 		clear(agents)
 		if err := agents.count(r, c.Scope, o.UserUUID, since, now); err != nil {
+			return err
+		}
+		if err := agents.states(r, c, o.UserUUID, since, now); err != nil {
 			return err
 		}
 		if later, err = r.DeferralCounts(c.Scope, o.UserUUID); err != nil {

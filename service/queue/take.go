@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -114,6 +115,12 @@ func (t *taking) give(tx service.Tx) error {
 	before, rules, err := tx.OpenQueue(t.c.UUID, t.request.RequestUUID, t.query, t.parse)
 	if err != nil {
 		return err
+	}
+	if before.Pause != nil {
+		return &service.Error{
+			Kind:   service.Conflict,
+			Detail: fmt.Sprintf("the user is paused (%s) and gets no calls; end the pause: fundesk queue ready", *before.Pause),
+		}
 	}
 	t.begin(before)
 	t.query.Rules = rules

@@ -73,6 +73,8 @@ func copyTables() []copyTable {
 			``,
 		},
 		{"queue_hours", 4, workColumns, copyBatch, ``},
+		{"user_states", 1, userStateColumns, copyBatch, ``},
+		{"queue_messages", 1, messageColumns, copyBatch, ``},
 		{
 			"processed",
 			4,

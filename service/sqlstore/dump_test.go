@@ -113,6 +113,12 @@ func testDump(t *testing.T, database string) {
 		return tx.InsertOrganization(dutch)
 	})
 	update(t, source, func(tx service.Tx) error { return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number}) })
+	update(t, source, func(tx service.Tx) error {
+		return tx.SetUserState(service.UserStateRow{User: number, Account: number, State: apitype.UserPaused, Since: now})
+	})
+	update(t, source, func(tx service.Tx) error {
+		return tx.SetQueueMessage(service.MessageRow{QueueMessage: apitype.QueueMessage{Text: "a", At: now}, EndsAt: now})
+	})
 	// A target that was served once has a key of its own, on which nothing hangs.
 	if _, err := target.SigningSeed(t.Context()); err != nil {
 		t.Fatal(err)

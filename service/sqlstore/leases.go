@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -181,6 +182,9 @@ const (
 
 func leaseNotedDest(l *service.LeaseRow) []any { return append(endedDest(l), &l.Note) }
 
+// mostPause is how long a pause lasts at most, in milliseconds.
+var mostPause = strconv.FormatInt(apitype.MaxPause.Milliseconds(), 10)
+
 // QueueRequest returns the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
@@ -200,8 +204,10 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT COUNT(*) FROM donors
 				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
 			COALESCE((SELECT value FROM settings WHERE name = '`+service.BlockKeySetting+`'), ''),
+			(SELECT reason FROM user_states WHERE user_uuid = `+user+` AND state = 'paused'
+				AND since > `+now+` - `+mostPause+`),
 			`+allRules, p.args...).
-		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.BlockKey, &q.Rules)
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.BlockKey, &q.Pause, &q.Rules)
 	q.Rules = "[" + q.Rules + "]"
 	if err != nil || !isRepeated {
 		return q, err

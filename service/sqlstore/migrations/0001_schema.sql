@@ -401,6 +401,24 @@ CREATE TABLE queue_hours (
 CREATE INDEX queue_hours_by_hour ON queue_hours (hour);
 --postgres ALTER TABLE queue_hours SET (fillfactor = 80);
 
+-- Whether users take calls, as they set it last. Each row has the account that set it: a user need not be known.
+CREATE TABLE user_states (
+    user_uuid    IDENTIFIER NOT NULL CONSTRAINT user_states_by_user PRIMARY KEY,
+    account_uuid IDENTIFIER NOT NULL,
+    state        TEXT NOT NULL,
+    reason       TEXT,
+    since        BIGINT NOT NULL
+);
+
+-- The line of each organization to all desks.
+CREATE TABLE queue_messages (
+    organization IDENTIFIER NOT NULL CONSTRAINT queue_messages_by_organization PRIMARY KEY,
+    text         TEXT NOT NULL,
+    user_uuid    IDENTIFIER,
+    sent_at      BIGINT NOT NULL,
+    ends_at      BIGINT NOT NULL
+);
+
 -- What was done to which record, one line a change, in its transaction. Nothing refers to a line, its key
 -- begins with the time. On PostgreSQL it is partitioned by the month of done_at: migrate and maintain make the
 -- partitions, and audit_other has the lines of other months. The lines about a person are found by the person's number,

@@ -1,0 +1,274 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// setState sets the state of a user.
+func (f *floor) setState(token string, user apitype.UUID, body string) (state apitype.UserState, answer servicetest.Answer) {
+	f.t.Helper()
+	answer = f.Do(token, http.MethodPut, "/fundesk/v1/queue/users/"+user.String()+"/state", body)
+	if answer.Status == http.StatusOK {
+		answer.Decode(&state)
+	}
+	return state, answer
+}
+
+// agent returns a user as the list of agents has it, or nil.
+func (f *floor) agent(token string, user apitype.UUID) *apitype.QueueAgent {
+	f.t.Helper()
+	var all apitype.QueueAgents
+	f.Do(token, http.MethodGet, "/fundesk/v1/queue/agents", "").Decode(&all)
+	for i := range all.Agents {
+		if all.Agents[i].UserUUID == user {
+			return &all.Agents[i]
+		}
+	}
+	return nil
+}
+
+const lunch = `{"state":"paused","reason":"lunch"}`
+
+// takeStatus returns the status of a take.
+func (f *floor) takeStatus(user apitype.UUID) (status int, answer servicetest.Answer) {
+	f.t.Helper()
+	answer = f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
+		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user))
+	return answer.Status, answer
+}
+
+// TestPauseGivesLeasesBack frees the donors of a user who pauses for colleagues, except those whose change waits.
+func TestPauseGivesLeasesBack(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		f.waitingCalls(3)
+		taken := f.take(me, `,"count":3`).Leases
+		f.extend(taken[2].LeaseUUID, `{"pending":true}`)
+		state, _ := f.setState(f.token, me, lunch)
+		want := apitype.UserState{
+			UserUUID: me,
+			State:    apitype.UserPaused,
+			Reason:   new(apitype.PauseLunch),
+			Since:    apitype.NewTime(f.Clock.Now()),
+			Released: 2,
+		}
+		if diff := gocmp.Diff(want, state); diff != "" {
+			t.Error(diff)
+		}
+		if got := f.leases(""); len(got) != 1 || got[0].LeaseUUID != taken[2].LeaseUUID {
+			t.Errorf("got %+v, want only the pending lease", got)
+		}
+		if got := f.take(other, `,"count":3`); len(got.Leases) != 2 {
+			t.Errorf("got %d leases, want both freed donors", len(got.Leases))
+		}
+		status, answer := f.takeStatus(me)
+		if status != 409 || !strings.Contains(string(answer.Body), "fundesk queue ready") {
+			t.Errorf("got %d %s, want 409 with the way out", status, answer.Body)
+		}
+	})
+}
+
+// TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is no call
+// that was opened.
+func TestPauseEnds(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		calls := f.waitingCalls(4)
+		since := func() apitype.Time { return apitype.NewTime(f.Clock.Now()) }
+		lease := func(call apitype.UUID, pending bool) {
+			f.want(200, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease",
+				fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"pending":%t}`, apitype.NewUUID(), me, pending))
+		}
+		for name, end := range map[string]func(){
+			"ready": func() { f.setState(f.token, me, `{"state":"ready"}`) },
+			"lease": func() { lease(calls[0], false) },
+			"time":  func() { f.Clock.Advance(12*time.Hour - time.Minute) },
+		} {
+			f.setState(f.token, me, lunch)
+			paused := since()
+			f.Clock.Advance(time.Minute)
+			lease(calls[3], true)
+			f.setState(f.token, me, lunch) // A repeat keeps the time.
+			agent := f.agent(f.token, me)
+			if agent.State != apitype.UserPaused || *agent.Reason != apitype.PauseLunch || !agent.Since.Equal(paused) {
+				t.Errorf("%s: got %+v, want paused since %s", name, agent, paused)
+			}
+			if status, _ := f.takeStatus(me); status != 409 {
+				t.Errorf("%s: got %d, want a pause", name, status)
+			}
+			end()
+			if agent := f.agent(f.token, me); agent.State != apitype.UserReady || agent.Reason != nil || !agent.Since.Equal(since()) {
+				t.Errorf("%s: got %+v, want ready since %s", name, agent, since())
+			}
+			if status, answer := f.takeStatus(me); status != 200 {
+				t.Errorf("%s: got %d %s, want calls again", name, status, answer.Body)
+			}
+		}
+	})
+}
+
+// TestPausedUserIsShown shows a user without any work, within the scope of organizations.
+func TestPausedUserIsShown(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		elsewhere := f.Organization("B")
+		here, there := f.Token(servicetest.For(f.organization)), f.Token(servicetest.For(elsewhere))
+		colleague, err := f.Service.AddUser(t.Context(), service.User{
+			RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}, Organization: &f.organization,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, answer := f.setState(there, colleague.UUID, lunch); answer.Status != 404 {
+			t.Errorf("got %d %s, want a user of another organization not found", answer.Status, answer.Body)
+		}
+		f.setState(here, colleague.UUID, lunch)
+		f.setState(here, f.users[0], lunch) // Not known to the service.
+		for _, user := range []apitype.UUID{colleague.UUID, f.users[0]} {
+			if got := f.agent(here, user); got == nil || got.State != apitype.UserPaused || got.Taken != 0 {
+				t.Errorf("got %+v, want the paused user without any work", got)
+			}
+			if got := f.agent(there, user); got != nil {
+				t.Errorf("got %+v, want it hidden from another organization", got)
+			}
+		}
+		if got := f.agent(here, colleague.UUID); got == nil || got.Name == nil || *got.Name != "Anneke" {
+			t.Errorf("got %+v, want the name", got)
+		}
+	})
+}
+
+// TestStateRefusals refuses what is no state, by its pointer, and an account that may not attempt calls.
+func TestStateRefusals(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		for body, pointer := range map[string]string{
+			`{}`:                                  "/state",
+			`{"state":"away"}`:                    "/state",
+			`{"state":"paused"}`:                  "/reason",
+			`{"state":"paused","reason":"smoke"}`: "/reason",
+			`{"state":"ready","reason":"lunch"}`:  "/reason",
+			`{"state":"paused","until":"13:00"}`:  "/until",
+		} {
+			_, answer := f.setState(f.token, f.users[0], body)
+			if answer.Status != 400 || !strings.Contains(string(answer.Body), `"pointer":"`+pointer+`"`) {
+				t.Errorf("%s: got %d %s, want 400 at %s", body, answer.Status, answer.Body, pointer)
+			}
+		}
+		reader := f.Token(servicetest.May(service.CallsRead))
+		if _, answer := f.setState(reader, f.users[0], lunch); answer.Status != 403 {
+			t.Errorf("got %d, want 403 without calls:attempt", answer.Status)
+		}
+	})
+}
+
+// TestMessageToAllDesks shows the line of a supervisor to the accounts of its organization until midnight there.
+func TestMessageToAllDesks(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		elsewhere := f.Organization("B")
+		lead := f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
+		send := func(token string, organization apitype.UUID, text string) servicetest.Answer {
+			return f.Do(token, http.MethodPut, "/fundesk/v1/queue/message",
+				fmt.Sprintf(`{"organizationUuid":%q,"text":%q,"userUuid":%q}`, organization, text, f.users[0]))
+		}
+		messages := func(token string) []apitype.QueueMessage {
+			t.Helper()
+			var all apitype.QueueMessages
+			var state apitype.QueueState
+			f.Do(token, http.MethodGet, "/fundesk/v1/queue/message", "").Decode(&all)
+			f.Do(token, http.MethodGet, "/fundesk/v1/queue", "").Decode(&state)
+			if diff := gocmp.Diff(all.Messages, state.Messages); diff != "" {
+				t.Errorf("message and state differ: %s", diff)
+			}
+			return all.Messages
+		}
+		start := apitype.NewTime(f.Clock.Now()) // 10:00 in Amsterdam, a weekday.
+		if answer := send(lead, f.organization, "Team meeting at 15:00"); answer.Status != 200 {
+			t.Fatalf("got %d %s", answer.Status, answer.Body)
+		}
+		f.Clock.Advance(10 * time.Second)
+		send(lead, f.organization, "Team meeting at 15:00") // A repeat.
+		want := []apitype.QueueMessage{{
+			OrganizationUUID: f.organization,
+			Text:             "Team meeting at 15:00",
+			At:               start,
+			UserUUID:         &f.users[0],
+		}}
+		if diff := gocmp.Diff(want, messages(f.Token(servicetest.For(f.organization)))); diff != "" {
+			t.Error(diff)
+		}
+		if got := messages(f.Token(servicetest.For(elsewhere))); len(got) != 0 {
+			t.Errorf("got %+v, want nothing of another organization", got)
+		}
+		f.Clock.Advance(12*time.Hour - 11*time.Second)
+		if got := messages(lead); len(got) != 1 {
+			t.Errorf("got %+v, want it for 12 hours without a country", got)
+		}
+		f.Clock.Advance(time.Second)
+		if got := messages(lead); len(got) != 0 {
+			t.Errorf("got %+v, want it ended after 12 hours", got)
+		}
+
+		_, err := f.Service.SetOrganization(t.Context(), elsewhere, func(o *service.Organization) { o.Settings.Country = "NL" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone, err := time.LoadLocation("Europe/Amsterdam")
+		if err != nil {
+			t.Fatal(err)
+		}
+		local := f.Clock.Now().In(zone)
+		midnight := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
+		send(lead, elsewhere, "Quiz")
+		f.Clock.Advance(midnight.Sub(f.Clock.Now()) - time.Second)
+		if got := messages(lead); len(got) != 1 || got[0].Text != "Quiz" {
+			t.Errorf("got %+v, want it until midnight", got)
+		}
+		f.Clock.Advance(time.Second)
+		if got := messages(lead); len(got) != 0 {
+			t.Errorf("got %+v, want it ended at midnight", got)
+		}
+		send(lead, elsewhere, "Bye")
+		send(lead, elsewhere, "")
+		if got := messages(lead); len(got) != 0 {
+			t.Errorf("got %+v, want it ended by an empty text", got)
+		}
+
+		for body, pointer := range map[string]string{
+			`{"text":"a"}`: "/organizationUuid",
+			fmt.Sprintf(`{"organizationUuid":%q,"text":"a"}`, apitype.NewUUID()):                       "/organizationUuid",
+			fmt.Sprintf(`{"organizationUuid":%q,"text":"a\nb"}`, f.organization):                       "/text",
+			fmt.Sprintf(`{"organizationUuid":%q,"text":%q}`, f.organization, strings.Repeat("é", 201)): "/text",
+		} {
+			answer := f.Do(lead, http.MethodPut, "/fundesk/v1/queue/message", body)
+			if answer.Status != 400 || !strings.Contains(string(answer.Body), `"pointer":"`+pointer+`"`) {
+				t.Errorf("%s: got %d %s, want 400 at %s", body, answer.Status, answer.Body, pointer)
+			}
+		}
+		if answer := send(f.Token(servicetest.May(service.CallsRead)), f.organization, "a"); answer.Status != 403 {
+			t.Errorf("got %d, want 403 without settings:write", answer.Status)
+		}
+	})
+}
+
+// TestSignedInPersonPausesAlone lets a signed-in agent set only the own state.
+func TestSignedInPersonPausesAlone(t *testing.T) {
+	onEnginesSignedIn(t, func(t *testing.T, s *signedIn) {
+		token := s.provider.Token(t, "anneke", nil)
+		anneke, other := s.who(t, token), s.who(t, s.provider.Token(t, "joost", nil))
+		if _, answer := s.setState(token, anneke.UUID, lunch); answer.Status != 200 {
+			t.Errorf("got %d %s, want the own pause", answer.Status, answer.Body)
+		}
+		if _, answer := s.setState(token, other.UUID, lunch); answer.Status != 403 {
+			t.Errorf("got %d %s, want 403 for a colleague's pause", answer.Status, answer.Body)
+		}
+	})
+}
