@@ -52,12 +52,17 @@ const (
 
 // Options of a client. Only BaseURL is required.
 type Options struct {
-	BaseURL   string                                    // Such as https://host/base; /api/v1/… is appended.
-	Token     func(ctx context.Context) (string, error) // Called for the first request. Nil sends no token.
-	Transport http.RoundTripper                         // Nil means its own, with https unless the host is this machine.
-	Network   Network                                   // The way there; only of an own transport.
-	Timeout   time.Duration                             // Of one request. Zero means DefaultTimeout.
-	Tries     int                                       // Of a request that may be repeated, in all. Zero means four.
+	BaseURL string                                    // Such as https://host/base; /api/v1/… is appended.
+	Token   func(ctx context.Context) (string, error) // Called for the first request. Nil sends no token.
+	// Refused is called with a token that the service refused. With it, Token is called for every request: it keeps the
+	// token, and renews it.
+	Refused func(token string)
+	// Identify returns the subject of tokens that Token may not have yet. An empty text means unknown. It may be nil.
+	Identify  func(ctx context.Context) string
+	Transport http.RoundTripper // Nil means its own, with https unless the host is this machine.
+	Network   Network           // The way there; only of an own transport.
+	Timeout   time.Duration     // Of one request. Zero means DefaultTimeout.
+	Tries     int               // Of a request that may be repeated, in all. Zero means four.
 	UserAgent string
 	Trace     io.Writer // Gets masked requests and answers. Nil writes none.
 
@@ -100,6 +105,8 @@ type Client struct {
 	maxPage, maxRecord int // Bytes; constant but for tests.
 
 	pinned atomic.Pointer[string] // The only account whose tokens are sent. Nil allows every account.
+
+	asking sync.Mutex // Held while the token is asked for once.
 
 	mu       sync.Mutex
 	token    string
@@ -267,12 +274,20 @@ func (c *Client) checkPinned(token string) error {
 	if name == *pinned {
 		return nil
 	}
+	c.forget(token)
+	return &Error{Kind: KindUnauthenticated, Message: ErrOtherAccount.Error(), Err: ErrOtherAccount}
+}
+
+// forget lets the next request ask for another token.
+func (c *Client) forget(token string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.token == token {
 		c.token = ""
 	}
-	return &Error{Kind: KindUnauthenticated, Message: ErrOtherAccount.Error(), Err: ErrOtherAccount}
+	c.mu.Unlock()
+	if c.options.Refused != nil {
+		c.options.Refused(token)
+	}
 }
 
 // TokenIdentity returns a name that other tokens of the same account may not have: the subject of the token, or the
@@ -284,6 +299,12 @@ func (c *Client) TokenIdentity(ctx context.Context) (string, error) {
 
 // identity returns the name of the account of the present token. isNamed is false if the token has none.
 func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err error) {
+	if c.options.Identify != nil {
+		name := c.options.Identify(ctx)
+		if name != "" {
+			return name, true, nil
+		}
+	}
 	token, err := c.bearer(ctx)
 	if err != nil {
 		return "", false, err
@@ -307,6 +328,7 @@ func (c *Client) nameOf(token string) (name string, isNamed bool) {
 // Claims are the readable parts of a token.
 type Claims struct {
 	Subject string    // Empty for none.
+	Issuer  string    // Empty for none.
 	Ends    time.Time // Zero if it does not expire.
 }
 
@@ -319,9 +341,11 @@ func ClaimsOf(token string) (c Claims) {
 	text, _ := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	var said struct {
 		Subject string   `json:"sub"`
+		Issuer  string   `json:"iss"`
 		Expires *float64 `json:"exp"` // Seconds.
 	}
 	_ = json.Unmarshal(text, &said) // An unreadable token has none.
+	c.Issuer = said.Issuer
 	if c.Subject = said.Subject; said.Expires != nil {
 		c.Ends = time.Unix(int64(*said.Expires), 0)
 	}
@@ -334,11 +358,22 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if c.options.Token == nil {
 		return "", nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.token != "" {
-		return c.token, nil
+	if c.options.Refused != nil { // A renewal takes a while, and answers need no token.
+		return c.ask(ctx)
 	}
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	c.mu.Lock()
+	known := c.token
+	c.mu.Unlock()
+	if known != "" {
+		return known, nil
+	}
+	return c.ask(ctx)
+}
+
+// ask asks for the token, and keeps it.
+func (c *Client) ask(ctx context.Context) (string, error) {
 	token, err := c.options.Token(ctx)
 	if err != nil {
 		if known := asError(err); known != nil {
@@ -351,6 +386,8 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return "", &Error{Kind: KindUnauthenticated, Message: "the token holds characters that no token has"}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.token = token
 	return token, nil
 }
@@ -358,6 +395,9 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 // noteToken stores the effect of a status on the token of its request: a refused token is forgotten. isExpired reports
 // that the token was accepted before, or that another one is known by now.
 func (c *Client) noteToken(token string, status int) (isExpired bool) {
+	if status == http.StatusUnauthorized && c.options.Refused != nil {
+		c.options.Refused(token)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

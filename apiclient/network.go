@@ -64,3 +64,20 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 	}
 	return nil
 }
+
+// Reach returns the way to an address that is not the service's, such as that of its identity provider. It shows no
+// client certificate.
+func (n Network) Reach(address string) (http.RoundTripper, error) {
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" {
+		return nil, &Error{Kind: KindUsage, Message: "the address is not of the form https://host/path"}
+	}
+	n.ClientCert = ""
+	n.ClientKey = ""
+	transport := newTransport(base)
+	err = n.apply(transport, base.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return transport, nil
+}

@@ -283,3 +283,18 @@ func (c *Client) Announces(extension string) bool {
 	known := c.extensions.Load()
 	return known != nil && slices.Contains(*known, extension)
 }
+
+// SignedIn returns the person whom the service sees behind the token, or nil for the account of a program.
+// GET /fundesk/v1
+func (c *Client) SignedIn(ctx context.Context) (*apitype.UserName, error) {
+	answer, err := c.read(ctx, request{path: extensionsPath})
+	if err != nil {
+		return nil, err
+	}
+	var said apitype.Extensions
+	err = json.Unmarshal(answer.Body, &said)
+	if err != nil {
+		return nil, broken(answer, "the extensions cannot be read")
+	}
+	return said.User, nil
+}

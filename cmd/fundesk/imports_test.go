@@ -17,6 +17,7 @@ var forbidden = map[string][]string{
 	"fundesk/apiclient":                    {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
 	"fundesk/apiclient/hours":              {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "net/http"},
 	"fundesk/apiclient/outbox":             {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
+	"fundesk/apiclient/signin":             {"fundesk/apiclient", "fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
 	"fundesk/apiclient/durable":            {"fundesk/..."},
 	"fundesk/apiclient/durable/powercut":   {"fundesk/service/...", "fundesk/apiclient"},
 	"fundesk/apiclient/durable/privileged": {"fundesk/..."},

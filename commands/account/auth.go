@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/signin"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -32,21 +33,26 @@ func Auth(s *cli.Session) *cobra.Command {
 }
 
 func authLogin(s *cli.Session) *cobra.Command {
-	var withToken, insecure bool
+	var o loginOptions
 	cmd := &cobra.Command{
-		Use: "login", Short: "Store a token after trying it", Args: cli.NoArgs,
-		Long: "Read a token from a hidden prompt, or from stdin with --with-token, try it against the service and\n" +
-			"store it in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.",
-		Example: "  fundesk auth login --profile prod --base-url https://api.example.org\n" +
+		Use: "login", Short: "Sign in, or store a token after trying it", Args: cli.NoArgs,
+		Long: "Sign in at the identity provider of the service: a line has the address and the code to enter there.\n" +
+			"Without one, read a token from a hidden prompt, or from stdin with --with-token. Both are tried and\n" +
+			"stored in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.",
+		Example: "  fundesk auth login --base-url https://api.example.org\n" +
 			"  fundeskd token issue 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b | fundesk auth login --profile prod --with-token",
-		RunE: func(cmd *cobra.Command, _ []string) error { return login(s, cmd, withToken, insecure) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return login(s, cmd, o) },
 	}
-	cmd.Flags().BoolVar(&withToken, "with-token", false, "read the token from stdin")
-	cmd.Flags().BoolVar(&insecure, "insecure-storage", false, "store the token in a file that only you can read")
+	cmd.Flags().BoolVar(&o.withToken, "with-token", false, "read the token from stdin")
+	cmd.Flags().BoolVar(&o.insecure, "insecure-storage", false, "store the token in a file that only you can read")
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "do not open the page of the identity provider")
 	return cmd
 }
 
-func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
+// loginOptions are the flags of auth login.
+type loginOptions struct{ withToken, insecure, noBrowser bool }
+
+func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 	config, err := s.Config()
 	if err != nil {
 		return err
@@ -74,40 +80,78 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if p.IsEmbedded() {
 		return cli.UsageError("the embedded service needs no token")
 	}
-	if p.TokenStorage == profile.StorageKeyring && insecure {
+	if p.TokenStorage == profile.StorageKeyring && o.insecure {
 		return cli.UsageError(
 			"profile " + cli.Quote(
 				name,
 			) + " keeps its token in the keyring; to change that: fundesk profile set " + name + " token_storage=file",
 		)
 	}
-	insecure = insecure || p.TokenStorage == profile.StorageFile
-	token, err := readToken(cmd.Context(), s, withToken)
+	o.insecure = o.insecure || p.TokenStorage == profile.StorageFile
+	done, err := obtain(s, cmd, &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}, o)
 	if err != nil {
 		return err
 	}
-	if err := tryToken(s, cmd, p, token); err != nil {
-		return err
+	return keepLogin(s, name, p.BaseURL, done)
+}
+
+// loggedIn is the result of a login.
+type loggedIn struct {
+	storage string
+	person  *cli.Person // Nil for a token of a program.
+}
+
+// obtain signs the person in, or reads a token, and stores what it got.
+func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (done loggedIn, err error) {
+	if !o.withToken {
+		offer, err := findOffer(cmd.Context(), s, t)
+		if err == nil {
+			done.storage, done.person, err = signIn(cmd.Context(), s, t, offer, o.insecure, o.noBrowser)
+			return done, err
+		}
+		isAway := !errors.Is(err, signin.ErrNotOffered) && cli.IsTerminal(s.App.In) && !s.Flags.NoInput
+		if isAway {
+			return done, cli.Failure(apiclient.KindUnavailable, "%s", err)
+		}
 	}
-	storage, err := s.Tokens().Set(name, p, token, insecure)
+	token, err := readToken(cmd.Context(), s, o.withToken)
 	if err != nil {
-		return cli.WithHint(
+		return done, err
+	}
+	if err := tryToken(s, cmd, t.Profile, token); err != nil {
+		return done, err
+	}
+	done.storage, err = s.Tokens().Set(t.Name, t.Profile, token, o.insecure)
+	if err != nil {
+		return done, cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
-			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --base-url "+cli.ShownURL(
-				p.BaseURL,
-			)+" --set token_command=…), or --insecure-storage for a file",
+			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+t.Name+" --base-url "+
+				cli.ShownURL(t.BaseURL)+" --set token_command=…), or --insecure-storage for a file",
 		)
 	}
-	err = s.Store().Change(func(config *profile.Config) error {
+	return done, nil
+}
+
+// keepLogin stores where the token is, and who signed in, in the profile.
+func keepLogin(s *cli.Session, name, baseURL string, done loggedIn) error {
+	err := s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // It may have been changed while the token was typed.
-		kept.BaseURL, kept.TokenStorage = p.BaseURL, storage
+		kept.BaseURL, kept.TokenStorage = baseURL, done.storage
+		if done.person != nil {
+			kept.Agent = done.person.UUID
+		}
 		config.Keep(name, kept)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.Note("logged in to %s as profile %s; the token is in the %s", p.BaseURL, name, storage)
+	if done.person != nil {
+		s.Note("signed in to %s as %s, profile %s; the session is in the %s",
+			baseURL, done.person.Name, name, done.storage)
+	} else {
+		s.Note("logged in to %s as profile %s; the token is in the %s", baseURL, name, done.storage)
+	}
 	if s.App.Getenv("FUNDESK_TOKEN") != "" {
 		s.Note("FUNDESK_TOKEN is set and comes before it; unset it to use the stored token")
 	}
@@ -172,13 +216,13 @@ func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token strin
 func authLogout(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
-		Short: "Remove the stored token",
+		Short: "Sign out, or remove the stored token",
 		Args:  cli.NoArgs,
-		Long: "Remove the token of the profile from the keyring or the file where login put it. The token itself stays\n" +
-			"valid until it expires or is revoked at the service.",
+		Long: "Remove the token of the profile from the keyring or the file where login put it. The session of a\n" +
+			"person ends at the identity provider too; a token stays valid until it expires or is revoked.",
 		Example: "  fundesk auth logout --profile prod\n" +
 			"  fundesk auth logout",
-		RunE: func(_ *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := s.Config()
 			if err != nil {
 				return err
@@ -195,6 +239,10 @@ func authLogout(s *cli.Session) *cobra.Command {
 			if storage := p.Storage(); storage == "" || storage == profile.StorageCommand {
 				s.Note("no token is stored for %s", cli.Quote(name))
 				return nil
+			}
+			t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			if session, ok := s.StoredSession(cmd.Context(), t); ok {
+				revoke(s, t, session)
 			}
 			if err := s.Tokens().Delete(name, p); err != nil {
 				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
@@ -224,7 +272,9 @@ type authState struct {
 	Subject   *string `json:"subject"`
 	ExpiresAt *string `json:"expiresAt"`
 	Accepted  *bool   `json:"accepted"` // Null: the service could not be asked.
-	ends      time.Time
+	// User is the signed-in person. Null for the token of a program.
+	User *cli.Person `json:"user"`
+	ends time.Time
 }
 
 func authStatus(s *cli.Session) *cobra.Command {
@@ -255,6 +305,7 @@ func authStatus(s *cli.Session) *cobra.Command {
 			switch apiclient.KindOf(problem) {
 			case "", apiclient.KindForbidden:
 				state.Accepted, problem = new(true), nil
+				state.User, problem = s.SignedIn(cmd.Context(), client, token)
 			case apiclient.KindUnauthenticated:
 				state.Accepted = new(false)
 			}
@@ -282,6 +333,9 @@ func (a *authState) fields(now time.Time) []cli.Pair {
 	}
 	if a.ExpiresAt != nil {
 		fields = append(fields, cli.Pair{"expires", *a.ExpiresAt + " (" + render.RelativeTime(a.ends, now) + ")"})
+	}
+	if a.User != nil {
+		fields = append(fields, cli.Pair{"signed in as", a.User.Name + " (" + a.User.UUID + ")"})
 	}
 	accepted := "not known: the service could not be asked"
 	if a.Accepted != nil {

@@ -72,7 +72,7 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 		login = cli.Pair{"unset FUNDESK_TOKEN", "use the stored token, or set another one: this comes first"}
 	}
 	token, err := s.Token(ctx, t)
-	if err != nil {
+	if err != nil && apiclient.KindOf(err) != apiclient.KindUnavailable {
 		login[1] = "log in"
 		return situation{"Profile " + t.Label() + " cannot be used yet: " + err.Error() + ".", []cli.Pair{login, demo}}
 	}

@@ -102,8 +102,11 @@ func (s *Session) Defaults() profile.Profile {
 	return t.Profile
 }
 
-// Token finds the token of a target.
-func (s *Session) Token(ctx context.Context, t *Target) (string, error) {
+// Token returns the token of requests to a target.
+func (s *Session) Token(ctx context.Context, t *Target) (string, error) { return s.cachedToken(ctx, t) }
+
+// storedToken finds the token of a target, or the session of a person.
+func (s *Session) storedToken(ctx context.Context, t *Target) (string, error) {
 	if t.EnvToken != "" {
 		return t.EnvToken, nil
 	}
@@ -224,9 +227,11 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add,
 		Token: func(ctx context.Context) (string, error) {
 			token, err := s.Token(ctx, t)
-			s.tokenEnds.Store(new(apiclient.ClaimsOf(token).Ends))
+			s.noteToken(token)
 			return token, err
 		},
+		Refused:  s.token.refuse,
+		Identify: func(ctx context.Context) string { return s.identify(ctx, t) },
 	}
 	options.Account = "profile-" + t.Name // The token names no account.
 	if s.unpaged {
@@ -239,9 +244,23 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 		}
 		options.BaseURL, options.Transport = embeddedURL, s.embedded
 		options.Token = func(context.Context) (string, error) { return s.embedded.Token(), nil }
+		options.Refused = nil
+		options.Identify = nil
 	}
 	s.Client, err = apiclient.New(options)
 	return s.Client, err
+}
+
+// noteToken stores when the used token ends. The access token of a person is renewed by itself.
+func (s *Session) noteToken(token string) {
+	claims := apiclient.ClaimsOf(token)
+	s.token.mu.Lock()
+	isPersons := s.token.session != nil
+	s.token.mu.Unlock()
+	if isPersons {
+		claims.Ends = time.Time{}
+	}
+	s.tokenEnds.Store(&claims.Ends)
 }
 
 // endsSoon is how long before its end a token's end is announced.

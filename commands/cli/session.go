@@ -99,6 +99,7 @@ type Session struct {
 	Omitted  omissions
 	// tokenEnds is the end of the used token according to the token. Nil if it has none.
 	tokenEnds atomic.Pointer[time.Time]
+	token     tokenCache
 }
 
 // NewSession begins the run of one command line.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 	"fundesk/commands/cli"
@@ -49,7 +50,33 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	if o.Agent == nil && s.Embedded() != nil && !s.Embedded().Agent().IsZero() {
 		o.Agent = new(s.Embedded().Agent())
 	}
+	if o.Agent == nil && err == nil && s.Embedded() == nil {
+		o.Agent = signedInAgent(ctx, s, t, o.Client)
+	}
 	return o, t, err
+}
+
+// askPerson limits the wait for the person at the start.
+const askPerson = 3 * time.Second
+
+// signedInAgent returns the person behind the token, if the service knows one. A login stores it in the profile, so that
+// a Desk without a network has it too.
+func signedInAgent(ctx context.Context, s *cli.Session, t *cli.Target, client *apiclient.Client) *apitype.UUID {
+	ctx, cancel := context.WithTimeout(ctx, askPerson)
+	defer cancel()
+	token, err := s.CurrentToken(ctx, t)
+	if err != nil {
+		return nil
+	}
+	person, err := s.SignedIn(ctx, client, token)
+	if err != nil || person == nil {
+		return nil
+	}
+	id, err := apitype.ParseUUID(person.UUID)
+	if err != nil {
+		return nil
+	}
+	return &id
 }
 
 // ByLines works calls without a drawn screen. Every change goes through the outbox and is held for a few seconds, as on

@@ -96,10 +96,34 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	} else {
 		add("service", fmt.Sprintf("answered in %s", took), err)
 	}
+	if err == nil {
+		addPerson(s, cmd, t, client, add)
+	}
 	if answer != nil {
 		add("clock", checkClock(s, answer.Header), nil)
 	}
 	return checks, problem
+}
+
+// addPerson adds who is signed in, if the token is a person's.
+func addPerson(
+	s *cli.Session,
+	cmd *cobra.Command,
+	t *cli.Target,
+	client *apiclient.Client,
+	add func(name, detail string, err error) bool,
+) {
+	token, err := s.CurrentToken(cmd.Context(), t)
+	if err != nil {
+		return // It was said.
+	}
+	person, err := s.SignedIn(cmd.Context(), client, token)
+	if err != nil {
+		add("person", "", err)
+	}
+	if person != nil {
+		add("person", "signed in as "+person.Name, nil)
+	}
 }
 
 func wayTo(s *cli.Session, t *cli.Target) string {

@@ -107,6 +107,57 @@ func originOf(address string) string {
 	return u.Scheme + "://" + host
 }
 
+// CheckKeyring returns why nothing can be kept in the keyring.
+func (t Tokens) CheckKeyring(name string) error {
+	_, err := t.read(name, StorageKeyring)
+	if errors.Is(err, ErrNoToken) {
+		return nil
+	}
+	return err
+}
+
+// Replace keeps another token of the same service and account in the place of the old one.
+func (t Tokens) Replace(name string, p Profile, token string) error {
+	return t.write(name, p.Storage(), token)
+}
+
+// ErrTooLarge means that the keyring has no room for a token.
+var ErrTooLarge = errors.New("the token is too large")
+
+// renewalPatience limits the wait for another program that renews the token.
+const renewalPatience = 15 * time.Second
+
+// LockRenewal lets one program at a time renew the token of a profile, until unlock.
+func (t Tokens) LockRenewal(
+	ctx context.Context,
+	name string,
+	pause func(context.Context, time.Duration) error,
+) (unlock func(), err error) {
+	path := filepath.Join(t.Dir, "renewals", name)
+	err = durable.MakeFolders(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	const step = 50 * time.Millisecond
+	for waited := time.Duration(0); ; waited += step {
+		err = durable.TryLock(file)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, durable.ErrHeld) || waited >= renewalPatience {
+			return nil, errors.Join(err, file.Close())
+		}
+		err = pause(ctx, step)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+}
+
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
@@ -164,7 +215,8 @@ func fitsKeyring(system, token string) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"the token is too large: it has %d bytes, and an entry in the keyring of %s holds %d",
+		"%w: it has %d bytes, and an entry in the keyring of %s holds %d",
+		ErrTooLarge,
 		len(token),
 		name,
 		limit,
@@ -218,7 +270,7 @@ func (t Tokens) keyring(do func() (string, error)) (string, error) {
 		case r.err == nil, errors.Is(r.err, keyring.ErrNotFound):
 			return r.token, r.err
 		case errors.Is(r.err, keyring.ErrSetDataTooBig):
-			return "", errors.New("the token is too large for the keyring")
+			return "", fmt.Errorf("%w for the keyring", ErrTooLarge)
 		default:
 			return "", fmt.Errorf("%w: %w", ErrNoKeyring, r.err)
 		}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/signin"
+	"fundesk/commands/profile"
+)
+
+// A signed-in person has a session in the place of a token: it is renewed when its access token is about to end.
+
+// providerLimit is how long the identity provider may take to answer.
+const providerLimit = 10 * time.Second
+
+// renewAgain is the least age of a refused access token that is renewed before its end: a service that refuses each new
+// one would be asked for ever.
+const renewAgain = time.Minute
+
+// tokenCache keeps the token of a client, or the session that has it.
+type tokenCache struct {
+	mu      sync.Mutex
+	plain   string
+	session *signin.Session // Nil for a plain token.
+	unsaved bool            // The session has a refresh token that could not be stored.
+	refused string          // The latest token that the service refused.
+}
+
+// ProviderClient returns an HTTP client for an address, by the network of a target.
+func (s *Session) ProviderClient(t *Target, address string) (*http.Client, error) {
+	transport, err := s.Network(t).Reach(address)
+	if err != nil {
+		return nil, err
+	}
+	return signin.Client(transport, min(providerLimit, s.Flags.Timeout)), nil
+}
+
+// refuse notes that the service refused a token: the next request looks for another one.
+func (c *tokenCache) refuse(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.plain = ""
+	c.refused = token
+}
+
+// ForgetToken forgets the token that a sign-in was tried with.
+func (s *Session) ForgetToken() {
+	s.token.refuse("")
+	s.tokenEnds.Store(nil)
+}
+
+// cachedToken returns the token of requests to a target. It renews the access token of a person in time.
+func (s *Session) cachedToken(ctx context.Context, t *Target) (string, error) {
+	c := &s.token
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.plain != "" {
+		return c.plain, nil
+	}
+	if c.session != nil && c.isUsable(*c.session, s.App.Now()) {
+		c.saveLater(s, t)
+		return c.session.AccessToken, nil
+	}
+	text, err := s.storedToken(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	session, isSession := signin.Parse(text)
+	if !isSession {
+		c.session = nil
+		c.plain = text
+		return text, nil
+	}
+	if c.unsaved { // The stored refresh token is used up.
+		session = *c.session
+	}
+	if c.isUsable(session, s.App.Now()) {
+		c.session = &session
+		return session.AccessToken, nil
+	}
+	renewed, err := s.renew(ctx, t, session)
+	if err != nil {
+		return "", err
+	}
+	c.session = &renewed
+	return renewed.AccessToken, nil
+}
+
+// isUsable reports whether a request may be sent with the access token of a session.
+func (c *tokenCache) isUsable(session signin.Session, now time.Time) bool {
+	if !session.IsFresh(now) {
+		return false
+	}
+	return session.AccessToken != c.refused || now.Sub(session.IssuedAt) < renewAgain
+}
+
+// Described returns a session with what its access token says of itself.
+func Described(session signin.Session) signin.Session {
+	claims := apiclient.ClaimsOf(session.AccessToken)
+	session.Subject = claims.Subject
+	if session.ExpiresAt.IsZero() {
+		session.ExpiresAt = claims.Ends
+	}
+	return session
+}
+
+// saveLater stores a session that could not be stored before.
+func (c *tokenCache) saveLater(s *Session, t *Target) {
+	if c.unsaved {
+		c.unsaved = s.saveSession(t.Name, t.Profile, *c.session) != nil
+	}
+}
+
+// renew returns the session with another access token. Programs that renew at one time do it once: an identity provider
+// takes a refresh token only once.
+func (s *Session) renew(ctx context.Context, t *Target, known signin.Session) (signin.Session, error) {
+	c := &s.token
+	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, apiclient.Pause)
+	if err != nil {
+		return c.orOld(known, s.App.Now(), "another program renews it: "+err.Error())
+	}
+	defer unlock()
+	if !c.unsaved {
+		text, err := s.storedToken(ctx, t)
+		if err != nil {
+			return known, err
+		}
+		session, isSession := signin.Parse(text)
+		if isSession {
+			known = session
+		}
+		if isSession && c.isUsable(known, s.App.Now()) {
+			return known, nil // Another program was first.
+		}
+	}
+	client, err := s.ProviderClient(t, known.TokenURL)
+	if err != nil {
+		return known, err
+	}
+	// A renewal that is cut off could lose the refresh token that it leads to.
+	renewed, err := signin.Renew(context.WithoutCancel(ctx), client, known)
+	if errors.Is(err, signin.ErrLost) {
+		return known, WithHint(
+			Failure(apiclient.KindUnauthenticated, "your session at %s has ended", ShownURL(known.Issuer)),
+			"sign in again: "+loginCommand(t),
+		)
+	}
+	if err != nil {
+		return c.orOld(known, s.App.Now(), err.Error())
+	}
+	renewed = Described(renewed)
+	c.unsaved = s.saveSession(t.Name, t.Profile, renewed) != nil
+	return renewed, nil
+}
+
+// orOld returns a session whose access token is still good, or the error of a renewal that may work later.
+func (c *tokenCache) orOld(known signin.Session, now time.Time, problem string) (signin.Session, error) {
+	if known.IsGood(now) && known.AccessToken != c.refused {
+		return known, nil
+	}
+	return known, &apiclient.Error{
+		Kind:      apiclient.KindUnavailable,
+		Retryable: true,
+		Message:   "your sign-in could not be renewed: " + problem,
+	}
+}
+
+// saveSession stores a session in the place of the profile's token. A small keyring gets it without the access token.
+func (s *Session) saveSession(name string, p profile.Profile, session signin.Session) error {
+	err := s.Tokens().Replace(name, p, session.Stored())
+	if errors.Is(err, profile.ErrTooLarge) {
+		err = s.Tokens().Replace(name, p, session.StoredWithoutAccess())
+	}
+	return err
+}
+
+// StoredSession returns the session of a target, or false for any other token.
+func (s *Session) StoredSession(ctx context.Context, t *Target) (signin.Session, bool) {
+	text, err := s.storedToken(ctx, t)
+	if err != nil {
+		return signin.Session{}, false
+	}
+	return signin.Parse(text)
+}
+
+// identify returns the subject of a person whose access token may have ended: drafts and unsent changes are theirs, also
+// offline.
+func (s *Session) identify(ctx context.Context, t *Target) string {
+	c := &s.token
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != nil {
+		return c.session.Subject
+	}
+	if c.plain != "" {
+		return ""
+	}
+	text, err := s.storedToken(ctx, t)
+	if err != nil {
+		return "" // The request says it.
+	}
+	session, isSession := signin.Parse(text)
+	if !isSession {
+		c.plain = text
+		return ""
+	}
+	c.session = &session
+	return session.Subject
+}
+
+// SignedIn returns the person behind the token of a client, or nil. It asks the service only for tokens that another
+// issuer than the service has made.
+func (s *Session) SignedIn(ctx context.Context, client *apiclient.Client, token string) (*Person, error) {
+	issuer := apiclient.ClaimsOf(token).Issuer
+	if issuer == "" || issuer == ownIssuer {
+		return nil, nil
+	}
+	user, err := client.SignedIn(ctx)
+	if err != nil || user == nil {
+		return nil, err
+	}
+	return &Person{UUID: user.UUID.String(), Name: user.Name}, nil
+}
+
+// ownIssuer is the issuer of tokens of fundeskd for programs.
+const ownIssuer = "fundeskd"
+
+// Person is a signed-in person.
+type Person struct {
+	UUID string `json:"uuid"`
+	Name string `json:"name"`
+}

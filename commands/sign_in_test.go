@@ -1,0 +1,221 @@
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/commands"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+	"fundesk/service/signin"
+	"fundesk/service/signin/signintest"
+)
+
+// signInDesk is the computer of a person who signs in at a service.
+type signInDesk struct {
+	t        *testing.T
+	provider *signintest.Provider
+	env      map[string]string
+	url      string
+}
+
+func newSignInDesk(t *testing.T) *signInDesk {
+	t.Helper()
+	provider := signintest.Start(t)
+	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": "agents"})
+	provider.AddUser("nora", map[string]any{"name": "Nora Body"})
+	provider.ApproveAs = "anneke"
+	table, err := signin.ParseMap("[[map]]\nclaim = \"groups\"\nvalue = \"agents\"\nrole = \"agent\"\nall_organizations = true\n")
+	servicetest.Check(t, err)
+	verifier, err := signin.New(signin.Options{Issuer: provider.URL, Audience: signintest.Audience, Map: table})
+	servicetest.Check(t, err)
+	servicetest.Check(t, verifier.Read(t.Context()))
+	h := servicetest.NewWithSignIn(t, servicetest.NewFile(t), verifier, func(o *httpapi.Options) {
+		o.SignIn = &httpapi.SignIn{
+			Issuer:   provider.URL,
+			ClientID: signintest.ClientID,
+			Scopes:   []string{"openid", "offline_access"},
+		}
+	})
+	h.Clock.Set(time.Now())
+	home := t.TempDir()
+	return &signInDesk{t: t, provider: provider, url: h.URL, env: map[string]string{"HOME": home}}
+}
+
+// run runs one command. It enters the code of a sign-in on the provider's page as soon as the command shows it.
+func (d *signInDesk) run(line string) (code int, out, errs string) {
+	d.t.Helper()
+	var stdout bytes.Buffer
+	stderr := &enteringCode{t: d.t}
+	code = commands.Run(d.t.Context(), strings.Fields(line), commands.App{
+		In:      strings.NewReader(""),
+		Out:     &stdout,
+		Err:     stderr,
+		Getenv:  func(name string) string { return d.env[name] },
+		Now:     time.Now,
+		Version: func() string { return "test" },
+		Sleep:   func(context.Context, time.Duration) error { return nil },
+	})
+	return code, stdout.String(), stderr.String()
+}
+
+// login signs in.
+func (d *signInDesk) login() {
+	d.t.Helper()
+	code, _, errs := d.run("auth login --insecure-storage --no-browser --base-url " + d.url)
+	if code != 0 || !strings.Contains(errs, "signed in to "+d.url+" as Anneke de Vries") {
+		d.t.Fatalf("got %d %s, want a sign-in", code, errs)
+	}
+}
+
+// enteringCode is a terminal whose reader enters the code that it shows.
+type enteringCode struct {
+	t    *testing.T
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+var shownCode = regexp.MustCompile(`Open (\S+) and enter the code (\S+)\n`)
+
+// Write shows a text.
+func (e *enteringCode) Write(data []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if found := shownCode.FindSubmatch(data); found != nil {
+		request, err := http.NewRequestWithContext(e.t.Context(), http.MethodGet,
+			string(found[1])+"?user_code="+string(found[2]), http.NoBody)
+		servicetest.Check(e.t, err)
+		answer, err := http.DefaultClient.Do(request)
+		servicetest.Check(e.t, err)
+		servicetest.Report(e.t, answer.Body.Close())
+	}
+	return e.text.Write(data)
+}
+
+func (e *enteringCode) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.text.String()
+}
+
+// A person signs in with the base URL alone, and signs out at the provider too.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.provider.RefuseTokens("slow_down")
+	d.login()
+	code, out, errs := d.run("auth status -o json")
+	var status struct {
+		Accepted bool
+		User     struct{ UUID, Name string }
+	}
+	servicetest.Check(t, json.Unmarshal([]byte(out), &status))
+	if code != 0 || !status.Accepted || status.User.Name != "Anneke de Vries" {
+		t.Errorf("got %d %s %s, want the person", code, out, errs)
+	}
+	_, out, _ = d.run("profile show -o json")
+	if !strings.Contains(out, status.User.UUID) {
+		t.Errorf("got %s, want the person as the agent", out)
+	}
+	if code, out, errs := d.run("doctor"); code != 0 || !strings.Contains(out, "signed in as Anneke de Vries") {
+		t.Errorf("got %d %s %s from doctor, want the person", code, out, errs)
+	}
+	if got := d.provider.Sessions(); got != 1 {
+		t.Fatalf("got %d sessions at the provider, want one", got)
+	}
+	if code, _, errs := d.run("auth logout"); code != 0 || d.provider.Sessions() != 0 {
+		t.Errorf("got %d %s and %d sessions after the logout, want none", code, errs, d.provider.Sessions())
+	}
+	if code, _, _ := d.run("call list"); code != 4 {
+		t.Errorf("got %d after the logout, want 4", code)
+	}
+}
+
+// What goes wrong in a sign-in is said in words, and nothing is stored.
+func TestSignInRefusals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		prepare func(*signintest.Provider)
+		want    string
+		code    int
+	}{
+		{"denied", func(p *signintest.Provider) { p.RefuseTokens("access_denied") }, "was refused at the identity provider", 4},
+		{"expired", func(p *signintest.Provider) { p.RefuseTokens("expired_token") }, "the code has ended", 4},
+		{"no role", func(p *signintest.Provider) { p.ApproveAs = "nora" }, "no entry of the service's map", 5},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d := newSignInDesk(t)
+			test.prepare(d.provider)
+			code, _, errs := d.run("auth login --insecure-storage --no-browser --base-url " + d.url)
+			if code != test.code || !strings.Contains(errs, test.want) {
+				t.Errorf("got %d %s, want %d with %q", code, errs, test.code, test.want)
+			}
+			if got := d.provider.Sessions(); got != 0 {
+				t.Errorf("%d sessions are left at the provider", got)
+			}
+		})
+	}
+}
+
+// An access token is renewed before it ends. Programs that renew at one time use the refresh token once.
+func TestRenewal(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.provider.TokenLife = 2 * time.Second // It is never fresh for long.
+	d.login()
+	before := d.provider.Renewals()
+	time.Sleep(2 * time.Second) //nolint:forbidigo // The life of a token is counted in seconds.
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if code, _, errs := d.run("call list"); code != 0 {
+				t.Errorf("got %d %s with an access token that ended, want 0", code, errs)
+			}
+		})
+	}
+	group.Wait()
+	if d.provider.Renewals() == before || d.provider.Sessions() != 1 {
+		t.Errorf("got %d renewals and %d sessions, want one session", d.provider.Renewals(), d.provider.Sessions())
+	}
+	d.provider.EndSessions()
+	time.Sleep(2 * time.Second) //nolint:forbidigo // The same.
+	code, _, errs := d.run("call list")
+	if code != 4 || !strings.Contains(errs, "your session at "+d.provider.URL+" has ended") ||
+		!strings.Contains(errs, "sign in again: fundesk auth login") {
+		t.Errorf("got %d %s after the session ended, want how to sign in again", code, errs)
+	}
+}
+
+// A provider that is away ends no sign-in, and a service without sign-in is asked for a token.
+func TestSignInAway(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.provider.TokenLife = 2 * time.Second
+	d.login()
+	time.Sleep(2 * time.Second) //nolint:forbidigo // The life of a token is counted in seconds.
+	d.provider.SetDown(true)
+	code, _, errs := d.run("call list --retry 0")
+	if code != 8 && code != 7 || !strings.Contains(errs, "your sign-in could not be renewed") {
+		t.Errorf("got %d %s while the provider is away, want unavailable", code, errs)
+	}
+	d.provider.SetDown(false)
+	if code, _, errs := d.run("call list"); code != 0 {
+		t.Errorf("got %d %s after the provider came back, want 0", code, errs)
+	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	code, _, errs = d.run("auth login --profile plain --base-url " + plain.URL)
+	if code != 2 || !strings.Contains(errs, "the token cannot be asked for without a terminal") {
+		t.Errorf("got %d %s for a service without sign-in, want the question for a token", code, errs)
+	}
+}
