@@ -39,9 +39,16 @@ func TestReadRows(t *testing.T) {
 		{"cp1252 with a fourth", bulk.Format{Encoding: "cp1252"}, "a\n\x90\n", "fault: line 2 is not valid cp1252"},
 		{"cp1252 with a fifth", bulk.Format{Encoding: "cp1252"}, "a\n\x9d\n", "fault: line 2 is not valid cp1252"},
 		{"latin1", bulk.Format{Encoding: "latin1"}, "a\n\x80\xeb\n", "2:\u0080ë"},
-		{"an encoding that nobody has", bulk.Format{Encoding: "ebcdic"}, "a\n", "fault: --encoding is not one of utf-8, utf-16, cp1252, latin1"},
+		{"an encoding that nobody has", bulk.Format{Encoding: "ebcdic"}, "a\n", "fault: --encoding is not one of utf-8, utf-16, utf-16be, cp1252, latin1, iso-8859-15"},
 		{"utf-16 with half a character", bulk.Format{Name: "x.csv"}, "\xff\xfea\x00\n\x00\x3d\xd8b\x00\n\x00", "fault: line 2 is not valid utf-16"},
 		{"utf-16 that ends in half a character", bulk.Format{Name: "x.csv"}, "\xff\xfea\x00\n\x00\x3d\xd8", "fault: line 2 is not valid utf-16"},
+		{"latin9, which has œ and €", bulk.Format{Encoding: "ISO-8859-15"}, "a\n\xbd\xa4\n", "2:œ€"},
+		{"utf-16 without a mark, by name", bulk.Format{Name: "x.csv", Encoding: "utf-16"}, "a\x00\n\x00\xeb\x00\n\x00", "2:ë"},
+		{"utf-16 without a mark, big end first", bulk.Format{Name: "x.csv", Encoding: "utf-16be"}, "\x00a\x00\n\x00\xeb\x00\n", "2:ë"},
+		{"utf-16 without a mark and a name", bulk.Format{Name: "x.csv"}, "a\x00b\x00c\x00d\x00\n\x00", "fault: the file is UTF-16 without a mark"},
+		{"the delimiter for Excel", bulk.Format{Name: "x.csv"}, "sep=;\r\na;b,c\r\n1;2\r\n", "3:1|2"},
+		{"the delimiter for Excel in quotes", bulk.Format{}, "\"sep=|\"\na|b\n1|2\n", "3:1|2"},
+		{"lines that end as on an old Mac", bulk.Format{}, "a;b\r1;2\r3;\"x\ry\"\r", "2:1|2 3:3|x\ny"},
 		{"a sign for what cannot be read", bulk.Format{}, "a\n\ufffd\n", "2:\ufffd"},
 		{"tabs by name", bulk.Format{Delimiter: "tab"}, "a,b\tc\n1,2\t3\n", "2:1,2|3"},
 		{"tabs as they are escaped", bulk.Format{Delimiter: `\t`}, "a\tb\n1\t2\n", "2:1|2"},
@@ -78,7 +85,7 @@ func TestReadRows(t *testing.T) {
 				switch {
 				case err != nil:
 					got = append(got, "fault: "+err.Error())
-				case row.Wrong != nil:
+				case row.Wrong != "":
 					got = append(got, fmt.Sprintf("%d!%s", row.Line, row.Wrong))
 				case row.Text != nil:
 					got = append(got, fmt.Sprintf("%d:%s", row.Line, row.Text))

@@ -16,7 +16,7 @@ import (
 )
 
 // Encodings are the names of encodings that can be read.
-var Encodings = []string{"utf-8", "utf-16", "cp1252", "latin1"}
+var Encodings = []string{"utf-8", "utf-16", "utf-16be", "cp1252", "latin1", "iso-8859-15"}
 
 // decoder reads a text of an encoding as UTF-8, and refuses what is not of the encoding.
 type decoder struct {
@@ -33,10 +33,17 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	marked := bytes.HasPrefix(mark, []byte{0xff, 0xfe}) || bytes.HasPrefix(mark, []byte{0xfe, 0xff})
 	d := &decoder{line: 1}
 	switch name = strings.ToLower(name); {
-	case name == "utf-16" || name == "" && marked:
-		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).
-			NewDecoder()
-		// Without a mark as Windows writes it.
+	case name == "" && !marked && looksLikeUTF16(text):
+		return nil, &Fault{
+			Message: "the file is UTF-16 without a mark",
+			Hint:    "--encoding utf-16 reads it, or utf-16be if its first byte is zero",
+		}
+	case name == "utf-16" || name == "utf-16le" || name == "" && marked: // Without a mark as Windows writes it.
+		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
+	case name == "utf-16be":
+		d.encoding, d.Transformer = name, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder()
+	case name == "iso-8859-15", name == "latin9":
+		d.encoding, d.Transformer = "iso-8859-15", charmap.ISO8859_15.NewDecoder()
 	case name == "cp1252", name == "windows-1252":
 		d.encoding, d.Transformer = "cp1252", charmap.Windows1252.NewDecoder()
 	case name == "latin1", name == "iso-8859-1":
@@ -50,6 +57,22 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 		return nil, &Fault{Message: "--encoding is not one of " + strings.Join(Encodings, ", ")}
 	}
 	return transform.NewReader(text, d), nil
+}
+
+// looksLikeUTF16 reports whether every second byte of the beginning of a text is zero, first or second.
+func looksLikeUTF16(text *bufio.Reader) bool {
+	const pairs = 4
+	begin, _ := text.Peek(2 * pairs) // What is shorter is no file of rows.
+	if len(begin) < 2*pairs {
+		return false
+	}
+	var zeros [2]int
+	for i, b := range begin {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	return zeros == [2]int{pairs, 0} || zeros == [2]int{0, pairs}
 }
 
 // Transform gives what was decoded. Its error names the line that cannot be.
